@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startFakeIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startProcess } from '@paylog/testing/processes'
 import pg from 'pg'
 import t, { type Test } from 'tap'

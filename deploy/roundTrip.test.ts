@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { missingProgram } from './testing/composeFile.ts'
 import type { Container } from './testing/container.ts'
-import { type Deployment, deploymentHarness } from './testing/deployment.ts'
+import { type Deployment, deploymentHarness } from './testing/deploymentHarness.ts'
 
 const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const guest = { 'x-guest-token': 'demo-guest-token' }

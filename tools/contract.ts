@@ -31,3 +31,48 @@ export const idsInSource = (source: string): readonly string[] => [
 
 /** The ids at the end of one title. */
 export const idsInTitle = (title: string): readonly string[] => titleOfResult.exec(title)?.[1]?.split(' ') ?? []
+
+// Follows a test run: did each requirement id in the files that ran have a test that passed?
+
+export type ContractRun = {
+  /** Takes the next line of tap's output. */
+  add(line: string): void
+  /** @returns the ids without a test that passed, and those whose tests need something that this machine lacks */
+  verdict(): { readonly missing: readonly string[]; readonly untested: readonly string[] }
+}
+
+const file = /^# Subtest: (.+\.test\.ts)$/
+const result = /^ *(not )?ok \d+ - (.*?)(?: # (time=|SKIP|TODO)(.*))?$/
+/** Reasons of tests that are skipped because something is not installed. */
+const isLacking = (outcome: string) => /Redis|NOT TESTED/.test(outcome)
+/** Reasons of tests that --grep and --only leave out. */
+const isFiltered = (outcome: string) => /^skipped: filter: /.test(outcome)
+
+/** @param idsOf the ids in the titles of a test file, by its path in tap's output */
+export function createContractRun(idsOf: (file: string) => readonly string[]): ContractRun {
+  const homes = new Map<string, string>()
+  const outcomes = new Map<string, string>()
+
+  return {
+    add(line) {
+      const started = file.exec(line)?.[1]
+      if (started !== undefined) for (const id of idsOf(started)) homes.set(id, started)
+      const [, failed, title = '', directive = '', rest = ''] = result.exec(line) ?? []
+      const isSkipped = directive === 'SKIP' || directive === 'TODO'
+      const outcome = failed ? 'failed' : isSkipped ? `skipped:${rest || ' without a reason'}` : 'passed'
+      // An id in several titles needs one that passed; a failure of the others fails the run by itself.
+      for (const id of idsInTitle(title)) if (outcomes.get(id) !== 'passed') outcomes.set(id, outcome)
+    },
+    verdict() {
+      const missing: string[] = []
+      const untested: string[] = []
+      for (const [id, home] of homes) {
+        const outcome = outcomes.get(id) ?? 'did not run'
+        if (outcome === 'passed' || isFiltered(outcome)) continue
+        const list = isLacking(outcome) ? untested : missing
+        list.push(`[${id}] of ${home} ${outcome}`)
+      }
+      return { missing, untested }
+    },
+  }
+}

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { dashboard } from '../testing/papers.ts'
+import { dashboard } from '../testing/monitoringFixture.ts'
 
 const { panels, templating, schemaVersion } = dashboard
 const shown = panels.filter(({ type }) => type !== 'row')

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { alerts, alertsPage, compose, jobs } from '../testing/papers.ts'
+import { alerts, alertsPage, compose, jobs } from '../testing/monitoringFixture.ts'
 
 const headings = [...alertsPage.matchAll(/^### (?<name>\w+)$/gm)].map(({ groups }) => groups?.name)
 

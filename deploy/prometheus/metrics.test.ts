@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { listen } from '@paylog/testing/httpServer'
-import { startFakeIdentity } from '@paylog/testing/identity'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import { listen } from '@paylog/testing/fakeServer'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { alerts, alertsPage, dashboard, jobs } from '../testing/papers.ts'
+import { alerts, alertsPage, dashboard, jobs } from '../testing/monitoringFixture.ts'
 import { readExpression, readMetrics, type Sample, select } from '../testing/promQl.ts'
 
 /** The services as they run in production, each a process of its own, and the pages of their figures. */

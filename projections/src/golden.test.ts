@@ -4,7 +4,7 @@ import t from 'tap'
 import { createApplier } from './apply/applier.ts'
 import type { Change, Projection, Values } from './projection.ts'
 import { projections } from './registry.ts'
-import { readModelDatabase } from './testing/testDatabase.ts'
+import { readModelDatabase } from './testing/projectionHarness.ts'
 
 type AppliedSample = { readonly name: string; readonly event: GoldenSample['event']; readonly change: Change<Values> }
 

@@ -1,9 +1,8 @@
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
-import { readModelMigrations } from './migrate.ts'
-import { projections } from './registry.ts'
+import { projections, readModelMigrations } from './registry.ts'
 import { tableName } from './tables/tables.ts'
 
 async function emptyDatabase(t: Test) {

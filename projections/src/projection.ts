@@ -1,5 +1,5 @@
 // What a projection is: a name, a table, and what each event means for its rows.
-import type { DomainEvent } from '@paylog/domain/messages'
+import type { DomainEvent } from '@paylog/domain/events'
 
 export type Value = string | number | boolean | null | Readonly<Record<string, unknown>>
 export type Values = Readonly<Record<string, Value>>

@@ -1,5 +1,6 @@
 // fold(log) = read model, for all projections together, whatever happened and however it came.
-import { testCycles } from '@paylog/testing/cycles'
+
+import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import t from 'tap'
@@ -9,11 +10,10 @@ import { copyRows } from './apply/writers.ts'
 import type { Projection } from './projection.ts'
 import { projections } from './registry.ts'
 import { makeTable, tableName } from './tables/tables.ts'
-import { resetCheckpoints } from './testing/testApply.ts'
-import { readModelDatabase } from './testing/testDatabase.ts'
-import type { LogFixture } from './testing/testEvents.ts'
-import { histories } from './testing/testHistories.ts'
-import { differenceOf, foldedRows, tableRows } from './testing/testRows.ts'
+import { differenceOf, foldedRows, tableRows } from './testing/expectedRows.ts'
+import { histories } from './testing/historyArbitraries.ts'
+import type { LogFixture } from './testing/logFixture.ts'
+import { readModelDatabase, resetCheckpoints } from './testing/projectionHarness.ts'
 
 const numRuns = testCycles(25)
 

@@ -1,8 +1,32 @@
 // Every projection that runs.
+
+import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
 import { payments } from './payments/projection.ts'
 import { products } from './products/projection.ts'
 import type { Projection } from './projection.ts'
+import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
 export const projections: readonly Projection[] = [payments, paymentMethods, addresses, products]
+
+// Where the tables of the read models come from.
+
+/** For the runtime's `migrate`: numbered SQL files, applied once, forward only, and then the tables of new projections. */
+export const readModelMigrations = {
+  schema: 'read_models',
+  directory: new URL('./migrations/', import.meta.url),
+  finish: makeMissingTables,
+}
+
+/**
+ * Makes the first table of every projection that has none, within the transaction of `client`, whose search path begins
+ * with the schema.
+ * @returns their names
+ */
+async function makeMissingTables(client: ClientBase): Promise<string[]> {
+  const made = new Set((await listTables(client)).map(({ projection }) => projection))
+  const missing = projections.filter(({ name }) => !made.has(name))
+  for (const projection of missing) await makeFirstTable(client, projection)
+  return missing.map((projection) => tableName(projection, 1))
+}

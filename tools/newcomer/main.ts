@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Block, blocksOf, variablesOf } from './readme.ts'
-import { openShell } from './shell.ts'
-import { createSession } from './visit.ts'
-import { sections } from './walk.ts'
+import { sections } from './sections.ts'
+import { createSession, openShell } from './session.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const say = (line: string) => void process.stdout.write(`${line}\n`)

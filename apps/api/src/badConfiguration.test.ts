@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { compileCache } from '@paylog/testing/compileCache'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
+import { compileCache } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 
 /** Runs an app that will not start. */

@@ -1,26 +1,31 @@
 // Every example of the OpenAPI document is sent to a running system; no answer has anything that is not described.
+
 import { randomUUID } from 'node:crypto'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { admin, guest, nobody, documentedErrors } from './testing/describedRefusals.ts'
-import { type Document, assertAsDocumented, type Route, routesOf, shown } from './testing/describedRoutes.ts'
+import { admin, documentedErrors, guest, nobody } from './testing/documentedErrors.ts'
 import {
+  assertAsDocumented,
   bodiesOf,
   type Caller,
+  type Document,
   idOf,
   isFor,
   queriesOf,
+  type Route,
   repeatable,
+  routesOf,
   type Sent,
   sender,
-} from './testing/describedStory.ts'
-import { endpointVariables } from './testing/roundTrip.ts'
+  shown,
+} from './testing/documentedRoutes.ts'
+import { endpointVariables } from './testing/roundTripHarness.ts'
 
 const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
   startFakeStripe(t),

@@ -1,9 +1,9 @@
 // Every resource, body, parameter and path of the service's interface, held against the schemas that the routes check with.
+
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
 import { describeApi } from './describeApi.ts'
-import { type Content, type Document, routesOf } from './testing/describedRoutes.ts'
-import { fieldsOf, type Schema } from './testing/fieldsOf.ts'
+import { type Content, type Document, fieldsOf, routesOf, type Schema } from './testing/documentedRoutes.ts'
 
 const document = (await describeApi(createLog({ app: 'docs', level: 'silent' }))) as Document
 const routes = routesOf(document)

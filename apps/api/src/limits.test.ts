@@ -1,6 +1,6 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startFakeIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startProcess } from '@paylog/testing/processes'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { waitFor } from '@paylog/testing/waitFor'

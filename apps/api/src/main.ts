@@ -1,16 +1,17 @@
 // One base URL for both sides: the write side and the read side on one Fastify, with one OpenAPI document.
 // biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
+
+import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
-import { wireCommandApi } from '@paylog/command-routes/wiring'
 import { queryVariables } from '@paylog/query-routes/config'
-import { wireQueryApi } from '@paylog/query-routes/wiring'
+import { wireQueryApi } from '@paylog/query-routes/queryApi'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
 import { openApi } from './openApi.ts'
-import { readYourWrites } from './rememberPositions.ts'
+import { readYourWrites } from './readYourWrites.ts'
 
 const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables })
 

@@ -1,6 +1,6 @@
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
-import { type Document, examplesOf, schemaErrors, routesOf } from './testing/describedRoutes.ts'
+import { type Document, examplesOf, routesOf, schemaErrors } from './testing/documentedRoutes.ts'
 
 // Nothing behind the api is asked for its documentation.
 const env = {

@@ -1,6 +1,6 @@
 // What the document says about each code of an error, with an example of what a client then gets.
 import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
-import { ErrorResponse } from '@paylog/runtime/http/openApiParts'
+import { ErrorResponse } from '@paylog/runtime/http/openApiSchemas'
 import { Type } from 'typebox'
 
 type ErrorExplanation = { readonly why: string; readonly message: string; readonly details?: object }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { client } from './testing/roundTrip.ts'
+import { client } from './testing/roundTripHarness.ts'
 
 const ops = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
 const ada = { 'x-session-id': 'demo-session' }

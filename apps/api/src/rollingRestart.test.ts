@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { testCycles } from '@paylog/testing/cycles'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { freePort } from '@paylog/testing/processes'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { hasCaddy, startEdge } from './testing/edge.ts'
 import {
-  warningsIn,
   paymentsOnLog,
   type ReplicaBackends,
   startReplica,
   startReplicaBackends,
+  warningsIn,
 } from './testing/replicas.ts'
 
 const rounds = testCycles(1)

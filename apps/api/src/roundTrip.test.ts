@@ -1,6 +1,11 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { killAndStart, roundTripHarness, assertSurvivesFault, assertWebhooksDelivered } from './testing/roundTrip.ts'
+import {
+  assertSurvivesFault,
+  assertWebhooksDelivered,
+  killAndStart,
+  roundTripHarness,
+} from './testing/roundTripHarness.ts'
 
 const harness = await roundTripHarness(t)
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { warningsIn, paymentsOnLog, startReplica, startReplicaBackends } from './testing/replicas.ts'
+import { paymentsOnLog, startReplica, startReplicaBackends, warningsIn } from './testing/replicas.ts'
 
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 /** For an endpoint or a provider that does not answer. */

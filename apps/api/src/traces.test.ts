@@ -1,11 +1,15 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import {
+  type CollectedSpan,
+  type FakeTraceCollector,
+  startFakeTraceCollector,
+} from '@paylog/testing/fakeTraceCollector'
 import { startSystem } from '@paylog/testing/system'
-import { type CollectedSpan, startFakeTraceCollector, type FakeTraceCollector } from '@paylog/testing/traceCollector'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { client } from './testing/roundTrip.ts'
+import { client } from './testing/roundTripHarness.ts'
 
 const secret = 'hush-hush'
 const attemptNumber = 'paylog.delivery.attempt'

@@ -1,8 +1,8 @@
 // The write side as a process of its own.
 // biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
 
+import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
-import { wireCommandApi } from '@paylog/command-routes/wiring'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'

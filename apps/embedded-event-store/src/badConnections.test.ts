@@ -6,10 +6,10 @@ import { jsonEvent } from '@eventstore/db-client'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { startServerProcess } from './testing/nodeProcess.ts'
 import { connectAlone, frame, methods } from './testing/rawBytes.ts'
 import { openRead, readRequest } from './testing/rawReads.ts'
 import { batchRequest } from './testing/rawStreams.ts'
+import { startServerProcess } from './testing/serverProcess.ts'
 
 /** A ping after 10 s, given up after another 10. */
 const deadPeerMs = 40_000

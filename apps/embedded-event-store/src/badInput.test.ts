@@ -6,11 +6,11 @@ import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_p
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { streamIdentifier } from './protocol/identifiers.ts'
-import { startServerProcess } from './testing/nodeProcess.ts'
 import { callWithBytes, connectBare, frame, methods, post } from './testing/rawBytes.ts'
 import { unaryMessage } from './testing/rawMessages.ts'
 import { readRequest } from './testing/rawReads.ts'
 import { batchAppend, batchRequest, type Chunk, connectRaw, wordFor } from './testing/rawStreams.ts'
+import { startServerProcess } from './testing/serverProcess.ts'
 
 const streamMethods = [methods.read, methods.append, methods.batchAppend, methods.delete, methods.tombstone]
 const fuzzedCalls = 800

@@ -5,7 +5,7 @@ import { ConfigError, loadConfig, readVariableFiles } from '@paylog/config/envir
 import { bool, integer, linesOf, port, text, url } from '@paylog/config/kinds'
 import { logLevels } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
-import { defaultMaxAppendBytes } from './node.ts'
+import { defaultMaxAppendBytes } from './embeddedEventStore.ts'
 
 /** A commit of such an append is still a message that Postgres takes; EventStoreDB itself stops at 16 MiB. */
 const largestMaxAppendBytes = 16 << 20

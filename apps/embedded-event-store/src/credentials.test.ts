@@ -8,11 +8,11 @@ import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { credentials, Metadata, status } from '@grpc/grpc-js'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
 import { loadSettings } from './commandLine.ts'
-import { startEmbeddedEventStore } from './node.ts'
-import { numbered } from './testing/nodeUnderTest.ts'
+import { startEmbeddedEventStore } from './embeddedEventStore.ts'
+import { numbered } from './testing/serverHarness.ts'
 
 const headerOf = (credential: string) => `Basic ${Buffer.from(credential).toString('base64')}`
 

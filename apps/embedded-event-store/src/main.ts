@@ -1,10 +1,10 @@
 // The process: supervised, with its environment only, or run by hand with flags.
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { variableOfFile } from '@paylog/config/environment'
-import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseFailure'
+import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'
-import { startEmbeddedEventStore } from './node.ts'
+import { startEmbeddedEventStore } from './embeddedEventStore.ts'
 
 const name = 'embedded-event-store'
 const exitUsage = 2

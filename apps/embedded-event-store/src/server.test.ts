@@ -7,11 +7,11 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { credentials } from '@grpc/grpc-js'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
-import { startEmbeddedEventStore } from './node.ts'
-import { numbered, startServerHarness } from './testing/nodeUnderTest.ts'
+import { startEmbeddedEventStore } from './embeddedEventStore.ts'
 import { batchRequest, connectRaw } from './testing/rawStreams.ts'
+import { numbered, startServerHarness } from './testing/serverHarness.ts'
 
 const { node } = await startServerHarness(t)
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
-import { banner, type BannerOptions } from './banner.ts'
+import { type BannerOptions, banner } from './banner.ts'
 
 const started: BannerOptions = {
   runtime: { pid: 1, started_at: '', base_url: 'http://127.0.0.1:8080', environment: {}, parts: [] },

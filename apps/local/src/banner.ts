@@ -1,8 +1,8 @@
 // What `npm start` tells a newcomer once everything runs.
-import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
+import { demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
-import { isLoopback } from './demoAccess.ts'
+import { isLoopback } from './settings.ts'
 
 export type BannerOptions = {
   readonly runtime: Runtime

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@paylog/runtime/process/isAlive'
 import { type Runtime, readRuntime } from '@paylog/runtime/process/runtimeFile'
-import { compileCache } from '@paylog/testing/compileCache'
+import { compileCache } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 

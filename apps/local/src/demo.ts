@@ -2,11 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { request } from 'undici'
-import { runDemoSteps } from './demo/story.ts'
+import { runDemoSteps } from './demo/demoSteps.ts'
 import { openWebhookEndpoint } from './demo/webhookEndpoint.ts'
-import { createPrivateSystem } from './privateSystem.ts'
-import { StartError } from './startError.ts'
-import { createTerminal } from './terminal.ts'
+import { createPrivateSystem } from './system.ts'
+import { createTerminal, StartError } from './terminal.ts'
 
 // biome-ignore lint/style/noProcessEnv: the parts inherit what is no setting.
 const given = process.env

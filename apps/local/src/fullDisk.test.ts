@@ -8,7 +8,7 @@ import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { waitForPayments, idOf, pay } from './testing/payments.ts'
+import { idOf, pay, waitForPayments } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 const diskBytes = 256 * 1024 * 1024

@@ -2,8 +2,7 @@
 import { once } from 'node:events'
 import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
-import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
-import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
+import { createSandboxIdentity, demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 

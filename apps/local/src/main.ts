@@ -3,9 +3,8 @@ import { ConfigError } from '@paylog/config/environment'
 import { banner } from './banner.ts'
 import { prepare } from './preparation.ts'
 import { defaultDataDirectory, loadSettings } from './settings.ts'
-import { StartError } from './startError.ts'
 import { createSystem, type System } from './system.ts'
-import { createTerminal } from './terminal.ts'
+import { createTerminal, StartError } from './terminal.ts'
 
 /** npm passes a terminal's Ctrl-C on although the terminal has sent it already: what follows at once is the same one. */
 const sameSignalMs = 1_000

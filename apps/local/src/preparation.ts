@@ -1,13 +1,89 @@
-// Everything that is settled before the first process starts: directory, ports, secrets, the plan.
+// Finds ports, and says so early when one is taken.
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { findFreePort, listenProblem } from '@paylog/runtime/process/ports'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
-import { eventStoreCredentials, openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
-import { lockDirectory } from './lock.ts'
+import { readRuntime } from '@paylog/runtime/process/runtimeFile'
+import { eventStoreCredentials, lockDirectory, openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
 import { type Address, type InternalService, internalPorts, type PlannedService, planServices } from './plan.ts'
-import { freePorts, requireFreePort } from './ports.ts'
-import { waitForPredecessorExit } from './predecessor.ts'
 import { type Settings, webhookVariables } from './settings.ts'
+import { StartError } from './terminal.ts'
+
+/** A free port on the loopback interface for each name, all different. */
+export async function freePorts<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>> {
+  const taken = new Set<number>()
+  const found = {} as Record<Name, number>
+  for (const name of names) found[name] = await findFreePort(taken)
+  return found
+}
+
+/** @throws StartError when nobody can listen there now */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  const problem = await listenProblem(host, port)
+  if (problem === undefined) return
+  const reason: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use by another program. Stop that, or choose another port with PORT.`,
+    EACCES: `This user may not listen on port ${port}. Choose one above 1023 with PORT.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine. Choose another one with HOST.`,
+  }
+  throw new StartError(reason[problem] ?? `Nothing can listen on port ${port} of ${host} (${problem}).`)
+}
+
+// The processes of a system that was killed: they stop by themselves, which takes a moment.
+
+/**
+ * Enough for a stop with nothing under way. With requests under way the API would take 12 s, retrying appends to an event
+ * store that stops at the same time. Killing it is safe: acknowledged payments are on disk, and the worker reconciles the rest.
+ */
+const patienceMs = 1_000
+const pollMs = 50
+
+const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Waits until the parts of a killed supervisor are gone, Postgres with its hold on the data above all, and kills what
+ * does not go. Only a system that was not stopped has left its runtime.json behind.
+ *
+ * The caller holds the directory's lock, so that nobody's running parts are meant.
+ */
+export async function waitForPredecessorExit(directory: string): Promise<void> {
+  const left = readRuntime(directory)?.parts ?? []
+  const killAt = performance.now() + patienceMs
+  for (;;) {
+    const alive = left.filter(({ pid }) => runsOurScript(pid))
+    if (alive.length === 0) return
+    if (performance.now() > killAt) for (const { pid } of alive) kill(pid)
+    await pause(pollMs)
+  }
+}
+
+/** Whether the process is one of ours: after a restart of the machine the number may be anybody's. */
+function runsOurScript(pid: number): boolean {
+  try {
+    const command =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return command.includes(ourScripts)
+  } catch {
+    // There is no such process.
+    return false
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended in this very moment.
+  }
+}
+
+// Everything that is settled before the first process starts: directory, ports, secrets, the plan.
 
 export type Preparation = {
   readonly directory: string

@@ -1,4 +1,5 @@
 // The supervisor is killed and started again at once.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,11 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '@paylog/testing/compileCache'
-import { testCycles } from '@paylog/testing/cycles'
 import { freePort, startProcess } from '@paylog/testing/processes'
+import { compileCache, testCycles } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
-import { waitForPayments, idOf, pay, keepPaying } from './testing/payments.ts'
+import { idOf, keepPaying, pay, waitForPayments } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 /** A process is waited for one second before it is killed; the rest is for a machine that is busier than a moment ago. */

@@ -1,4 +1,4 @@
-// What the person who starts the system may set, beyond what the apps themselves understand.
+// Where the demo credentials may be used. They are published, and one of them is an administrator's.
 import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
 import { bool, commaList, port, text, url } from '@paylog/config/kinds'
@@ -6,12 +6,34 @@ import { deliveryVariables } from '@paylog/deliveries/variables'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
-import { decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
-import { liveProviders, providerVariables } from '@paylog/workflows/enabledProviders'
-import { providerProblems } from '@paylog/workflows/providerProblems'
+import { decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/endpoints/endpoints'
+import { liveProviders, providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
-import { demoProblems, isLoopback } from './demoAccess.ts'
+
+/** Whether only this machine can reach it. Names other than localhost are not resolved: they may change. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+/**
+ * Without AUTH_URL the demo credentials are valid for everyone who can reach the API.
+ * @param live the providers with live credentials
+ * @returns one sentence if these settings must not start, beginning with the variable's name
+ */
+export function demoProblems(settings: Settings, live: readonly string[]): readonly string[] {
+  const { HOST: host, AUTH_URL: authUrl, ALLOW_DEMO_CREDENTIALS: isAllowed } = settings
+  if (authUrl !== undefined) return []
+  if (live.length > 0)
+    return [`AUTH_URL is required beside live credentials (${live.join(', ')}): the demo credentials are published`]
+  if (isLoopback(host) || isAllowed) return []
+  return [
+    'AUTH_URL is required when HOST is not of this machine alone: others could use the published demo credentials; ' +
+      'set ALLOW_DEMO_CREDENTIALS=true to let them',
+  ]
+}
+
+// What the person who starts the system may set, beyond what the apps themselves understand.
 
 /** Relative to where npm runs scripts: the root of the project. */
 export const defaultDataDirectory = '.data'

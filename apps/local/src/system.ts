@@ -1,14 +1,70 @@
-// The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
+// Writes runtime.json, retries when the disk is full, and reports a full disk on the terminal.
+
+import { randomUUID } from 'node:crypto'
+import { rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withOverrides } from '@paylog/config/environment'
-import { type Runtime, removeRuntime } from '@paylog/runtime/process/runtimeFile'
+import { type Runtime, removeRuntime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
 import { type ChildLog, createChildLog } from './childLog.ts'
-import { type Service, runOnce, startService } from './part.ts'
 import type { PlannedService } from './plan.ts'
-import type { Preparation } from './preparation.ts'
-import { createRuntimePublisher } from './publisher.ts'
-import { StartError } from './startError.ts'
-import { silentTerminal, type Terminal } from './terminal.ts'
+import { type Preparation, prepare } from './preparation.ts'
+import { runOnce, type Service, startService } from './service.ts'
+import { loadSettings, withoutSettings } from './settings.ts'
+import { StartError, silentTerminal, type Terminal } from './terminal.ts'
+
+const pollMs = 1_000
+const mebibyte = 1024 * 1024
+/** Postgres stops when it cannot create its next WAL segment of 16 MiB. Two limits, so that the messages do not flap. */
+const fullBelowBytes = 24 * mebibyte
+const freeFromBytes = 32 * mebibyte
+
+export type RuntimePublisher = {
+  /** Writes what runs now. A failed write is retried every second. */
+  publish(): void
+  close(): void
+}
+
+export function createRuntimePublisher(options: {
+  readonly directory: string
+  readonly runtime: () => Runtime
+  readonly terminal: Terminal
+}): RuntimePublisher {
+  const { directory, runtime, terminal } = options
+  let isPublished = true
+  let hasProblem = false
+
+  function check(): void {
+    const problem = findProblem()
+    if (problem !== undefined && !hasProblem)
+      terminal.say(`  disk: ${problem}. Writes fail until ${directory} has space; then they go on by themselves.`)
+    if (problem === undefined && hasProblem) terminal.say('  disk: there is space again')
+    hasProblem = problem !== undefined
+  }
+
+  function findProblem(): string | undefined {
+    try {
+      if (!isPublished) writeRuntime(directory, runtime())
+      isPublished = true
+      const { bavail, bsize } = statfsSync(directory)
+      const freeBytes = bavail * bsize
+      const isFull = freeBytes < (hasProblem ? freeFromBytes : fullBelowBytes)
+      return isFull ? `${Math.floor(freeBytes / mebibyte)} MiB are left` : undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  function publish(): void {
+    isPublished = false
+    check()
+  }
+
+  const checking = setInterval(check, pollMs)
+  return { publish, close: () => clearInterval(checking) }
+}
+
+// The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
 
 export type System = {
   /** Resolves when every part is ready; rejects with a StartError when one cannot be, or when the system was stopped. */
@@ -93,6 +149,39 @@ export function createSystem(options: {
     kill() {
       stopping.abort()
       for (const part of running.values()) part.kill()
+    },
+  }
+}
+
+// A system of its own on free ports and temporary data, for whoever needs one for a while.
+
+export type PrivateSystem = {
+  /** When it does not start, too, there is something to stop. */
+  start(): Promise<Runtime>
+  /** Stops everything and deletes the data. */
+  stop(): Promise<void>
+}
+
+/**
+ * @param given the surroundings; whatever they set up for a real system is not for this one
+ * @param settings variables for this one
+ */
+export async function createPrivateSystem(
+  given: NodeJS.ProcessEnv,
+  settings: Readonly<Record<string, string>>,
+): Promise<PrivateSystem> {
+  const directory = join(tmpdir(), `paylog-${randomUUID()}`)
+  const environment = { ...withoutSettings(given), DATA_DIR: directory, PORT: '0', ...settings }
+  const preparation = await prepare(loadSettings(environment), environment)
+  const system = createSystem({ preparation, inherited: environment, terminal: silentTerminal })
+  return {
+    async start() {
+      await system.start()
+      return system.runtime()
+    },
+    async stop() {
+      await system.stop()
+      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { someLine, importHarness } from './testing/importRig.ts'
+import { importHarness, someLine } from './testing/importHarness.ts'
 import { startOps } from './testing/runOps.ts'
 
 const { env, start, history } = await importHarness(t)

@@ -1,8 +1,54 @@
-// What a command is, and how its arguments are read.
+// What an operator is told of an error.
+
 import type { Readable, Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseDurationMs } from '@paylog/domain/duration'
+import { Instant } from '@paylog/domain/fields'
+import { databaseAdvice } from '@paylog/runtime/postgres/databaseErrors'
+import { Value } from 'typebox/value'
 import type { Print } from './printTo.ts'
 import type { CliProgressOutput } from './progress.ts'
+
+/** Its message; of a mistake of ours also where it was made. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A refused connection is an AggregateError of one per address, without a message of its own.
+  const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
+  // A mistake of ours is one of the language's own errors, and its stack helps; the rest comes from outside.
+  const isMistake = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
+  return isMistake ? (reason.stack ?? reason.message) : (databaseAdvice(reason) ?? reason.message)
+}
+
+// `--since` and its like: a point in time, or how long ago it was.
+
+/**
+ * @param text `2026-11-01T00:00:00Z`, or a duration such as `90m`, `24h` or `7d`
+ * @param now what a duration is counted back from, in ms
+ * @param option its name, for messages
+ * @returns ms since 1970
+ * @throws UsageError
+ */
+export function readSince(text: string, now: number, option = '--since'): number {
+  const ago = agoMs(text)
+  const time = ago === undefined ? instantMs(text) : now - ago
+  if (Number.isNaN(time))
+    throw new UsageError(
+      `${option} must be a time with an offset such as 2026-11-01T00:00:00Z, or a duration such as 24h`,
+    )
+  if (time > now) throw new UsageError(`${option} lies in the future`)
+  return time
+}
+
+/** Durations of the configuration have a default unit and no days; here it is the other way round. */
+function agoMs(text: string): number | undefined {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1]
+  if (days !== undefined) return parseDurationMs(`${Number(days) * 24}h`)
+  return /\d$/.test(text) ? undefined : parseDurationMs(text)
+}
+
+const instantMs = (text: string) => (Value.Check(Instant, text) ? Date.parse(text) : Number.NaN)
+
+// What a command is, and how its arguments are read.
 
 export type CommandContext = {
   /** The operator's environment, completed by a local system that runs beside. */

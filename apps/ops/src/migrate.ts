@@ -2,12 +2,12 @@
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { readModelMigrations } from '@paylog/projections/migrate'
+import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/postgres'
 import { grantReadAccess, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments } from './command.ts'
-import { opsPool } from './opsPool.ts'
+import { opsPool } from './database.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),

@@ -1,7 +1,6 @@
 // How `--since` is read.
 import t from 'tap'
-import { UsageError } from './command.ts'
-import { readSince } from './since.ts'
+import { readSince, UsageError } from './command.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 

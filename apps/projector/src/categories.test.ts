@@ -1,7 +1,8 @@
 // Several projections beside each other: what each takes, what stops it, and what it passes over.
+
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
-import { userOwner } from '@paylog/domain/owner'
+import { userOwner } from '@paylog/domain/actor'
 import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import {
   addressStream,
@@ -12,14 +13,19 @@ import {
   productSyncRequestStream,
 } from '@paylog/event-store/streamName'
 import { liveCheckpoint, livePositions } from '@paylog/projections/apply/checkpoints'
-import { notifyWaitingReads } from '@paylog/projections/awaitedReads'
 import { getPaymentMethod } from '@paylog/projections/payment-methods/queries'
 import { getProduct } from '@paylog/projections/products/queries'
 import { projections } from '@paylog/projections/registry'
-import { countsOf, projectorHarness } from '@paylog/projections/testing/house'
-import { createLogFixture } from '@paylog/projections/testing/testEvents'
-import { addAddressTo, addProductTo, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
+import {
+  addAddressTo,
+  addMethodTo,
+  addProductTo,
+  createLogFixture,
+  ofUser,
+} from '@paylog/projections/testing/logFixture'
+import { countsOf, projectorHarness } from '@paylog/projections/testing/projectorHarness'
 import { append } from '@paylog/projections/testing/traffic'
+import { notifyWaitingReads } from '@paylog/projections/waitingReads'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

@@ -1,7 +1,7 @@
 // The projector's health page: whether the read models keep up with the log, for orchestrators and for Prometheus.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { type ProjectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
-import type { RunnerState } from '@paylog/projections/run/runnerState'
+import type { RunnerState } from '@paylog/projections/runProjection'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'

@@ -1,13 +1,13 @@
 // Projectors that are killed in the middle of their work, again and again.
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
-import { tableStates, waitForAgreement, wrongCheckpoints } from '@paylog/projections/testing/agreement'
-import { createSeededRandom } from '@paylog/projections/testing/chance'
-import { projectorHarness } from '@paylog/projections/testing/house'
+import { projectorHarness } from '@paylog/projections/testing/projectorHarness'
+import { tableStates, verifyAll, waitForAgreement, wrongCheckpoints } from '@paylog/projections/testing/readModelChecks'
+import { createSeededRandom } from '@paylog/projections/testing/seededRandom'
 import { startTraffic } from '@paylog/projections/testing/traffic'
-import { verifyAll } from '@paylog/projections/testing/verifying'
-import { testCycles } from '@paylog/testing/cycles'
 import type { TestProcess } from '@paylog/testing/processes'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
 
 const kills = testCycles(2)

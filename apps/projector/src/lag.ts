@@ -4,7 +4,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { lagOf, recordLag } from '@paylog/projections/lag'
 import type { Projection } from '@paylog/projections/projection'
-import type { RunnerState } from '@paylog/projections/run/runnerState'
+import type { RunnerState } from '@paylog/projections/runProjection'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 

@@ -1,17 +1,27 @@
-// Keeps the read models up with the log.
+// The variables of the projector.
+
 import { loadConfig } from '@paylog/config/environment'
+import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { waitingReadsChannel } from '@paylog/projections/awaitedReads'
 import { projections } from '@paylog/projections/registry'
-import { startingState } from '@paylog/projections/run/runnerState'
-import { runProjection } from '@paylog/projections/run/runProjection'
+import { runProjection, startingState } from '@paylog/projections/runProjection'
+import { waitingReadsChannel } from '@paylog/projections/waitingReads'
 import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
-import { ProjectorConfig } from './config.ts'
+import { Type } from 'typebox'
 import { startHealthPage } from './health.ts'
 import { watchLags } from './lag.ts'
+
+export const ProjectorConfig = Type.Object({
+  HOST: text('127.0.0.1'),
+  HEALTH_PORT: Type.Optional(port()),
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+})
+
+// Keeps the read models up with the log.
 
 /** For each projection its transaction, and three when it is rebuilt; some for notes, the lag and the health page. */
 const maxConnections = 3 * projections.length + 3

@@ -1,4 +1,4 @@
-import { projectorHarness } from '@paylog/projections/testing/house'
+import { projectorHarness } from '@paylog/projections/testing/projectorHarness'
 import { startEventStore } from '@paylog/testing/eventStore'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'

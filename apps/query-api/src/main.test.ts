@@ -1,5 +1,5 @@
-import { readModelDatabase } from '@paylog/projections/testing/testDatabase'
-import { startFakeIdentity } from '@paylog/testing/identity'
+import { readModelDatabase } from '@paylog/projections/testing/projectionHarness'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
 

@@ -1,7 +1,7 @@
 // The read side as a process of its own.
 import { loadConfig } from '@paylog/config/environment'
 import { queryVariables } from '@paylog/query-routes/config'
-import { wireQueryApi } from '@paylog/query-routes/wiring'
+import { wireQueryApi } from '@paylog/query-routes/queryApi'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'

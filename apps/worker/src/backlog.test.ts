@@ -1,6 +1,6 @@
 import { createBacklogCheck, readBacklog } from '@paylog/deliveries/backlog'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
-import { batchOf, createWorkerHarness } from '@paylog/deliveries/testing/rig'
+import { batchOf, createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t, { type Test } from 'tap'
 import { startHeartbeat } from './heartbeat.ts'

@@ -2,9 +2,8 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { deliveryVariables } from '@paylog/deliveries/variables'
-import { type DecodedEndpoints, decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
-import { providerVariables } from '@paylog/workflows/enabledProviders'
-import { providerProblems } from '@paylog/workflows/providerProblems'
+import { type DecodedEndpoints, decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/endpoints/endpoints'
+import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
 

@@ -1,6 +1,12 @@
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
-import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/rig'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import {
+  batchOf,
+  createWorkerHarness,
+  onQueue,
+  queueKinds,
+  type WorkerHarness,
+} from '@paylog/deliveries/testing/workerHarness'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
+import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/workerHarness'
 import {
-  createWorkerProcessHarness,
   assertAllDelivered,
+  createWorkerProcessHarness,
   rawEndpointVariables,
-} from '@paylog/deliveries/testing/faultRig'
-import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+} from '@paylog/deliveries/testing/workerProcessHarness'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 

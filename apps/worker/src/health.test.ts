@@ -1,10 +1,10 @@
 import {
-  waitForReadiness,
-  createWorkerProcessHarness,
   assertAllDelivered,
+  createWorkerProcessHarness,
   rawEndpointVariables,
-} from '@paylog/deliveries/testing/faultRig'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+  waitForReadiness,
+} from '@paylog/deliveries/testing/workerProcessHarness'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { createWorkerProcessHarness, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
-import { onQueue, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { testCycles } from '@paylog/testing/cycles'
-import { listen } from '@paylog/testing/httpServer'
+import { onQueue, redisTestUrl } from '@paylog/deliveries/testing/workerHarness'
+import { createWorkerProcessHarness, rawEndpointVariables } from '@paylog/deliveries/testing/workerProcessHarness'
+import { listen } from '@paylog/testing/fakeServer'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 

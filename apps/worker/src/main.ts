@@ -2,29 +2,31 @@
 // biome-ignore-all lint/style/noProcessEnv: the nodes have no fixed list of variables, so all of them are handed over.
 import { randomUUID } from 'node:crypto'
 import { createDispatcher, webhookSubscription } from '@paylog/deliveries/dispatch/dispatcher'
-import { installationId } from '@paylog/deliveries/queue/installation'
-import { assertConnections, openQueueStore } from '@paylog/deliveries/queue/queueStore'
+import { assertConnections, installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
 import { createQueues } from '@paylog/deliveries/queue/queues'
-import { createRequeuer } from '@paylog/deliveries/queue/sweep'
+import { createRequeuer } from '@paylog/deliveries/queue/requeue'
 import { startWorkers } from '@paylog/deliveries/queue/workers'
 import { createRetention } from '@paylog/deliveries/retention'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
-import { createReaderCheck, type ReaderState } from '@paylog/deliveries/subscriptions/readerState'
-import { runExclusiveSubscription } from '@paylog/deliveries/subscriptions/soleSubscription'
+import {
+  createReaderCheck,
+  type ReaderState,
+  runExclusiveSubscription,
+} from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
-import { createWorkflowMetrics } from '@paylog/workflows/measureWorkflows'
+import { createWorkflowMetrics } from '@paylog/workflows/telemetry'
 import { loadWorkerConfig } from './config.ts'
-import { startReconciler } from './follow-ups/startFollowUps.ts'
-import { measureReconciler } from './followUpFigures.ts'
 import { startHealthPage } from './health.ts'
 import { measureAttempts } from './healthAttempts.ts'
 import { startHeartbeat } from './heartbeat.ts'
+import { startReconciler } from './reconciler/reconciler.ts'
+import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
 
 const maxConnections = 6
 /** Longer than a statement may take: it is for a Postgres that is cut off without a word. */

@@ -1,16 +1,16 @@
 // What owners keep here (methods, addresses) and what leaves by a webhook of it: nothing but the provider's own words.
 import { randomUUID } from 'node:crypto'
-import { createWorkerHarness } from '@paylog/deliveries/testing/rig'
+import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { addressStream } from '@paylog/event-store/streamName'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
+import { receiveNotification } from '@paylog/workflows/notifications'
 import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import t from 'tap'
-import { createReconcilerHarness } from './testing/followUpRig.ts'
+import { createReconcilerHarness } from './testing/reconcilerHarness.ts'
 
 const { store, now, open } = await createReconcilerHarness(t)
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  waitForReadiness,
-  createWorkerProcessHarness,
   assertAllDelivered,
+  createWorkerProcessHarness,
   rawEndpointVariables,
-} from '@paylog/deliveries/testing/faultRig'
+  waitForReadiness,
+} from '@paylog/deliveries/testing/workerProcessHarness'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'

@@ -1,6 +1,6 @@
-import { assertSurvivesKills } from '@paylog/deliveries/testing/killing'
-import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { testCycles } from '@paylog/testing/cycles'
+import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/workerHarness'
+import { assertSurvivesKills } from '@paylog/deliveries/testing/workerProcessHarness'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
 
 const queueOf = (kind: (typeof queueKinds)[number]) =>

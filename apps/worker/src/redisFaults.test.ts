@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  waitForReadiness,
-  createWorkerProcessHarness,
   assertAllDelivered,
+  createWorkerProcessHarness,
   rawEndpointVariables,
-} from '@paylog/deliveries/testing/faultRig'
-import { testCycles } from '@paylog/testing/cycles'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+  waitForReadiness,
+} from '@paylog/deliveries/testing/workerProcessHarness'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'

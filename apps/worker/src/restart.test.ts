@@ -1,9 +1,15 @@
 import type { ServerResponse } from 'node:http'
-import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/rig'
-import { testCycles } from '@paylog/testing/cycles'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
-import { matchList } from '@paylog/testing/matchList'
+import {
+  batchOf,
+  createWorkerHarness,
+  onQueue,
+  queueKinds,
+  type WorkerHarness,
+} from '@paylog/deliveries/testing/workerHarness'
+import { matchList } from '@paylog/testing/assertions'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { freePort, startProcess } from '@paylog/testing/processes'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 

@@ -1,13 +1,13 @@
+import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/workerHarness'
 import {
-  createWorkerProcessHarness,
   assertAllDelivered,
+  createWorkerProcessHarness,
   keepAppending,
   type RunningWorker,
   rawEndpointVariables,
-} from '@paylog/deliveries/testing/faultRig'
-import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { testCycles } from '@paylog/testing/cycles'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+} from '@paylog/deliveries/testing/workerProcessHarness'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 

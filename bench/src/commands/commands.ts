@@ -1,14 +1,14 @@
 // `npm run bench -- commands`: POST /payments/intents beside a bare route that inserts one row into the same Postgres.
 import { parseArgs } from 'node:util'
 import {
+  alternateRounds,
   type BenchmarkOptions,
   type BenchmarkResult,
-  alternateRounds,
-  formatNumber,
-  summarizeRounds,
-  quantile,
   type BenchmarkRow,
-} from '../harness/benchmark.ts'
+  formatNumber,
+  quantile,
+  summarizeRounds,
+} from '../bench/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 import { type CommandSystem, type Side, startCommandSystem } from './commandSystem.ts'

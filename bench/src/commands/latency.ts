@@ -6,10 +6,10 @@ import { request } from 'undici'
 import {
   type BenchmarkOptions,
   type BenchmarkResult,
-  quantile,
   type BenchmarkRow,
   type BenchmarkTarget,
-} from '../harness/benchmark.ts'
+  quantile,
+} from '../bench/benchmark.ts'
 import { describePostgres } from '../harness/privatePostgres.ts'
 import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { authorization, openPayment, postBare } from './payments.ts'

@@ -1,5 +1,5 @@
 // Payments as a client opens them, and bare requests of the same size beside them.
-import { demoSessions } from '@paylog/identity/demoCredentials'
+import { demoSessions } from '@paylog/identity/sandboxIdentity'
 import { request } from 'undici'
 import type { Endpoint } from '../harness/privateSystem.ts'
 

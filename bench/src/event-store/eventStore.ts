@@ -1,15 +1,15 @@
 // `npm run bench -- event-store`: how fast the log takes events and gives them back, client included.
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { measureRate } from '../harness/again.ts'
 import {
+  alternateRounds,
   type BenchmarkOptions,
   type BenchmarkResult,
-  alternateRounds,
-  summarizeRounds,
-  quantile,
   type BenchmarkRow,
-} from '../harness/benchmark.ts'
+  measureRate,
+  quantile,
+  summarizeRounds,
+} from '../bench/benchmark.ts'
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { appendOne } from './appends.ts'
 import { createBareTable } from './bareTable.ts'

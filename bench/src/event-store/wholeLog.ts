@@ -1,6 +1,6 @@
 // A long log: what the node needs for it, how fast it is read, how soon the node starts on it.
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { median, formatNumber, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
+import { type BenchmarkRow, formatNumber, median, type Print } from '../bench/benchmark.ts'
 import { fillLog } from './appends.ts'
 import type { BareTable } from './bareTable.ts'
 import type { PrivateServer } from './privateNode.ts'

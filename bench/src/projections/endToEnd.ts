@@ -1,8 +1,8 @@
 // From the log to the rows, as operators do it, in a process of its own with the node and Postgres beside.
 
 import type { Pool } from 'pg'
+import { type BenchmarkRow, formatNumber, type Print } from '../bench/benchmark.ts'
 import type { PrivateServer } from '../event-store/privateNode.ts'
-import { formatNumber, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
 import { run, type Task, type TookBeside } from './task.ts'
 
 /** What is there beside the process that is measured. */

@@ -1,5 +1,5 @@
 // Writes a made-up log through the client, as fast as it is taken, and reads what is in it.
-import type { Fold } from '@paylog/domain/messages'
+import type { Fold } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore, type LoadedState } from '@paylog/event-store/eventStore'

@@ -1,9 +1,8 @@
 // A log such as a payment service has after some time, the same one every time: payments that take their turns.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { type Evidence, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
 import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { recordRefund } from '@paylog/domain/payments/refundsAndDisputes'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import { notificationOf, ownedIntent } from './otherStreams.ts'

@@ -1,11 +1,11 @@
 // What is measured in a process of its own: it does one thing, tells what that took, and ends.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAfter } from '@paylog/domain/logPosition'
+import { isAfter } from '@paylog/domain/events'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { liveCheckpoint } from '@paylog/projections/apply/checkpoints'
 import { payments } from '@paylog/projections/payments/projection'
 import { rebuild } from '@paylog/projections/rebuild/rebuild'
-import { runProjection } from '@paylog/projections/run/runProjection'
+import { runProjection } from '@paylog/projections/runProjection'
 import { dropTable, liveTable, tableName } from '@paylog/projections/tables/tables'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'

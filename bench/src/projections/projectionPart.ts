@@ -3,22 +3,21 @@ import { finished } from 'node:stream/promises'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createApplier } from '@paylog/projections/apply/applier'
 import { foldBatch } from '@paylog/projections/apply/batch'
-import { copyText } from '@paylog/projections/apply/copyText'
 import { inTransaction } from '@paylog/projections/apply/transaction'
-import { copyRows } from '@paylog/projections/apply/writers'
+import { copyRows, copyText } from '@paylog/projections/apply/writers'
 import { payments } from '@paylog/projections/payments/projection'
-import { windowEvents } from '@paylog/projections/rebuild/following'
+import { windowEvents } from '@paylog/projections/rebuild/follower'
 import { dropTable, makeTable, tableName } from '@paylog/projections/tables/tables'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import {
   alternateRounds,
-  median,
-  formatNumber,
-  summarizeRounds,
   type BenchmarkRow,
+  formatNumber,
+  median,
   type Print,
-} from '../harness/benchmark.ts'
+  summarizeRounds,
+} from '../bench/benchmark.ts'
 
 const leastShare = 0.5
 

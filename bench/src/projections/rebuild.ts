@@ -1,10 +1,10 @@
 // `npm run bench -- rebuild`: how fast payments are made again from the log, with the log and Postgres beside.
 import { parseArgs } from 'node:util'
-import { readModelMigrations } from '@paylog/projections/migrate'
+import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { type BenchmarkOptions, type BenchmarkResult, type BenchmarkRow, formatNumber } from '../bench/benchmark.ts'
 import { startPrivateServer } from '../event-store/privateNode.ts'
-import { type BenchmarkOptions, type BenchmarkResult, formatNumber, type BenchmarkRow } from '../harness/benchmark.ts'
 import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
 import { fillLog, paymentEvents, withStore } from './fillLog.ts'
 import { paymentLog } from './paymentLog.ts'

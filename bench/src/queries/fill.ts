@@ -1,10 +1,10 @@
 // A million rows for every table, spread as the rows of many ordinary owners and two big ones would be, and a catalogue.
 import { foldBatch } from '@paylog/projections/apply/batch'
-import { createStatements } from '@paylog/projections/apply/statements'
+import { createStatements } from '@paylog/projections/apply/writers'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
-import { catalogFixture } from '@paylog/projections/testing/testCatalog'
+import { catalogFixture } from '@paylog/projections/testing/catalogFixture'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */

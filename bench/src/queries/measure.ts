@@ -1,10 +1,11 @@
 // One question, or one step before any SQL, measured.
+
+import { figures } from '../bench/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { seededRandom } from '../harness/seededRandom.ts'
-import { figures } from '../harness/times.ts'
 import { type Spread, sessionOf } from './owners.ts'
 import type { Pgbench } from './pgbench.ts'
-import { subjectOf, type BenchQuery, rowsOf } from './questions.ts'
+import { type BenchQuery, rowsOf, subjectOf } from './questions.ts'
 import type { Measured } from './report.ts'
 import type { Script } from './sameSql.ts'
 import type { MeasuredSystem } from './system.ts'

@@ -1,7 +1,7 @@
 // Who owns what in the measured tables. Every name follows from a number, alike here and in SQL, so that pgbench can draw
 // a number and ask about the same owner and the same row as the service is asked about.
 import { createHash } from 'node:crypto'
-import { userOwner } from '@paylog/domain/owner'
+import { userOwner } from '@paylog/domain/actor'
 
 export type Thing = 'payment' | 'method' | 'address' | 'product'
 

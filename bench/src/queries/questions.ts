@@ -1,5 +1,5 @@
 // What is asked: a URL of the API, about a row or an owner drawn at random.
-import { vocabulary } from '@paylog/projections/testing/testCatalog'
+import { vocabulary } from '@paylog/projections/testing/catalogFixture'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
 export type BenchQuery = {

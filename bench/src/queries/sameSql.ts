@@ -4,7 +4,7 @@ import { queryApi } from '@paylog/query-routes/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { idOf, idSql, owner as ownerName, ownerOfRowSql, ownerSql, type Spread, userId } from './owners.ts'
-import { subjectOf, isAboutProducts, type BenchQuery, rowsOf } from './questions.ts'
+import { type BenchQuery, isAboutProducts, rowsOf, subjectOf } from './questions.ts'
 
 export type Script = {
   readonly text: string

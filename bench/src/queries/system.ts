@@ -1,5 +1,5 @@
 // The read side as it runs in earnest, on a Postgres, an identity backend and data of its own.
-import { readModelMigrations } from '@paylog/projections/migrate'
+import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { freePort } from '@paylog/testing/processes'

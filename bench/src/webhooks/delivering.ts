@@ -4,13 +4,13 @@ import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { Type } from 'typebox'
 import {
   alternateRounds,
-  median,
-  formatNumber,
-  summarizeRounds,
-  quantile,
   type BenchmarkRow,
+  formatNumber,
+  median,
   type Print,
-} from '../harness/benchmark.ts'
+  quantile,
+  summarizeRounds,
+} from '../bench/benchmark.ts'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
 const leastShare = 0.4

@@ -1,15 +1,26 @@
 // The write side: everything that changes something, as one Fastify plugin.
+
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { configuredIdentity } from '@paylog/identity/identity'
+import { createCallers } from '@paylog/runtime/http/callers'
+import type { Health } from '@paylog/runtime/process/health'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
+import { enabledProviders } from '@paylog/workflows/enabledProviders'
+import { createWorkflowMetrics } from '@paylog/workflows/telemetry'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
+import type { CommandConfig } from './config.ts'
+import { rememberedGuest } from './guest-tokens/guestTokens.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { productSyncRoutes } from './product-sync/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
+import type { CommandDependencies } from './requestContext.ts'
 import { setupIntentRoutes } from './setup-intents/routes.ts'
 import { type WebhookTestOptions, webhookTestRoutes } from './webhook-tests/routes.ts'
-import type { CommandDependencies } from './writing.ts'
 
 export const commandApi =
   ({ endpoints, testsBy, ...dependencies }: CommandDependencies & WebhookTestOptions): FastifyPluginAsync =>
@@ -24,3 +35,31 @@ export const commandApi =
     await app.register(receiverRoutes(dependencies.workflow))
     await app.register(webhookTestRoutes(dependencies, { endpoints, testsBy }))
   }
+
+// Builds the write side from its configuration; used by its own main and by the api.
+
+/** The write side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
+export async function wireCommandApi(
+  config: CommandConfig,
+  { lifecycle, health, metrics }: { readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
+): Promise<FastifyPluginAsync> {
+  const observe = createWorkflowMetrics(metrics)
+  const providers = await enabledProviders(config, observe.providerCall)
+  for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
+  lifecycle.add('event store', () => store.close())
+  health.check('event_store', async () => {
+    const head = await store.head()
+    return { head: head?.commit.toString() ?? null }
+  })
+  // No check of the providers: each is one of several, and the payer's choice.
+  // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
+  const identity = configuredIdentity(config)
+  lifecycle.add('identity', () => identity.close())
+  const now = () => new Date()
+  const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
+  const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
+  const callers = createCallers(identity.actorOf, actorOrRemembered)
+  const { nodes, WEBHOOK_TESTS_BY: testsBy } = config
+  return commandApi({ workflow: { store, providers, now }, callers, endpoints: nodes, testsBy })
+}

@@ -1,15 +1,14 @@
 // The variables of the write side.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, durationMs, oneOf, url } from '@paylog/config/kinds'
-import { identityVariables } from '@paylog/identity/configured'
+import { identityVariables } from '@paylog/identity/identity'
 import {
   decodeEndpoints,
   isWebhookVariable,
   type WebhookEndpoint,
   withoutSigningSecrets,
-} from '@paylog/webhooks/nodes/nodes'
-import { providerVariables } from '@paylog/workflows/enabledProviders'
-import { providerProblems } from '@paylog/workflows/providerProblems'
+} from '@paylog/webhooks/endpoints/endpoints'
+import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 
 /** Beside these the write side reads those of the webhook nodes, which have no fixed list. */

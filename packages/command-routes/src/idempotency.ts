@@ -1,8 +1,7 @@
 // Idempotency-Key: the same caller, route and key always mean the same resource.
 import { createHash } from 'node:crypto'
-import { type Actor, actorName } from '@paylog/domain/actor'
+import { type Actor, actorName, foldEmail, guestOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { foldEmail, guestOwner } from '@paylog/domain/owner'
 import { clientNetwork, oneSite } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid'

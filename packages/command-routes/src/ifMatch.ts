@@ -1,6 +1,6 @@
 // If-Match: a change is made only to what the client has seen (RFC 9110, section 13.1.1).
 import { DomainError } from '@paylog/domain/errors'
-import type { Revision } from '@paylog/event-store/append/appending'
+import type { Revision } from '@paylog/event-store/append/append'
 import { Type } from 'typebox'
 
 /** The headers of a request to change or delete something. */

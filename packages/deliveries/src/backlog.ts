@@ -1,6 +1,6 @@
 // What waits to be delivered, and whether it is our fault that it waits.
 import type { CheckDetails } from '@paylog/runtime/process/health'
-import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import { concurrencyPerEndpoint } from './queue/workers.ts'
 

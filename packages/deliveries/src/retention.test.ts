@@ -3,7 +3,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createRetention, removeSql } from './retention.ts'
-import { createWorkerHarness, type WorkerHarness } from './testing/rig.ts'
+import { createWorkerHarness, type WorkerHarness } from './testing/workerHarness.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const dayMs = 24 * 3_600_000

@@ -1,10 +1,11 @@
 // One of each resource as clients see it, with made-up data, for the documentation of what is answered.
+
+import type { AddressResource } from './addresses/address.ts'
 import { emptyAddressContent } from './addresses/events.ts'
-import type { AddressResource } from './addresses/resource.ts'
-import type { PaymentMethodResource } from './payment-methods/resource.ts'
+import type { PaymentMethodResource } from './payment-methods/paymentMethod.ts'
 import type { ListedPayment, PaymentResource } from './payments/resource.ts'
-import type { ProductResource } from './products/resource.ts'
-import type { WebhookLogEntry } from './webhook-logs/resource.ts'
+import type { ProductResource } from './products/product.ts'
+import type { WebhookLogEntry } from './webhookLog.ts'
 
 export const exampleId = '018f0000-0000-7000-8000-000000000001'
 const otherExampleId = '018f0000-0000-7000-8000-0000000000aa'

@@ -1,31 +1,31 @@
 // What was ever stored goes through everything in this room that reads events; see golden/README.md.
+
 import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { addressFold } from './addresses/address.ts'
 import { addressEvents } from './addresses/events.ts'
 import { findCardData } from './cardNumber.ts'
-import { defaultChoiceEvents, defaultChoiceFold } from './defaults/events.ts'
-import { guestTokenEvents, guestTokenFold } from './guest-tokens/events.ts'
-import type { Fold } from './messages.ts'
+import { defaultChoiceEvents, defaultChoiceFold } from './defaultChoice.ts'
+import type { Fold } from './events.ts'
+import { guestTokenEvents, guestTokenFold } from './guestToken.ts'
 import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
-import { methodRequestRules } from './payment-methods/methodRequest.ts'
-import { paymentMethodFold } from './payment-methods/paymentMethod.ts'
+import { methodRequestRules, paymentMethodFold } from './payment-methods/paymentMethod.ts'
 import { type PaymentEvent, paymentEvents } from './payments/events.ts'
 import { paymentHistory } from './payments/history.ts'
 import { paymentFold } from './payments/payment.ts'
 import { productEvents } from './products/events.ts'
 import { productFold } from './products/product.ts'
 import { productSyncRequestEvents, syncRequestRules } from './products/syncRequest.ts'
-import { providerCustomerEvents, providerCustomerFold } from './provider-customers/events.ts'
+import { providerCustomerEvents, providerCustomerFold } from './providerCustomer.ts'
 import {
   intentOwnerFold,
   notificationFold,
   providerIntentEvents,
   providerNotificationEvents,
-} from './provider-events/events.ts'
+} from './providerEvents.ts'
 import { type RecordedDomainEvent, recordedEvents } from './recordedEvents.ts'
-import { setupIntentEvents, setupIntentFold } from './setup-intents/events.ts'
-import { webhookTestEvents, webhookTestFold } from './webhook-tests/events.ts'
+import { setupIntentEvents, setupIntentFold } from './setupIntent.ts'
+import { webhookTestEvents, webhookTestFold } from './webhookTest.ts'
 
 const samples = goldenSamples()
 const events = samples.map(({ event }) => event)

@@ -1,23 +1,23 @@
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { addressEvents } from './addresses/events.ts'
-import { defaultChoiceEvents } from './defaults/events.ts'
-import { guestTokenEvents } from './guest-tokens/events.ts'
-import { EventMetadata } from './messages.ts'
+import { defaultChoiceEvents } from './defaultChoice.ts'
+import { EventMetadata } from './events.ts'
+import { guestTokenEvents } from './guestToken.ts'
 import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { productEvents } from './products/events.ts'
 import { productSyncRequestEvents } from './products/syncRequest.ts'
-import { providerCustomerEvents, providerCustomerFold } from './provider-customers/events.ts'
+import { providerCustomerEvents, providerCustomerFold } from './providerCustomer.ts'
 import {
   intentOwnerFold,
   notificationFold,
   providerIntentEvents,
   providerNotificationEvents,
-} from './provider-events/events.ts'
+} from './providerEvents.ts'
 import { recordedEvents } from './recordedEvents.ts'
-import { setupIntentEvents, setupIntentFold } from './setup-intents/events.ts'
-import { webhookTestEvents } from './webhook-tests/events.ts'
+import { setupIntentEvents, setupIntentFold } from './setupIntent.ts'
+import { webhookTestEvents } from './webhookTest.ts'
 
 const occurred_at = '2026-01-01T00:00:00.000Z'
 const notification = {

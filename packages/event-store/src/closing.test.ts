@@ -1,11 +1,11 @@
 // What closing a store does to what is under way, over the wire.
+
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectEventStore } from './testing/connectTo.ts'
-import { appendFirst } from './testing/guestTokens.ts'
-import { eventMessage, successReply } from './testing/messages.ts'
-import { startFakeEventStore } from './testing/misbehavingServer.ts'
-import { subscriberHarness } from './testing/subscriber.ts'
+import { appendFirst, connectEventStore } from './testing/eventStoreHarness.ts'
+import { startFakeEventStore } from './testing/fakeEventStore.ts'
+import { eventMessage, successReply } from './testing/grpcMessages.ts'
+import { subscriberHarness } from './testing/subscriberHarness.ts'
 
 const stream = 'guestToken-1'
 

@@ -1,7 +1,7 @@
 // Loading, deciding and appending through the real client, on a real node.
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
-import type { EventMetadata } from '@paylog/domain/messages'
-import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/provider-events/events'
+import type { EventMetadata } from '@paylog/domain/events'
+import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/providerEvents'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'

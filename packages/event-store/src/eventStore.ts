@@ -2,24 +2,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
-import type { LogPosition } from '@paylog/domain/logPosition'
-import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/messages'
+import type { DomainEvent, EventMetadata, Fold, LogPosition } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v7 as uuidv7 } from 'uuid'
-import { appendWithRetries, type Revision } from './append/appending.ts'
-import { type AppendOutcome, withAppendSpan } from './append/appendSpan.ts'
+import { type AppendOutcome, appendWithRetries, type Revision, withAppendSpan } from './append/append.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
-import { type Connection, connect, createReplaceableConnection } from './connection/connection.ts'
-import { defaultTiming, type EventStoreTiming } from './connection/timing.ts'
+import {
+  type Connection,
+  connect,
+  createReplaceableConnection,
+  defaultTiming,
+  type EventStoreTiming,
+} from './connection/connection.ts'
+import { type BatchRange, type LogRange, readBatches, readLog } from './read/readLog.ts'
 import {
   type ReadRange,
-  readPositionBefore,
-  readNextMatching,
-  readLogHead,
   readLastSkipped,
+  readLogHead,
+  readNextMatching,
+  readPositionBefore,
   readStream,
-} from './read/reading.ts'
-import { type BatchRange, type LogRange, readBatches, readLog } from './read/readLog.ts'
+} from './read/reads.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
 import type { EventBatch } from './subscription/batches.ts'
 import { type Lag, type LagLimits, measureLag } from './subscription/lag.ts'

@@ -1,6 +1,6 @@
 // The names of streams: one builder per category. A category holds no dash, because EventStoreDB cuts at the first one.
 import { createHash } from 'node:crypto'
-import type { DefaultsList } from '@paylog/domain/defaults/events'
+import type { DefaultsList } from '@paylog/domain/defaultChoice'
 
 export const categories = [
   'payment',

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import t from 'tap'
 import t, { type Test } from 'tap'
-import { createIdentityBackend } from './backend.ts'
+import { createIdentityBackend, readInstant } from './backend.ts'
 
 const expiresAt = '2099-01-01T00:00:00Z'
 const valid = { success: true, user: { id: 'u1', email: 'u@example.com' }, session: { expiresAt } }
@@ -117,4 +118,9 @@ t.test('closing drops what is unanswered and what waits for a connection', async
   await backend.close()
   await refused
   await t.rejects(backend.validateSession('s'), identityUnavailable)
+})
+
+t.test('a number is seconds as long as it would be long past as milliseconds', async (t) => {
+  t.equal(readInstant(99_999_999_999), 99_999_999_999_000)
+  t.equal(readInstant(100_000_000_000), 100_000_000_000)
 })

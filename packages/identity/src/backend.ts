@@ -1,10 +1,91 @@
-// The two questions to the identity backend, and how its answers are read (interface, section 5).
+// Reads the times of the identity backend, whose form its interface leaves open.
+
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Agent } from 'undici'
-import { type BackendResponse, sendRequest, isSuccess, type BackendRequest } from './exchange.ts'
-import { readInstant } from './instant.ts'
+import { Agent, type Dispatcher } from 'undici'
+
+const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/i
+/** Below this a number can only be seconds: as milliseconds it would be a time in early 1973. */
+const smallestMilliseconds = 100_000_000_000
+
+/**
+ * Milliseconds since 1970 of an ISO 8601 time with an offset, or of Unix seconds or milliseconds. Nothing for anything
+ * else: a time without an offset could be hours off.
+ */
+export function readInstant(value: unknown): number | undefined {
+  if (typeof value === 'number') return value < smallestMilliseconds ? value * 1000 : value
+  if (typeof value !== 'string' || !isoInstant.test(value)) return undefined
+  const instant = Date.parse(value)
+  return Number.isNaN(instant) ? undefined : instant
+}
+
+// One exchange with the identity backend, at the least cost to the process: every request of every caller has one.
+
+export type BackendRequest = Pick<Dispatcher.DispatchOptions, 'origin' | 'path' | 'method' | 'headers'> & {
+  readonly body?: string
+}
+/** `text` is empty for everything but a success: nothing else that the backend says is read. */
+export type BackendResponse = {
+  readonly status: number
+  readonly contentType: string | readonly string[] | undefined
+  readonly text: string
+}
+
+const utf8 = new TextDecoder()
+
+/**
+ * Sends the question once, and hears the answer through undici's own callbacks: its `request()` makes a stream and an
+ * abort signal for each, which cost more than the exchange itself.
+ *
+ * @param timeoutMs for the whole answer, the wait for a free connection included
+ * @throws what undici met, or a `TimeoutError`
+ */
+export function sendRequest(agent: Agent, request: BackendRequest, timeoutMs: number): Promise<BackendResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<BackendResponse>()
+  let head: Omit<BackendResponse, 'text'> = { status: 0, contentType: undefined }
+  let sent: Dispatcher.DispatchController | undefined
+  let timeoutError: Error | undefined
+  const chunks: Buffer[] = []
+
+  const timer = setTimeout(() => {
+    timeoutError = new DOMException('The answer took too long', 'TimeoutError')
+    reject(timeoutError)
+    // Closes the connection, which makes room for another one. What still waits for room is given up when its turn comes.
+    sent?.abort(timeoutError)
+  }, timeoutMs)
+
+  agent.dispatch(request, {
+    onRequestStart(controller) {
+      // Thrown, it is not sent and the connection stays for the next question; `abort` would close it.
+      if (timeoutError) throw timeoutError
+      sent = controller
+    },
+    onResponseStart(_controller, status, headers) {
+      // An interim answer; the real one follows.
+      if (status < 200) return
+      head = { status, contentType: headers['content-type'] }
+      // The rest is awaited all the same, within the time, so that the connection can be used again.
+      if (!isSuccess(status)) resolve({ ...head, text: '' })
+    },
+    onResponseData(_controller, chunk) {
+      chunks.push(chunk)
+    },
+    onResponseEnd() {
+      clearTimeout(timer)
+      if (isSuccess(head.status)) resolve({ ...head, text: utf8.decode(Buffer.concat(chunks)) })
+    },
+    onResponseError(_controller, error) {
+      clearTimeout(timer)
+      reject(error)
+    },
+  })
+  return promise
+}
+
+export const isSuccess = (status: number) => status >= 200 && status <= 299
+
+// The two questions to the identity backend, and how its answers are read (interface, section 5).
 
 // Control characters and halves of surrogate pairs are in nobody's name, and Postgres could not keep them.
 const Name = Type.String({ pattern: /^[^\p{Cc}\p{Cs}]+$/u, maxLength: 255 })

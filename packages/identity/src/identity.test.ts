@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { demoGuestTokens, demoSessions } from './demoCredentials.ts'
 import { createIdentity } from './identity.ts'
-import { createSandboxIdentity, type SandboxFault } from './sandboxIdentity.ts'
+import { createSandboxIdentity, demoGuestTokens, demoSessions, type SandboxFault } from './sandboxIdentity.ts'
 
 const hourMs = 3_600_000
 const inOneHour = new Date(Date.now() + hourMs).toISOString()

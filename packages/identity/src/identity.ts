@@ -1,8 +1,10 @@
 // Turns a request into the actor behind it.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { commaList, text, url } from '@paylog/config/kinds'
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
+import { type StaticDecode, Type } from 'typebox'
 import { createIdentityBackend } from './backend.ts'
 import { type PresentedCredential, presentedCredentials } from './credentials.ts'
 
@@ -110,4 +112,25 @@ function throwUnauthenticated(): never {
 /** What is kept of a guest token: enough to recognise it, not enough to use it. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
+}
+
+// The identity backend that the environment names, for both sides of the API.
+
+export const identityVariables = {
+  AUTH_URL: url(['http', 'https']),
+  AUTH_SERVICE: text('payments'),
+  ADMIN_USER_TYPES: commaList(['admin']),
+}
+const IdentityConfig = Type.Object(identityVariables)
+
+const timeoutMs = 2_000
+
+/** The backend that the configuration names; `close` ends its connections. */
+export function configuredIdentity(config: Readonly<StaticDecode<typeof IdentityConfig>>): Identity {
+  return createIdentity({
+    authUrl: config.AUTH_URL,
+    service: config.AUTH_SERVICE,
+    adminUserTypes: config.ADMIN_USER_TYPES,
+    timeoutMs,
+  })
 }

@@ -1,4 +1,6 @@
 // The fields that providers' notifications and answers are made of.
+
+import { DomainError } from '@paylog/domain/errors'
 import { type TSchema, Type } from 'typebox'
 
 /** Printable ASCII: ids and codes end in stream names, tables and webhooks, where control characters do harm. */
@@ -10,3 +12,19 @@ export const UnixTime = Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
 
 /** A field that may be left out, and may be `null`. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+// The JSON that a notification's bytes are.
+
+/**
+ * What is not quite JSON in UTF-8 is refused and not repaired, a byte order mark before it included.
+ * @returns the text to the byte, and what it says
+ * @throws DomainError `invalid_request`
+ */
+export function notificationJson(body: Buffer): { readonly text: string; readonly json: unknown } {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    return { text, json: JSON.parse(text) }
+  } catch (cause) {
+    throw new DomainError('invalid_request', 'The body is not JSON', undefined, { cause })
+  }
+}

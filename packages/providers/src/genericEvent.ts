@@ -3,7 +3,7 @@
 import { DomainError } from '@paylog/domain/errors'
 import { Id } from '@paylog/domain/fields'
 import type { Evidence } from '@paylog/domain/payments/evidence'
-import type { PaymentStatus } from '@paylog/domain/payments/status'
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, maybe, UnixTime } from './fields.ts'

@@ -1,14 +1,14 @@
 // One exchange with a provider: when nothing was sent, when nobody knows, and what an answer is.
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { createHttpClient, type HttpResponse, readResponse } from './http.ts'
-import { unlimitedPace } from './testing/unpaced.ts'
+import { unlimitedPace } from './testing/providerHarness.ts'
 
 const post = { method: 'POST', path: '/pay', headers: { 'x-key': 'k1' }, body: '{}', timeoutMs: 5000 } as const
 const notSent = { name: 'ProviderError', kind: 'unavailable' }

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
-import { checkResponse, parseJson } from './answers.ts'
 import type { Pace } from './pacing.ts'
 import { ProviderError } from './provider.ts'
+import { checkResponse, parseJson } from './responses.ts'
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createPace, ownRateLimitCode, type Pace, type CallPriority, withPriority } from './pacing.ts'
+import { type CallPriority, createPace, ownRateLimitCode, type Pace, withPriority } from './pacing.ts'
 
 const aMinute = 60_000
 

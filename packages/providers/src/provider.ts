@@ -1,10 +1,8 @@
 // What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import type { Evidence } from '@paylog/domain/payments/evidence'
-import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/refundsAndDisputes'
-import type { ReportSource } from '@paylog/domain/payments/statement'
-import type { PaymentStatus } from '@paylog/domain/payments/status'
-import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
+import type { Evidence, RecordDispute, RecordRefund, ReportSource } from '@paylog/domain/payments/evidence'
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
 import type { ProductCatalog } from './productCatalog.ts'
 
 /**

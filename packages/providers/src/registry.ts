@@ -1,5 +1,5 @@
 // Every provider that there is, in the order in which they are listed to clients.
-import type { ProviderName } from '@paylog/domain/providerNames'
+import type { ProviderName } from '@paylog/domain/providerEvents'
 import { authorizeNet } from './authorize-net/plugin.ts'
 import { paypal } from './paypal/plugin.ts'
 import { sandbox } from './sandbox/plugin.ts'

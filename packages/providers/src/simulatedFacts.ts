@@ -2,8 +2,8 @@
 import { Email } from '@paylog/domain/fields'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, UnixTime } from './fields.ts'
-import type { ProviderObject } from './notificationForm.ts'
 import type { ProviderNotification } from './provider.ts'
+import type { ProviderObject } from './providerPlugin.ts'
 
 const code = Compile(Code)
 const amount = Compile(Amount)

@@ -1,9 +1,9 @@
 // What clients write down as a provider's notification, in the shapes that come naturally.
 import t from 'tap'
 import { genericNames } from './genericEvent.ts'
-import type { ProviderObject } from './notificationForm.ts'
+import type { ProviderObject } from './providerPlugin.ts'
 import { simulators } from './simulation.ts'
-import { simulatedAt, simulatedId, simulate } from './testing/simulating.ts'
+import { simulate, simulatedAt, simulatedId } from './testing/providerHarness.ts'
 
 const shapes: Readonly<Record<string, (type: string, object: ProviderObject) => ProviderObject>> = {
   "an event in the interface's shape": (type, object) => ({

@@ -2,13 +2,13 @@
 import t from 'tap'
 import { createAuthorizeNet } from './authorize-net/authorizeNet.ts'
 import { genericNames } from './genericEvent.ts'
-import type { ProviderObject } from './notificationForm.ts'
 import { createPaypal } from './paypal/paypal.ts'
 import type { Provider } from './provider.ts'
+import type { ProviderObject } from './providerPlugin.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { simulators } from './simulation.ts'
 import { createStripe } from './stripe/stripe.ts'
-import { simulatedAt, simulatedId, simulate, simulatorOf } from './testing/simulating.ts'
+import { simulate, simulatedAt, simulatedId, simulatorOf } from './testing/providerHarness.ts'
 
 const dummy = 'x'.repeat(16)
 const reached = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSecond: 0 }

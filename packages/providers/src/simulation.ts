@@ -1,7 +1,8 @@
 // Notifications that no provider has sent: what somebody wrote down, in the provider's envelope, and what it says. No
 // provider is called, and none needs to be enabled.
-import { testIdOf, type NotificationFormat, type ProviderObject } from './notificationForm.ts'
+
 import type { ProviderNotification } from './provider.ts'
+import { type NotificationFormat, type ProviderObject, testIdOf } from './providerPlugin.ts'
 import { providerPlugins } from './registry.ts'
 import { codeIn, factsOfObject, isObject, timeOfEvent } from './simulatedFacts.ts'
 

@@ -5,7 +5,7 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
 import { withPriority } from './pacing.ts'
 import type { CreateIntent, IntentRef, Provider, ProviderError } from './provider.ts'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from './testing/adapters.ts'
+import { connectAuthorizeNet, connectPaypal, connectStripe } from './testing/providerHarness.ts'
 
 const payment_id = '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b'
 const intent: CreateIntent = {

@@ -1,9 +1,17 @@
 // Who may read what: the same for every resource.
+
 import { randomUUID } from 'node:crypto'
-import { guest, addPaymentTo, type LogFixture } from '@paylog/projections/testing/testEvents'
-import { addAddressTo, ofGuest, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
+import {
+  addAddressTo,
+  addMethodTo,
+  addPaymentTo,
+  guest,
+  type LogFixture,
+  ofGuest,
+  ofUser,
+} from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { ada, asAda, asGrace, asGuest, callers, grace, queryApiHarness } from './testing/testApi.ts'
+import { ada, asAda, asGrace, asGuest, callers, grace, queryApiHarness } from './testing/queryApiHarness.ts'
 
 const { log, project, get, pool, broken } = await queryApiHarness(t)
 

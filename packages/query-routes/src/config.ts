@@ -1,6 +1,6 @@
 // The variables of the read side.
 import { url } from '@paylog/config/kinds'
-import { identityVariables } from '@paylog/identity/configured'
+import { identityVariables } from '@paylog/identity/identity'
 import { type StaticDecode, Type } from 'typebox'
 
 export const queryVariables = {

@@ -1,12 +1,12 @@
 // Beside a projector that runs: reading after a write that the read model has nothing to do with.
+
 import { projections } from '@paylog/projections/registry'
-import { projectorHarness } from '@paylog/projections/testing/house'
-import { createLogFixture } from '@paylog/projections/testing/testEvents'
-import { addAddressTo, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
+import { addAddressTo, addMethodTo, createLogFixture, ofUser } from '@paylog/projections/testing/logFixture'
+import { projectorHarness } from '@paylog/projections/testing/projectorHarness'
 import { append, openPayment } from '@paylog/projections/testing/traffic'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { asAda, asAdmin, queryApiHarness } from './testing/testApi.ts'
+import { asAda, asAdmin, queryApiHarness } from './testing/queryApiHarness.ts'
 
 t.test('a read after a write of something else does not wait in vain', async (t) => {
   const { pool, store, startProjector } = await projectorHarness(t)

@@ -1,13 +1,22 @@
 // The reading half of the API as one plugin: the api mounts it beside the writing half.
+
+import { configuredIdentity } from '@paylog/identity/identity'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import type { Health } from '@paylog/runtime/process/health'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
+import type { QueryConfig } from './config.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { createReadAfter } from './readAfter.ts'
-import type { QueryDependencies } from './reading.ts'
+import { checkReadSide, measureReadSide } from './readiness.ts'
+import type { QueryDependencies } from './routeSchemas.ts'
 import { webhookLogRoutes } from './webhook-logs/routes.ts'
 
 const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRoutes, webhookLogRoutes]
@@ -29,4 +38,37 @@ export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly act
     }
     for (const routes of resources) await http.register(routes(dependencies))
   }
+}
+
+// Builds the read side from its configuration; used by its own main and by the api.
+
+const maxConnections = 16
+/** A client waits no longer than this for a database that is silent. */
+const responseTimeoutMs = 5_000
+
+/** The read side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
+export function wireQueryApi(
+  config: QueryConfig,
+  {
+    log,
+    lifecycle,
+    health,
+    metrics,
+  }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
+): FastifyPluginAsync {
+  const { DATABASE_URL: databaseUrl } = config
+  const db = createPool({
+    databaseUrl,
+    applicationName: 'query-api',
+    max: maxConnections,
+    queryTimeoutMs: responseTimeoutMs,
+    log,
+  })
+  lifecycle.add('postgres', () => db.end())
+  // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
+  const identity = configuredIdentity(config)
+  lifecycle.add('identity', () => identity.close())
+  checkReadSide(health, db)
+  measureReadSide(metrics, db, log)
+  return queryApi({ db, actorOf: identity.actorOf })
 }

@@ -1,10 +1,10 @@
 import { recordStopped } from '@paylog/projections/apply/checkpoints'
-import { addPaymentTo } from '@paylog/projections/testing/testEvents'
+import { addPaymentTo } from '@paylog/projections/testing/logFixture'
 import { createHealth } from '@paylog/runtime/process/health'
 import t from 'tap'
 import { createCheckpointWatcher } from './readAfter.ts'
 import { checkReadSide } from './readiness.ts'
-import { ada, asAda, queryApiHarness } from './testing/testApi.ts'
+import { ada, asAda, queryApiHarness } from './testing/queryApiHarness.ts'
 
 t.test('a read waits for the position that it names, and then sees it [10.1-read-after]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)

@@ -1,8 +1,8 @@
 // Read your writes: a GET that names a position waits until the read model has come that far.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { livePositions } from '@paylog/projections/apply/checkpoints'
-import { notifyWaitingReads } from '@paylog/projections/awaitedReads'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { notifyWaitingReads } from '@paylog/projections/waitingReads'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 

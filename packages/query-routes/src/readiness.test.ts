@@ -1,6 +1,6 @@
 import { recordStopped } from '@paylog/projections/apply/checkpoints'
-import { sharedFigures, recordLag } from '@paylog/projections/lag'
-import { readModelDatabase, recordingPool } from '@paylog/projections/testing/testDatabase'
+import { recordLag, sharedFigures } from '@paylog/projections/lag'
+import { readModelDatabase, recordingPool } from '@paylog/projections/testing/projectionHarness'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createHealth } from '@paylog/runtime/process/health'
 import { createLog } from '@paylog/runtime/telemetry/log'

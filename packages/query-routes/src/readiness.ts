@@ -1,11 +1,12 @@
 // Whether the read side can be relied on, for `/health/ready` and `/metrics`.
+
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProjectionFigures, projectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { projections } from '@paylog/projections/registry'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
-import { webhookFigures } from './webhookFigures.ts'
 
 /**
  * Adds the database and every projection to readiness. A projection that stopped for an unreadable event is not ready; one
@@ -52,3 +53,46 @@ export function measureReadSide(metrics: Metrics, db: Queryable, log: Logger): v
     log,
   })
 }
+
+// How the worker gets on with the webhooks, as far as it shows from here.
+
+/** Shorter than the time that a check of readiness has. */
+const timeoutMs = 1_000
+
+type Figures = {
+  /** How many workers were seen within half a minute. */
+  readonly workers: number
+  /** Nothing when none runs, because the last one was stopped in order. */
+  readonly worker_seen_seconds: number | null
+  readonly oldest_undelivered_seconds: number | null
+  readonly overdue_seconds: number
+  readonly pending: number
+  /** What waits for an operator to enable its node, or for a worker that has it. */
+  readonly held: number
+  readonly disabled_nodes: readonly string[]
+}
+
+/** The figures; `known: false` where there are none, because nothing delivers webhooks here or the database is too busy. */
+export async function webhookFigures(db: Queryable): Promise<Figures | { readonly known: false }> {
+  try {
+    const figures = db.query<Figures>({ name: 'webhook-figures', text: figuresSql }).then(({ rows }) => rows[0])
+    const timeout = sleep(timeoutMs, undefined, { ref: false })
+    return (await Promise.race([figures, timeout])) ?? { known: false }
+  } catch {
+    return { known: false }
+  }
+}
+
+const figuresSql = `
+select a.running as workers, round(a.last_seen_seconds::numeric, 1)::float8 as worker_seen_seconds,
+  round(extract(epoch from now() - b.oldest_created_at))::float8 as oldest_undelivered_seconds,
+  coalesce(greatest(round(extract(epoch from now() - b.oldest_due_at)), 0), 0)::float8 as overdue_seconds,
+  b.pending, b.held, b.disabled_nodes
+from webhooks.worker_activity a, (
+  select min(oldest_created_at) filter (where is_active) as oldest_created_at,
+    min(oldest_due_at) filter (where is_active) as oldest_due_at,
+    coalesce(sum(pending) filter (where is_active), 0)::integer as pending,
+    coalesce(sum(pending) filter (where not is_active), 0)::integer as held,
+    coalesce(array_agg(node order by node) filter (where disabled_at is not null), '{}') as disabled_nodes
+  from (select *, is_configured and disabled_at is null as is_active from webhooks.backlog) as nodes
+) b`

@@ -1,6 +1,6 @@
 // Samples of every event that was ever stored, for the tests of all who read events. They stand in packages/domain/golden.
 import { readdirSync, readFileSync } from 'node:fs'
-import type { EventMetadata } from '@paylog/domain/messages'
+import type { EventMetadata } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 
 const folder = new URL('../../domain/golden/', import.meta.url)

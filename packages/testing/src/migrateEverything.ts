@@ -1,10 +1,10 @@
 // Makes every table that there is: those of the log, of the read models and of the webhooks.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { readModelMigrations } from '@paylog/projections/migrate'
+import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { administer, databaseAt } from './postgres.ts'
+import { administer, databaseAt } from './testDatabase.ts'
 
 const ofEventStore = new URL('../../../apps/embedded-event-store/src/migrations/', import.meta.url)
 

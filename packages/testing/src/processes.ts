@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { findFreePort, type PortRange } from '@paylog/runtime/process/ports'
 import type { Test } from 'tap'
-import { compileCache } from './compileCache.ts'
+import { compileCache } from './testEnvironment.ts'
 
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000

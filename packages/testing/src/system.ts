@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { startEventStore } from './eventStore.ts'
-import { startFakeIdentity } from './identity.ts'
+import { startFakeIdentity } from './fakeIdentity.ts'
 import { freePort, startProcess } from './processes.ts'
 
 const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import.meta.url)

@@ -3,14 +3,14 @@ import t from 'tap'
 import {
   canonicalOnly,
   endpointSettings,
+  messagesTo,
   ourPayment,
   payment_id,
   received,
   simulated,
   tested,
-  messagesTo,
   unmatched,
-} from './testing/testEvents.ts'
+} from './testing/eventFixtures.ts'
 
 const bodiesOf = (event: RecordedDomainEvent, mode = 'canonical') =>
   messagesTo(event, endpointSettings(1, mode)).map(({ body }) => body)

@@ -3,9 +3,8 @@ import type { Payer } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
-import type { ChatNotice } from './chat/notice.ts'
-import { unmatchedMessages } from './unmatched.ts'
-import { simulationMessages, testMessages } from './webhookTests.ts'
+import type { ChatNotice } from './chat/chatMessage.ts'
+import { simulationMessages, testMessages, unmatchedMessages } from './unmatched.ts'
 
 /** A message before it has a receiver. `null` stands for what the source does not say. */
 export type CanonicalMessage = {

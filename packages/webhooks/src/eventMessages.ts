@@ -1,18 +1,25 @@
 // Everything that can be told of one recorded event, before it is known who wants to hear it.
+
+import { gunzipSync } from 'node:zlib'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import {
   type CanonicalMessage,
   canonicalBody,
-  canonicalMessages,
   canonicalChatNotice,
+  canonicalMessages,
   type EventOf,
   type Projects,
 } from './canonical.ts'
-import type { ChatNotice } from './chat/notice.ts'
-import { legacyBody, legacyName, legacyStatus } from './legacy.ts'
-import type { MessageNames } from './nodes/patterns.ts'
-import { type AppliedNotification, chatNotice, appliedNotification } from './notified.ts'
-import { rawBody, rawName } from './raw.ts'
+import type { ChatNotice } from './chat/chatMessage.ts'
+import type { MessageNames } from './endpoints/patterns.ts'
+import {
+  type AppliedNotification,
+  appliedNotification,
+  chatNotice,
+  legacyBody,
+  legacyName,
+  legacyStatus,
+} from './notifications.ts'
 
 export type WebhookMessage = {
   readonly event: string
@@ -97,4 +104,44 @@ function commonFields(notification: AppliedNotification) {
 
 function namesOf(data: Pick<AppliedNotification, 'provider_id' | 'provider_type' | 'generic_type'>): MessageNames {
   return { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) }
+}
+
+// A provider's own event, passed on under the provider's own name.
+
+type Received = EventOf<'ProviderEventReceived'>['data']
+/** What a raw message is made of. */
+export type RawSource = Pick<Received, 'provider_id' | 'provider_type' | 'occurred_at' | 'body' | 'body_encoding'> & {
+  readonly is_test?: boolean
+}
+
+/** The name on the wire: `<provider>:<native type>`. */
+export function rawName({ provider_id, provider_type }: Pick<Received, 'provider_id' | 'provider_type'>): string {
+  return `${provider_id}:${provider_type}`
+}
+
+/**
+ * The raw payload. The provider's text is put in as it came: parsing and printing it again would turn `0.0` into `0`
+ * and round large numbers, and receivers who know the provider's format would see what it never sent. Only half a
+ * surrogate pair is replaced: it has no bytes that could be signed or stored. A byte order mark before the text is no
+ * part of it.
+ */
+export function rawBody(data: RawSource): string {
+  const text = bodyText(data).replace(/^\ufeff/, '')
+  const head = JSON.stringify({ event: rawName(data), provider: data.provider_id, timestamp: data.occurred_at })
+  const event = isJson(text) ? text.toWellFormed() : JSON.stringify(text)
+  return `${head.slice(0, -1)},"data":${event}${data.is_test === true ? ',"test":true' : ''}}`
+}
+
+/** The text that the provider signed. */
+function bodyText({ body, body_encoding }: RawSource): string {
+  return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')).toString('utf8') : body
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -2,9 +2,9 @@
 import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
-import { eventModes } from './nodes/nodes.ts'
+import { eventModes } from './endpoints/endpoints.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
-import { endpointSettings, endpointsFrom } from './testing/testEvents.ts'
+import { endpointSettings, endpointsFrom } from './testing/eventFixtures.ts'
 
 const chats = chatServices.map((format) => ['both', format] as const)
 const endpoints = endpointsFrom(

@@ -3,14 +3,14 @@ import t from 'tap'
 import {
   applied,
   appliedToMethod,
+  messagesTo,
   ourPayment,
   payment_id,
   received,
   simulated,
   tested,
-  messagesTo,
   unmatched,
-} from './testing/testEvents.ts'
+} from './testing/eventFixtures.ts'
 
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }
 const messagesFor = (event: RecordedDomainEvent) => messagesTo(event, list)

@@ -7,13 +7,13 @@ import {
   canonicalOnly,
   endpointSettings,
   endpointsFrom,
+  messagesTo,
   ourPayment,
   received,
   simulated,
   tested,
-  messagesTo,
   unmatched,
-} from './testing/testEvents.ts'
+} from './testing/eventFixtures.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
 /** A node of each mode that reads JSON, one of each in a chat, and one of each in the single list. */

@@ -5,12 +5,12 @@ import {
   applied,
   endpointSettings,
   endpointsFrom,
+  messagesTo,
   ourPayment,
   payment_id,
   received,
   recorded,
-  messagesTo,
-} from './testing/testEvents.ts'
+} from './testing/eventFixtures.ts'
 
 const { occurred_at } = ourPayment
 const canonical = endpointSettings(1, 'canonical')

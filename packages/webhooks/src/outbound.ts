@@ -1,13 +1,13 @@
 // From one recorded event to the messages that each node gets of it: the only exit for events.
-import type { EventMetadata } from '@paylog/domain/messages'
+import type { EventMetadata } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import type { PlannedDelivery } from '@paylog/domain/webhook-tests/events'
+import type { PlannedDelivery } from '@paylog/domain/webhookTest'
 import { v5 as uuidv5 } from 'uuid'
 import type { Projects } from './canonical.ts'
-import { chatBody } from './chat/chatBody.ts'
-import { type WebhookMessage, messagesOf } from './eventMessages.ts'
-import type { WebhookEndpoint } from './nodes/nodes.ts'
-import { matchesPattern } from './nodes/patterns.ts'
+import { chatBody } from './chat/chatServices.ts'
+import type { WebhookEndpoint } from './endpoints/endpoints.ts'
+import { matchesPattern } from './endpoints/patterns.ts'
+import { messagesOf, type WebhookMessage } from './eventMessages.ts'
 
 /** A recorded event as the log hands it out. */
 export type SourceEvent = RecordedDomainEvent & {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
 import { chatServices } from './chat/chatServices.ts'
-import { decodeEndpoints, eventModes } from './nodes/nodes.ts'
+import { decodeEndpoints, eventModes } from './endpoints/endpoints.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
 import {
   applied,
@@ -17,7 +17,7 @@ import {
   simulated,
   tested,
   unmatched,
-} from './testing/testEvents.ts'
+} from './testing/eventFixtures.ts'
 
 const types = [
   ['payment_intent.succeeded', 'payment_intent.succeeded'],

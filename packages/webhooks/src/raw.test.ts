@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { rawBody, rawName } from './raw.ts'
+import { rawBody, rawName } from './eventMessages.ts'
 
 const occurred_at = '2026-01-02T03:04:05.000Z'
 const received = (body: string, native: { readonly provider_id?: string; readonly provider_type?: string } = {}) => ({

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { subscriptionNotification, unmatchedMessagesByMode, unchangedSubscription } from './testing/testNotification.ts'
+import { subscriptionNotification, unchangedSubscription, unmatchedMessagesByMode } from './testing/eventFixtures.ts'
 
 const changed = { ...unchangedSubscription, status_changed: true }
 /** What canonical messages say of it. */

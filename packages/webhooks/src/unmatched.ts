@@ -1,8 +1,9 @@
 // Providers' notifications about nothing of ours, translated by the generic names of interface §6.1.
-import type { providerNotificationEvents } from '@paylog/domain/provider-events/events'
+import type { providerNotificationEvents } from '@paylog/domain/providerEvents'
+import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { Static } from 'typebox'
 import type { CanonicalMessage } from './canonical.ts'
-import type { CanonicalName } from './canonicalNames.ts'
+import { type CanonicalName, canonicalName } from './canonicalNames.ts'
 
 /** What a notification says about something that is not ours. */
 export type Unmatched = Omit<
@@ -151,4 +152,22 @@ function message(data: Unmatched, name: CanonicalName, status: string | null): C
     project_id: null,
     owner: null,
   }
+}
+
+// Messages that somebody asked for, to try his endpoints out.
+
+/** The canonical messages of a simulated notification: it is about the provider's customer, and about nothing of ours. */
+export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
+  const name = canonicalName(facts.canonical_name)
+  const messages = name === undefined ? translated(facts) : messageByName(name, facts)
+  return messages.map((message) => ({ ...message, owner: facts.requested_by.id, is_test: true }))
+}
+
+/** The canonical messages of a test, which are about the user who asked for it. */
+export function testMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
+  return simulationMessages(facts).map((message) => ({ ...message, user: facts.requested_by }))
+}
+
+function translated(facts: WebhookTestFacts): readonly CanonicalMessage[] {
+  return facts.canonical_name === null ? translatedMessages(facts) : []
 }

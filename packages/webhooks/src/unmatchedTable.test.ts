@@ -1,11 +1,11 @@
-import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
+import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
 import t from 'tap'
 import {
-  subscriptionNotification,
   messagesByMode,
-  unmatchedMessagesByMode,
+  subscriptionNotification,
   unchangedSubscription,
-} from './testing/testNotification.ts'
+  unmatchedMessagesByMode,
+} from './testing/eventFixtures.ts'
 
 /**
  * The canonical table for what is not ours: the provider's type, the generic one, the status in the provider's words, what

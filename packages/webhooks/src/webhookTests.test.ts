@@ -1,7 +1,7 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
-import { canonicalOnly, endpointSettings, simulated, tested, messagesTo, unmatched } from './testing/testEvents.ts'
+import { canonicalOnly, endpointSettings, messagesTo, simulated, tested, unmatched } from './testing/eventFixtures.ts'
 
 const canonical = (event: RecordedDomainEvent) => messagesTo(event, endpointSettings(1, 'canonical'))
 const bodiesOf = (event: RecordedDomainEvent) => canonical(event).map(({ body }) => JSON.parse(body))

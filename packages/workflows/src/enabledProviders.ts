@@ -1,10 +1,10 @@
 // The providers as the environment describes them: each is enabled when its credentials are set.
-import { ConfigError } from '@paylog/config/environment'
+import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { integer } from '@paylog/config/kinds'
 import type { Provider } from '@paylog/providers/provider'
 import { pluginVariables, providerPlugins } from '@paylog/providers/registry'
 import { type StaticDecode, Type } from 'typebox'
-import { type ObserveProviderCall, observedProvider } from './observedProvider.ts'
+import { type ObserveProviderCall, observedProvider } from './telemetry.ts'
 
 export const providerVariables = {
   ...pluginVariables,
@@ -44,4 +44,25 @@ export async function enabledProviders(
   const providers = created.filter((provider) => provider !== undefined)
   const observed = observe ? providers.map((provider) => observedProvider(provider, observe)) : providers
   return new Map(observed.map((provider) => [provider.id, provider]))
+}
+
+// What is wrong with the providers' credentials, for whoever tells it together with everything else.
+
+const ProviderVariables = Type.Object(providerVariables)
+
+/** What is missing beside the variables that can be read; of the others the decoding of the whole environment tells. */
+export function providerProblems(env: NodeJS.ProcessEnv): readonly string[] {
+  const unreadable = Object.keys(providerVariables).filter((name) => !isReadable(name, env))
+  const readable = Object.entries(env).filter(([name]) => !unreadable.includes(name))
+  return credentialProblems(loadConfig(ProviderVariables, Object.fromEntries(readable)))
+}
+
+function isReadable(name: string, env: NodeJS.ProcessEnv): boolean {
+  try {
+    loadConfig(ProviderVariables, { [name]: env[name] })
+    return true
+  } catch (error) {
+    if (error instanceof ConfigError) return false
+    throw error
+  }
 }

@@ -1,14 +1,14 @@
 // The record of a request with an Idempotency-Key, around what it does.
+
+import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import {
   type BeginRequest,
-  type RequestFailed,
-  recordedResponse,
   type RequestBegun,
   type RequestEnded,
+  type RequestFailed,
   type RequestRules,
+  recordedResponse,
 } from '@paylog/domain/idempotentRequest'
-import type { LogPosition } from '@paylog/domain/logPosition'
-import type { EventMetadata } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'

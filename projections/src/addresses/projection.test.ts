@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import { recordedOwner, userOwner } from '@paylog/domain/actor'
 import {
   type Address,
   addressFold,
+  addressResource,
   changeAddress,
   clearDefaultAddress,
   removeAddress,
 } from '@paylog/domain/addresses/address'
-import { addressResource } from '@paylog/domain/addresses/resource'
-import { recordedOwner, userOwner } from '@paylog/domain/owner'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
-import { newestFirst } from '../queries/page.ts'
-import { reapply } from '../testing/testApply.ts'
-import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createLogFixture, type LogFixture } from '../testing/testEvents.ts'
-import { addAddressTo, ofGuest, ofUser } from '../testing/testResources.ts'
+import { newestFirst } from '../queries/listPage.ts'
+import { addAddressTo, createLogFixture, type LogFixture, ofGuest, ofUser } from '../testing/logFixture.ts'
+import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { addresses } from './projection.ts'
 import { getAddress, listAddresses } from './queries.ts'
 

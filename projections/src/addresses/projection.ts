@@ -1,14 +1,99 @@
-// Addresses as rows: what each event of an address changes.
+// The tables of addresses: one for each version, and what queries see of the live one.
+
+import { recordedOwner } from '@paylog/domain/actor'
 import {
   type AddressAdded,
   type AddressContent,
   type AddressEvent,
-  addressEvents,
   addressContentOf,
+  addressEvents,
 } from '@paylog/domain/addresses/events'
-import { recordedOwner } from '@paylog/domain/owner'
-import { defineProjection, latest } from '../projection.ts'
-import { addressesTable } from './table.ts'
+import { defineProjection, latest, type TableSql } from '../projection.ts'
+
+// An address that was removed keeps its row: its choice still outranks older ones.
+const create = (table: string) => `
+  create table ${table} (
+    id uuid primary key,
+    revision bigint not null,
+    -- 'user:<id>' or 'guest:<e-mail>'.
+    owner text,
+    user_id text,
+    guest_email text,
+    address_type text not null,
+    organization_id text,
+    name text,
+    line1 text,
+    line2 text,
+    city text,
+    state text,
+    postal_code text,
+    country text,
+    is_partial boolean not null,
+    is_business boolean not null,
+    business_name text,
+    tax_id text,
+    tax_id_type text,
+    phone text,
+    email text,
+    alias text,
+    guest_name text,
+    is_default boolean not null,
+    default_choice bigint,
+    is_removed boolean not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null
+  ) with (fillfactor = 85)`
+
+const indexes = (table: string) => `
+  -- Lists and their totals never show what was removed, so that rows of the past cost them nothing. The type is not part of
+  -- it: it would not serve the list of all types in order, and an owner's rows of the other type are read over quickly.
+  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;
+
+  -- Whether a later choice than a row's own exists is asked for each row that says it is the default. Most rows were never
+  -- chosen, and are not in here.
+  create index ${table}_by_choice on ${table} (owner, address_type, default_choice)
+  where default_choice is not null;`
+
+const view = (table: string) => `
+  select
+    id,
+    revision,
+    owner,
+    user_id,
+    guest_email,
+    address_type,
+    organization_id,
+    name,
+    line1,
+    line2,
+    city,
+    state,
+    postal_code,
+    country,
+    is_partial,
+    is_business,
+    business_name,
+    tax_id,
+    tax_id_type,
+    phone,
+    email,
+    alias,
+    guest_name,
+    -- Two rows may say so for a moment, or for longer if a process died between two appends: the last choice counts.
+    is_default and not is_removed and not exists (
+      select from ${table} as other
+      where other.owner = address.owner
+        and other.address_type = address.address_type
+        and other.default_choice > address.default_choice
+    ) as is_default,
+    is_removed,
+    created_at,
+    updated_at
+  from ${table} as address`
+
+export const addressesTable: TableSql = { create, indexes, view }
+
+// Addresses as rows: what each event of an address changes.
 
 export type AddressRow = AddressContent & {
   readonly owner: string | null

@@ -1,18 +1,78 @@
-// The questions about addresses. Each is asked on behalf of one owner, and none tells of a removed address.
-import type { AddressType } from '@paylog/domain/addresses/events'
-import type { AddressResource } from '@paylog/domain/addresses/resource'
-import { guestEmailEquals } from '../queries/guestEmail.ts'
-import { type QueryParameters, type Placeholder, prepareQuery, type Queryable } from '../queries/namedQuery.ts'
+// From a row of the view `addresses` to the address that its owner sees, field by field: what is not named here cannot
+// leave the service.
+
+import type { AddressResource } from '@paylog/domain/addresses/address'
+import { type AddressType, addressContentOf } from '@paylog/domain/addresses/events'
 import {
   type Found,
   type ListOrder,
   type ListPage,
   type PageParameters,
   pageQuery,
-  toListPage,
   type ResourceQuery,
-} from '../queries/page.ts'
-import { addressColumns, addressOf, views } from './views.ts'
+  toListPage,
+} from '../queries/listPage.ts'
+import {
+  type Placeholder,
+  prepareQuery,
+  type Queryable,
+  type QueryParameters,
+  queryBuilder,
+} from '../queries/namedQuery.ts'
+import { guestEmailEquals } from '../queries/textFilters.ts'
+import type { AddressRow } from './projection.ts'
+
+/** A row of the view `addresses`. */
+export type AddressRecord = Omit<AddressRow, 'default_choice'> & {
+  readonly id: string
+  readonly revision: number
+  /** Only of the one of its type that was chosen last, whatever the addresses' own events say. */
+  readonly is_default: boolean
+}
+
+export const views = queryBuilder<{ readonly addresses: AddressRecord }>('read_models')
+
+/** What a list reads of each address; a single one needs its revision too, for the ETag. */
+export const addressColumns = [
+  'id',
+  'user_id',
+  'guest_email',
+  'address_type',
+  'organization_id',
+  'name',
+  'line1',
+  'line2',
+  'city',
+  'state',
+  'postal_code',
+  'country',
+  'is_partial',
+  'is_business',
+  'business_name',
+  'tax_id',
+  'tax_id_type',
+  'phone',
+  'email',
+  'alias',
+  'guest_name',
+  'is_default',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof AddressRecord)[]
+
+export function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[number]>): AddressResource {
+  return {
+    id: record.id,
+    user_id: record.user_id,
+    guest_email: record.guest_email,
+    ...addressContentOf(record),
+    is_default: record.is_default,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+  }
+}
+
+// The questions about addresses. Each is asked on behalf of one owner, and none tells of a removed address.
 
 type Values = PageParameters & {
   /** Whose addresses; see `ownerOf`. */

@@ -1,5 +1,5 @@
 // The one place where events become rows: a batch and its checkpoint are one transaction.
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 import type { ProjectedEvent, Projection } from '../projection.ts'
 import { foldBatch } from './batch.ts'

@@ -3,7 +3,7 @@ import { recordIntentCreated, recordIntentRejected } from '@paylog/domain/paymen
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { defineProjection } from '../projection.ts'
-import { createLogFixture, addPaymentTo } from '../testing/testEvents.ts'
+import { addPaymentTo, createLogFixture } from '../testing/logFixture.ts'
 import { foldBatch } from './batch.ts'
 
 const report = (status: 'succeeded' | 'failed' | 'processing', provider_event_id = status) => ({

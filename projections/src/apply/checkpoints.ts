@@ -1,5 +1,5 @@
 // How far a table has read the log: kept beside its rows, moved in the same transaction.
-import type { LogPosition } from '@paylog/domain/logPosition'
+import type { LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 
 export type Checkpoint = {

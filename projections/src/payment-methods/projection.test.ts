@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { guestOwner, recordedOwner, userOwner } from '@paylog/domain/owner'
+import { guestOwner, recordedOwner, userOwner } from '@paylog/domain/actor'
 import {
   changePaymentMethod,
   clearDefaultMethod,
   type PaymentMethod,
   paymentMethodFold,
+  paymentMethodResource,
   refreshPaymentMethod,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import { paymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
-import { reapply } from '../testing/testApply.ts'
-import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createLogFixture, type LogFixture } from '../testing/testEvents.ts'
-import { ofGuest, ofUser, addMethodTo } from '../testing/testResources.ts'
+import { addMethodTo, createLogFixture, type LogFixture, ofGuest, ofUser } from '../testing/logFixture.ts'
+import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { paymentMethods } from './projection.ts'
 import { getPaymentMethod, listPaymentMethods } from './queries.ts'
 

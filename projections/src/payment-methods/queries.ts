@@ -1,17 +1,113 @@
-// The questions about saved payment methods. Each is asked on behalf of one owner, and none tells of a removed method.
-import type { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { guestEmailEquals } from '../queries/guestEmail.ts'
-import { type QueryParameters, type Placeholder, prepareQuery, type Queryable } from '../queries/namedQuery.ts'
+// From a row of the view `payment_methods` to the method that its owner sees, field by field: what is not named here
+// cannot leave the service.
+import {
+  detailsOf,
+  type PaymentMethodResource,
+  type PaymentMethodSummary,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { sql } from 'kysely'
 import {
   type Found,
+  type JoinedColumn,
   type ListOrder,
   type ListPage,
   type PageParameters,
   pageQuery,
-  toListPage,
   type ResourceQuery,
-} from '../queries/page.ts'
-import { methodColumns, paymentMethodOf, views } from './views.ts'
+  toListPage,
+} from '../queries/listPage.ts'
+import {
+  type Placeholder,
+  prepareQuery,
+  type Queryable,
+  type QueryParameters,
+  queryBuilder,
+} from '../queries/namedQuery.ts'
+import { guestEmailEquals } from '../queries/textFilters.ts'
+import type { PaymentMethodRow } from './projection.ts'
+
+/** A row of the view `payment_methods`. */
+export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id' | 'default_choice'> & {
+  readonly id: string
+  readonly revision: number
+  /** Only of the one that was chosen last, whatever the methods' own events say. */
+  readonly is_default: boolean
+}
+
+export const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
+
+/** What a list reads of each method; a single one needs its revision too, for the ETag. */
+export const methodColumns = [
+  'id',
+  'guest_email',
+  'provider_id',
+  'provider_customer_id',
+  'payment_type',
+  'wallet_type',
+  'card_brand',
+  'last_four',
+  'expiry_month',
+  'expiry_year',
+  'type',
+  'alias',
+  'organization_id',
+  'billing_address_id',
+  'billing_details',
+  'is_default',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof PaymentMethodRecord)[]
+
+export function paymentMethodOf(
+  record: Pick<PaymentMethodRecord, (typeof methodColumns)[number]>,
+): PaymentMethodResource {
+  return {
+    id: record.id,
+    ...detailsOf(record),
+    alias: record.alias,
+    type: record.type,
+    provider_id: record.provider_id,
+    customer_id: record.provider_customer_id,
+    organization_id: record.organization_id,
+    billing_address_id: record.billing_address_id,
+    billing_details: record.billing_details,
+    is_default: record.is_default,
+    guest_email: record.guest_email,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+  }
+}
+
+const summaryFields = [
+  'id',
+  'payment_type',
+  'wallet_type',
+  'card_brand',
+  'last_four',
+  'expiry_month',
+  'expiry_year',
+  'alias',
+] as const satisfies readonly (keyof PaymentMethodSummary & keyof PaymentMethodRecord)[]
+
+export type WithSummary = { readonly payment_method: PaymentMethodSummary | null }
+
+/**
+ * The summary of the method that a row names, removed or not, as `payment_method`; null when it is no method of this owner.
+ * @param owner of the row and of the method: nobody's payment tells of somebody else's method
+ * @param methodId SQL for what the row names, which may be a test id of the provider and no id of ours
+ */
+export function methodSummary(owner: Placeholder<string>, methodId: string): JoinedColumn {
+  const named = sql.ref(methodId)
+  const members = summaryFields.map((field) => sql`${sql.lit(field)}, ${sql.ref(`method.${field}`)}`)
+  return {
+    column: sql`case when method.id is not null then json_build_object(${sql.join(members)}) end as payment_method`,
+    // Not compared as text, which the primary key could not serve.
+    join: sql`left join read_models.payment_methods as method on method.owner = ${owner}
+      and method.id = case when ${named} ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${named}::uuid end`,
+  }
+}
+
+// The questions about saved payment methods. Each is asked on behalf of one owner, and none tells of a removed method.
 
 type Values = PageParameters & {
   /** Whose methods; see `ownerOf`. */

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { ownerOf, userOwner } from '@paylog/domain/owner'
+import { ownerOf, userOwner } from '@paylog/domain/actor'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
 import { paymentResource } from '@paylog/domain/payments/resource'
-import { testCycles } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
 import t from 'tap'
-import { reapply, applyInBatches, resetCheckpoints } from '../testing/testApply.ts'
-import { readModelDatabase } from '../testing/testDatabase.ts'
 import {
-  createLogFixture,
-  type PaymentFacts,
-  guest,
   addPaymentTo,
+  createLogFixture,
+  guest,
   type LogFixture,
+  type PaymentFacts,
   user,
-} from '../testing/testEvents.ts'
+} from '../testing/logFixture.ts'
+import { applyInBatches, readModelDatabase, reapply, resetCheckpoints } from '../testing/projectionHarness.ts'
 import { payments } from './projection.ts'
 import { getPayment } from './queries.ts'
 

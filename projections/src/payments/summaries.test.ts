@@ -1,6 +1,7 @@
 // What payments show of the methods that they were made with.
+
 import { randomUUID } from 'node:crypto'
-import { guestOwner, userOwner } from '@paylog/domain/owner'
+import { guestOwner, userOwner } from '@paylog/domain/actor'
 import {
   changePaymentMethod,
   paymentMethodFold,
@@ -9,18 +10,19 @@ import {
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { paymentMethods } from '../payment-methods/projection.ts'
-import { newestFirst } from '../queries/page.ts'
-import { reapply } from '../testing/testApply.ts'
-import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { newestFirst } from '../queries/listPage.ts'
 import {
-  createLogFixture,
-  type PaymentFacts,
-  guest,
+  addMethodTo,
   addPaymentTo,
+  createLogFixture,
+  guest,
   type LogFixture,
+  ofGuest,
+  ofUser,
+  type PaymentFacts,
   user,
-} from '../testing/testEvents.ts'
-import { ofGuest, ofUser, addMethodTo } from '../testing/testResources.ts'
+} from '../testing/logFixture.ts'
+import { readModelDatabase, reapply, recordingPool } from '../testing/projectionHarness.ts'
 import { payments } from './projection.ts'
 import { getPayment, listPayments, type PaymentsQuery } from './queries.ts'
 

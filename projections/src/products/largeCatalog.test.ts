@@ -1,7 +1,7 @@
 // A large catalogue: that every answer is right, and that no question reads more than it has to.
+
 import type { ProductEvent } from '@paylog/domain/products/events'
-import { productFold } from '@paylog/domain/products/product'
-import { type ProductResource, productResource } from '@paylog/domain/products/resource'
+import { type ProductResource, productFold, productResource } from '@paylog/domain/products/product'
 import fc from 'fast-check'
 import type { QueryConfig } from 'pg'
 import t from 'tap'
@@ -9,10 +9,10 @@ import { createApplier } from '../apply/applier.ts'
 import { inTransaction } from '../apply/transaction.ts'
 import { copyRows } from '../apply/writers.ts'
 import type { ProjectedEvent } from '../projection.ts'
-import { foldCase } from '../queries/foldCase.ts'
+import { foldCase } from '../queries/textFilters.ts'
 import { indexTable, makeTable, promoteTable } from '../tables/tables.ts'
-import { catalogFixture, allProductsQuery, vocabulary } from '../testing/testCatalog.ts'
-import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { allProductsQuery, catalogFixture, vocabulary } from '../testing/catalogFixture.ts'
+import { readModelDatabase, recordingPool } from '../testing/projectionHarness.ts'
 import { products } from './projection.ts'
 import { listProducts, type ProductOrder, type ProductsQuery } from './queries.ts'
 

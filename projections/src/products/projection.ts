@@ -1,14 +1,98 @@
-// Products as rows: what each event of a product changes.
+// The tables of products: one for each version, and what queries see of the live one.
+
 import {
-  productContentOf,
   type ProductAdded,
   type ProductContent,
   type ProductEvent,
+  productContentOf,
   productEvents,
 } from '@paylog/domain/products/events'
-import { defineProjection, latest } from '../projection.ts'
-import { foldCase } from '../queries/foldCase.ts'
-import { productsTable } from './table.ts'
+import { defineProjection, latest, type TableSql } from '../projection.ts'
+import { foldCase } from '../queries/textFilters.ts'
+
+// Every sync of a product raises its revision twice: room on the page lets those updates leave the indexes alone.
+const create = (table: string) => `
+  create table ${table} (
+    id uuid primary key,
+    revision bigint not null,
+    name text not null,
+    description text,
+    product_type text not null,
+    is_recurring boolean not null,
+    subtotal_cents bigint not null,
+    tax_cents bigint not null,
+    discount_cents bigint not null,
+    total_cents bigint not null,
+    currency text not null,
+    billing_interval text,
+    trial_days bigint,
+    category_id text,
+    is_active boolean not null,
+    -- In lower case, for searching, and for the order by name. That order is the one of the letters' numbers: it is the same
+    -- on every machine, and no library that is updated puts an index out of order.
+    folded_name text collate "C" not null,
+    folded_description text collate "C",
+    created_at timestamptz not null,
+    updated_at timestamptz not null
+  ) with (fillfactor = 85)`
+
+const indexes = (table: string) => `
+  -- Lists are not narrowed to an owner, so each order is an index. Every filter but the search is a column of each, so that
+  -- rows that are filtered out or skipped, up to the last page, are counted off in the index and never read.
+  create index ${table}_by_creation on ${table} (created_at, id)
+  include (category_id, product_type, is_recurring, is_active);
+  create index ${table}_by_update on ${table} (updated_at, id)
+  include (category_id, product_type, is_recurring, is_active);
+  create index ${table}_by_name on ${table} (folded_name, id)
+  include (category_id, product_type, is_recurring, is_active);
+  create index ${table}_by_subtotal on ${table} (subtotal_cents, id)
+  include (category_id, product_type, is_recurring, is_active);
+
+  -- For the totals: each combination is there once, so that a hundred thousand products are a megabyte.
+  create index ${table}_by_filters on ${table} (category_id, product_type, is_recurring, is_active);
+
+  -- U+001F stands between the texts, and no search may contain it. What is written since the last vacuum is looked through
+  -- in the order it came, so that it may not become much. The operator class is found wherever the extension is installed.
+  do $$
+  begin
+    execute format(
+      $index$
+        create index ${table}_by_text on ${table}
+        using gin ((folded_name || e'\\x1f' || coalesce(folded_description, '')) %I.gin_trgm_ops)
+        with (gin_pending_list_limit = 512)
+      $index$,
+      (select nspname from pg_extension join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm')
+    );
+  end
+  $$;`
+
+const view = (table: string) => `
+  select
+    id,
+    revision,
+    name,
+    description,
+    product_type,
+    is_recurring,
+    subtotal_cents,
+    tax_cents,
+    discount_cents,
+    total_cents,
+    currency,
+    billing_interval,
+    trial_days,
+    category_id,
+    is_active,
+    folded_name,
+    -- In the words of the index.
+    folded_name || e'\\x1f' || coalesce(folded_description, '') as search_text,
+    created_at,
+    updated_at
+  from ${table}`
+
+export const productsTable: TableSql = { create, indexes, view }
+
+// Products as rows: what each event of a product changes.
 
 export type ProductRow = ProductContent & {
   readonly is_active: boolean

@@ -1,18 +1,61 @@
-// The questions about products. They have no owner: whoever asks has been found to be an administrator.
-import type { ProductType } from '@paylog/domain/products/events'
-import type { ProductResource } from '@paylog/domain/products/resource'
-import { containsPattern } from '../queries/foldCase.ts'
-import { type QueryParameters, prepareQuery, type Queryable } from '../queries/namedQuery.ts'
+// From a row of the view `products` to the product that administrators see, field by field: what is not named here cannot
+// leave the service.
+import { type ProductType, productContentOf } from '@paylog/domain/products/events'
+import type { ProductResource } from '@paylog/domain/products/product'
 import {
   type Found,
-  ordered,
   type ListOrder,
   type ListPage,
-  toListPage,
   type OffsetParameters,
+  ordered,
+  toListPage,
   withTotal,
-} from '../queries/page.ts'
-import { productColumns, productOf, views } from './views.ts'
+} from '../queries/listPage.ts'
+import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
+import { containsPattern } from '../queries/textFilters.ts'
+import type { ProductRow } from './projection.ts'
+
+/** A row of the view `products`. */
+export type ProductRecord = Omit<ProductRow, 'folded_description'> & {
+  readonly id: string
+  readonly revision: number
+  /** Name and description in lower case, with U+001F between them. */
+  readonly search_text: string
+}
+
+export const views = queryBuilder<{ readonly products: ProductRecord }>('read_models')
+
+/** What a list reads of each product; a single one needs its revision too, for the ETag. */
+export const productColumns = [
+  'id',
+  'name',
+  'description',
+  'product_type',
+  'is_recurring',
+  'subtotal_cents',
+  'tax_cents',
+  'discount_cents',
+  'total_cents',
+  'currency',
+  'billing_interval',
+  'trial_days',
+  'category_id',
+  'is_active',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof ProductRecord)[]
+
+export function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>): ProductResource {
+  return {
+    id: record.id,
+    ...productContentOf(record),
+    is_active: record.is_active,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+  }
+}
+
+// The questions about products. They have no owner: whoever asks has been found to be an administrator.
 
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
-import { readModelDatabase } from '../testing/testDatabase.ts'
-import { columnTypes } from './columnTypes.ts'
+import { readModelDatabase } from '../testing/projectionHarness.ts'
+import { columnTypes } from './namedQuery.ts'
 
 const times = [
   '2026-03-01T10:00:00.000Z',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { views } from '../payments/views.ts'
-import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
-import { type QueryParameters, prepareQuery } from './namedQuery.ts'
+import { views } from '../payments/queries.ts'
+import { readModelDatabase, recordingPool } from '../testing/projectionHarness.ts'
+import { prepareQuery, type QueryParameters } from './namedQuery.ts'
 
 type Values = { readonly first: string; readonly second: string | undefined }
 type Shape = { readonly doubled: boolean }

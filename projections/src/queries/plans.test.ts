@@ -1,16 +1,16 @@
 // How Postgres answers the questions once a connection has them prepared: by indexes, whatever the parameters are.
 import { randomUUID } from 'node:crypto'
-import { userOwner } from '@paylog/domain/owner'
+import { userOwner } from '@paylog/domain/actor'
 import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
 import { getAddress, listAddresses } from '../addresses/queries.ts'
 import { getPaymentMethod, listPaymentMethods } from '../payment-methods/queries.ts'
 import { getPayment, listPayments } from '../payments/queries.ts'
 import { getProduct, listProducts, type ProductsQuery } from '../products/queries.ts'
-import { allProductsQuery } from '../testing/testCatalog.ts'
-import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { allProductsQuery } from '../testing/catalogFixture.ts'
+import { readModelDatabase, recordingPool } from '../testing/projectionHarness.ts'
+import { newestFirst } from './listPage.ts'
 import type { Queryable } from './namedQuery.ts'
-import { newestFirst } from './page.ts'
 
 const owner = userOwner('u1')
 const all = { owner, page: 1, limit: 50, ...newestFirst }

@@ -1,17 +1,17 @@
 // A rebuild that is killed wherever it is, and repeated.
+
 import { setTimeout as pause } from 'node:timers/promises'
-import { testCycles } from '@paylog/testing/cycles'
 import type { TestProcess } from '@paylog/testing/processes'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
-import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
-import { createSeededRandom } from '../testing/chance.ts'
-import { projectorHarness } from '../testing/house.ts'
+import { projectorHarness } from '../testing/projectorHarness.ts'
 import { startReaders } from '../testing/readers.ts'
+import { rebuildOne, tableStates, verifyOne, waitForAgreement, wrongCheckpoints } from '../testing/readModelChecks.ts'
+import { createSeededRandom } from '../testing/seededRandom.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
-import { rebuildOne, verifyOne } from '../testing/verifying.ts'
 
 const phases = ['filling', 'comparing', 'indexing', 'catching up', 'switching'] as const
 const ways = ['process', 'sessions', 'lock', 'everything'] as const

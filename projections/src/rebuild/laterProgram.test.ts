@@ -4,12 +4,11 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
 import { payments } from '../payments/projection.ts'
-import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
-import { projectorHarness } from '../testing/house.ts'
 import { laterPayments } from '../testing/laterPayments.ts'
+import { projectorHarness } from '../testing/projectorHarness.ts'
 import { startReaders } from '../testing/readers.ts'
+import { rebuildOne, tableStates, verifyOne, waitForAgreement, wrongCheckpoints } from '../testing/readModelChecks.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
-import { rebuildOne, verifyOne } from '../testing/verifying.ts'
 
 t.test('later programs rebuild what they define anew, once, and take over from the present one', async (t) => {
   const house = await projectorHarness(t)

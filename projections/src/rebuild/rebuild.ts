@@ -15,10 +15,15 @@ import {
   type ProjectionTable,
   promoteTable,
 } from '../tables/tables.ts'
-import { type Comparison, compareWithLive } from './comparing.ts'
-import { createFollower, type Follower, type FollowProgress } from './following.ts'
-import { alongsideLive, catchUp, catchUpWithLive } from './sideBySide.ts'
-import { SchemaVersionError } from './verify.ts'
+import {
+  alongsideLive,
+  catchUp,
+  catchUpWithLive,
+  createFollower,
+  type Follower,
+  type FollowProgress,
+} from './follower.ts'
+import { type Comparison, compareWithLive, SchemaVersionError } from './verify.ts'
 
 export type RebuildPhase = 'filling' | 'comparing' | 'indexing' | 'catching up' | 'switching'
 export type RebuildProgress = FollowProgress & { readonly phase: RebuildPhase }

@@ -6,11 +6,10 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { projections } from '../registry.ts'
-import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
-import { projectorHarness } from '../testing/house.ts'
+import { projectorHarness } from '../testing/projectorHarness.ts'
 import { startReaders } from '../testing/readers.ts'
+import { rebuildOne, tableStates, waitForAgreement, wrongCheckpoints } from '../testing/readModelChecks.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
-import { rebuildOne } from '../testing/verifying.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const harness = await projectorHarness(t)

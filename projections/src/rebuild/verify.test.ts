@@ -7,11 +7,10 @@ import { payments } from '../payments/projection.ts'
 import { products } from '../products/projection.ts'
 import { projections } from '../registry.ts'
 import { liveTable, tableName } from '../tables/tables.ts'
-import { tableStates, waitForAgreement } from '../testing/agreement.ts'
-import { createSeededRandom } from '../testing/chance.ts'
-import { projectorHarness } from '../testing/house.ts'
+import { projectorHarness } from '../testing/projectorHarness.ts'
+import { rebuildOne, tableStates, verifyAll, verifyOne, waitForAgreement } from '../testing/readModelChecks.ts'
+import { createSeededRandom } from '../testing/seededRandom.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
-import { rebuildOne, verifyAll, verifyOne } from '../testing/verifying.ts'
 
 const harness = await projectorHarness(t)
 const { pool, store } = harness

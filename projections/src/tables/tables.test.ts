@@ -4,13 +4,13 @@ import t from 'tap'
 import { inTransaction } from '../apply/transaction.ts'
 import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'
-import { readModelDatabase } from '../testing/testDatabase.ts'
+import { readModelDatabase } from '../testing/projectionHarness.ts'
 import {
   dropTable,
   dropUnfinished,
-  lockLiveCheckpoint,
   indexTable,
   listTables,
+  lockLiveCheckpoint,
   makeTable,
   promoteTable,
 } from './tables.ts'

@@ -1,10 +1,47 @@
-// The tables of a projection: which there are, which one queries see, and how one takes another's place.
-import type { LogPosition } from '@paylog/domain/logPosition'
+// The view that queries know, and the table that it shows.
+
+import type { LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 import { CheckpointLostError, checkpointName } from '../apply/checkpoints.ts'
 import { inTransaction } from '../apply/transaction.ts'
 import type { Projection } from '../projection.ts'
-import { showTable } from './liveView.ts'
+
+const invalidTableDefinition = '42P16'
+
+/**
+ * Has the view show this table, within the transaction of `client`, whose search path begins with the schema. Queries that
+ * come meanwhile wait, and see the table afterwards.
+ */
+export async function showTable(client: ClientBase, { name, table: sql }: Projection, table: string): Promise<void> {
+  const definition = `view ${name} as ${sql.view(table)}`
+  await client.query('savepoint view')
+  try {
+    await client.query(`create or replace ${definition}`)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === invalidTableDefinition)) throw error
+    // Only columns at its end can be new; a view that shows something else has to be made anew.
+    await client.query('rollback to savepoint view')
+    const grants = await grantsOn(client, name)
+    await client.query(`drop view ${name}`)
+    await client.query(`create ${definition}`)
+    for (const grant of grants) await client.query(grant)
+  }
+}
+
+/** The statements that give others what they may do with a view: it goes with the view. */
+async function grantsOn(client: ClientBase, view: string): Promise<string[]> {
+  const { rows } = await client.query<{ grant: string }>(
+    `select format('grant %s on %I to %s%s', privilege_type, relname,
+       case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
+       case when is_grantable then ' with grant option' else '' end) as grant
+     from pg_class, aclexplode(relacl)
+     where pg_class.oid = $1::regclass and grantee <> relowner`,
+    [view],
+  )
+  return rows.map(({ grant }) => grant)
+}
+
+// The tables of a projection: which there are, which one queries see, and how one takes another's place.
 
 type Queryable = Pick<ClientBase | Pool, 'query'>
 
@@ -219,4 +256,33 @@ export async function makeFirstTable(client: ClientBase, projection: Projection)
 function inSchema<Result>(pool: Pool, work: (client: ClientBase) => Promise<Result>): Promise<Result> {
   const begin = 'begin; set local search_path to read_models, public; set local statement_timeout = 0'
   return inTransaction(pool, work, begin)
+}
+
+// What there is of a projection in the database, for those who look after it.
+
+export type StoredTable = ProjectionTable & {
+  /** Where its checkpoint stands; null without one, and before the first batch. */
+  readonly position: bigint | null
+  readonly stopped_because: string | null
+  /** Roughly, as Postgres reckons. */
+  readonly rows: number
+  /** With its indexes. */
+  readonly bytes: number
+}
+
+/** All tables, or those of one projection, in the order in which they were made. */
+export async function listStoredTables(db: Pick<Pool, 'query'>, projectionName?: string): Promise<StoredTable[]> {
+  const { rows } = await db.query<Omit<StoredTable, 'position'> & { readonly position: string | null }>(
+    // The statistics know of rows at once, but begin anew after a crash; the catalogue knows what the last vacuum saw.
+    `select projection, version, definition, state, since, commit_position::text as position, stopped_because,
+       coalesce(nullif(n_live_tup, 0), greatest(reltuples, 0), 0)::float8 as rows,
+       coalesce(pg_total_relation_size(pg_class.oid), 0)::float8 as bytes
+     from read_models.tables
+     left join read_models.checkpoints on name = projection || '@' || version
+     left join pg_class on pg_class.oid = to_regclass('read_models.' || projection || '_v' || version)
+     left join pg_stat_all_tables on relid = pg_class.oid
+     where projection = coalesce($1, projection) order by projection, version`,
+    [projectionName ?? null],
+  )
+  return rows.map((row) => ({ ...row, position: row.position === null ? null : BigInt(row.position) }))
 }

@@ -5,7 +5,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
-import { runProjection } from '../run/runProjection.ts'
+import { runProjection } from '../runProjection.ts'
 import { laterPayments } from './laterPayments.ts'
 
 const Config = Type.Object({ DATABASE_URL: text(), EVENTSTORE_URL: text() })

@@ -1,6 +1,6 @@
 // Clients that read all the time and notice what no client may ever see.
 import { setTimeout as pause } from 'node:timers/promises'
-import { userOwner } from '@paylog/domain/owner'
+import { userOwner } from '@paylog/domain/actor'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'

@@ -1,6 +1,6 @@
 // Commands that keep coming while something else is tested.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DomainEvent, Fold } from '@paylog/domain/messages'
+import type { DomainEvent, Fold } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/payment'
@@ -8,8 +8,16 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
-import { createLogFixture, type LoggedEvent, addPaymentTo, user } from './testEvents.ts'
-import { addAddressTo, addProductTo, ofUser, addMethodTo } from './testResources.ts'
+import {
+  addAddressTo,
+  addMethodTo,
+  addPaymentTo,
+  addProductTo,
+  createLogFixture,
+  type LoggedEvent,
+  ofUser,
+  user,
+} from './logFixture.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }

@@ -1,7 +1,7 @@
 // The system as an operator runs it: both sides apart, more than one process of each API, and each to be restarted.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startFakeIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'

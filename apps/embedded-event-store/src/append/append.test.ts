@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { ANY, FORWARDS, NO_STREAM, START, WrongExpectedVersionError } from '@eventstore/db-client'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
-import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { batchAppend, batchRequest, type Chunk, connectRaw, wordFor } from '../testing/rawStreams.ts'
+import { numbered, startServerHarness } from '../testing/serverHarness.ts'
 
 const { node, client } = await startServerHarness(t)
 const raw = connectRaw(t, node.port)

@@ -1,6 +1,6 @@
 // The unfinished appends of one BatchAppend call, bounded in number and in memory.
 import type { Assembly } from './assembly.ts'
-import type { PendingBytes } from './heldBytes.ts'
+import type { PendingBytes } from './pendingBytes.ts'
 
 export type Assemblies = {
   get(id: string): Assembly | undefined

@@ -1,9 +1,9 @@
 // Streams/BatchAppend. Many appends share one stream of messages; each correlation id is answered exactly once.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { unknown } from '../protocol/refusal.ts'
+import { unknown } from '../protocol/callError.ts'
 import { type BatchAppendCall, openChannel } from './batchChannel.ts'
 import { createReceiver } from './batchReceiver.ts'
-import { createPendingBytes } from './heldBytes.ts'
+import { createPendingBytes } from './pendingBytes.ts'
 import type { Writer } from './writer.ts'
 
 /** Of unfinished appends, on all calls together. */

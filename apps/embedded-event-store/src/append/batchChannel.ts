@@ -1,7 +1,7 @@
 // A BatchAppend call with its ways to end: it fails, it is cancelled, or everything asked for was answered.
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import { type CallError, unavailable } from '../protocol/refusal.ts'
+import { type CallError, unavailable } from '../protocol/callError.ts'
 import type { Writer } from './writer.ts'
 
 export type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>

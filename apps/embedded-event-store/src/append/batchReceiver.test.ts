@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openBatch } from '../testing/batchSession.ts'
-import { blockCommits } from '../testing/heldCommits.ts'
-import { startServerHarness } from '../testing/nodeUnderTest.ts'
+import { blockCommits } from '../testing/blockedCommits.ts'
 import { batchRequest, connectRaw, wordFor } from '../testing/rawStreams.ts'
-import { startWriter } from '../testing/writerUnderTest.ts'
+import { startServerHarness } from '../testing/serverHarness.ts'
+import { startWriter } from '../testing/writerHarness.ts'
 import { createReceiver } from './batchReceiver.ts'
-import { createPendingBytes } from './heldBytes.ts'
+import { createPendingBytes } from './pendingBytes.ts'
 
 t.test('an id whose append is complete begins another, and is not answered again', async (t) => {
   const { node } = await startServerHarness(t)

@@ -1,12 +1,12 @@
 // Puts the chunks of a BatchAppend call together, and answers each append once.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
+import { tooManyPendingBytes, unknown } from '../protocol/callError.ts'
 import { BadRequestError, uuidOf } from '../protocol/identifiers.ts'
-import { tooManyPendingBytes, unknown } from '../protocol/refusal.ts'
 import { createAssemblies } from './assemblies.ts'
 import { type Assembly, addChunk, beginAssembly, deadlineOf } from './assembly.ts'
 import type { Channel } from './batchChannel.ts'
 import { batchReply, type Failure } from './batchReply.ts'
-import type { PendingBytes } from './heldBytes.ts'
+import type { PendingBytes } from './pendingBytes.ts'
 import { expectAny, noResponse, type Outcome } from './proposal.ts'
 import type { Writer } from './writer.ts'
 

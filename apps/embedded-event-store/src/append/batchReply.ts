@@ -7,7 +7,7 @@ import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js'
-import { placedAt } from '../protocol/position.ts'
+import { placedAt } from '../protocol/eventMessage.ts'
 import { expectAny, expectNoStream, expectStreamExists, type Outcome } from './proposal.ts'
 
 export type Failure =

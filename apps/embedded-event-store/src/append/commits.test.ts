@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
-import { startEmbeddedEventStore } from '../node.ts'
-import { connect, numbered } from '../testing/nodeUnderTest.ts'
+import { startEmbeddedEventStore } from '../embeddedEventStore.ts'
 import { batchAppend, type Chunk, connectRaw, wordFor } from '../testing/rawStreams.ts'
+import { connect, numbered } from '../testing/serverHarness.ts'
 
 async function startOn(t: Test, databaseUrl: string) {
   return startEmbeddedEventStore({

@@ -9,7 +9,7 @@ import {
 } from '../metadata/streamMetadata.ts'
 import { deletedRevision, type EventPlace, type StoredEvent, tombstoneType } from '../storage/storedEvent.ts'
 import { headAfter, type StreamHead, type StreamView, viewOf } from '../storage/streamHead.ts'
-import { returnedPosition, decide, type KnownEvents } from './decide.ts'
+import { decide, type KnownEvents, returnedPosition } from './decide.ts'
 import type { Outcome, Proposal, ProposedEvent } from './proposal.ts'
 
 /** What the log already says about the streams and ids of a group. */

@@ -1,11 +1,12 @@
 // Streams/Delete and Streams/Tombstone.
+
 import type { DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { handleUnaryCall } from '@grpc/grpc-js'
+import { unknown, wrongExpectedVersion } from '../protocol/callError.ts'
+import { placedAt } from '../protocol/eventMessage.ts'
 import { streamNameOf } from '../protocol/identifiers.ts'
-import { placedAt } from '../protocol/position.ts'
-import { unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
-import { type Call, expectedOf, callErrorOf, endWithError, submit } from './unaryCall.ts'
+import { type Call, callErrorOf, endWithError, expectedOf, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer }

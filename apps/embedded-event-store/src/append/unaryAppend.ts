@@ -3,13 +3,13 @@ import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/s
 import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { sendUnaryData } from '@grpc/grpc-js'
+import { maximumAppendSizeExceeded, tooManyPendingBytes, unknown } from '../protocol/callError.ts'
+import { placedAt } from '../protocol/eventMessage.ts'
 import { streamNameOf } from '../protocol/identifiers.ts'
-import { placedAt } from '../protocol/position.ts'
-import { maximumAppendSizeExceeded, tooManyPendingBytes, unknown } from '../protocol/refusal.ts'
-import { createPendingBytes, type PendingBytes } from './heldBytes.ts'
+import { createPendingBytes, type PendingBytes } from './pendingBytes.ts'
 import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
 import { countedBytesOf, pendingBytesOf, proposedEventOf, requiredMetadataOf } from './proposedMessage.ts'
-import { type Call, expectedOf, callErrorOf, endWithError, submit } from './unaryCall.ts'
+import { type Call, callErrorOf, endWithError, expectedOf, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = {

@@ -1,15 +1,15 @@
 // What Append, Delete and Tombstone have in common: an expectation, one submission, one answer or a status.
 import type { AppendReq, DeleteReq, TombstoneReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { BadRequestError, revisionOf } from '../protocol/identifiers.ts'
 import {
+  CallError,
   invalidArgument,
   missingMetadataProperty,
-  CallError,
   streamDeleted,
   timedOut,
   unavailable,
   unknown,
-} from '../protocol/refusal.ts'
+} from '../protocol/callError.ts'
+import { BadRequestError, revisionOf } from '../protocol/identifiers.ts'
 import { expectAny, expectNoStream, expectStreamExists, noResponse, type Outcome, type Proposal } from './proposal.ts'
 import { MissingMetadataError } from './proposedMessage.ts'
 import type { Writer } from './writer.ts'

@@ -1,7 +1,7 @@
 // Truncation, soft deletion and return, tombstones and links, through the real client.
 import { BACKWARDS, binaryEvent, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
 import t from 'tap'
-import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
+import { numbered, startServerHarness } from '../testing/serverHarness.ts'
 import { parseStreamMetadata, withTruncateBefore } from './streamMetadata.ts'
 
 const { client } = await startServerHarness(t)

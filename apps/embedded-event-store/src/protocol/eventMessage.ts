@@ -1,4 +1,4 @@
-// A stored event as the bytes of a ReadResp, written once and shared by every reader.
+// A place in the log as messages carry it: as two numbers, which are the same in this log.
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import {
   type ByteWriter,
@@ -9,6 +9,17 @@ import {
   writeText,
   writeUint64Field,
 } from './wire.ts'
+
+type Placed = { setCommitPosition(value: string): unknown; setPreparePosition(value: string): unknown }
+
+/** @returns the message, which says the position now */
+export function placedAt<Message extends Placed>(message: Message, position: bigint): Message {
+  message.setCommitPosition(String(position))
+  message.setPreparePosition(String(position))
+  return message
+}
+
+// A stored event as the bytes of a ReadResp, written once and shared by every reader.
 
 /** How event ids are sent: the Node client asks for text, others for two 64-bit halves. */
 export type IdFormat = 'string' | 'structured'

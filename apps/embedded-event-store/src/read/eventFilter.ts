@@ -1,6 +1,6 @@
 // Filters on the name of the stream or the type of the event.
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { invalidArgument } from '../protocol/refusal.ts'
+import { invalidArgument } from '../protocol/callError.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import { patternTest, prefixTest, type TextTest } from './textTest.ts'
 

@@ -1,10 +1,11 @@
 // The sending half of a call. It takes encoded messages, and holds back its caller while the client is slow.
+
 import { randomUUID } from 'node:crypto'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerWritableStream } from '@grpc/grpc-js'
+import { placedAt } from '../protocol/eventMessage.ts'
 import { streamIdentifier } from '../protocol/identifiers.ts'
-import { placedAt } from '../protocol/position.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import type { Form, Log } from './log.ts'
 

@@ -1,6 +1,6 @@
 // Streams/Read, which is every kind of read and subscription in one call.
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import { CallError, unavailable } from '../protocol/refusal.ts'
+import { CallError, unavailable } from '../protocol/callError.ts'
 import { subscribeAll } from '../subscriptions/subscribeAll.ts'
 import { subscribeStream } from '../subscriptions/subscribeStream.ts'
 import type { Tail } from '../subscriptions/tail.ts'

@@ -1,9 +1,10 @@
 // What a ReadReq asks for, as plain data.
+
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { invalidArgument, unknown } from '../protocol/callError.ts'
 import type { IdFormat } from '../protocol/eventMessage.ts'
 import { BadRequestError, revisionOf, streamNameOf } from '../protocol/identifiers.ts'
-import { invalidArgument, unknown } from '../protocol/refusal.ts'
 import { type EventFilter, eventFilterOf } from './eventFilter.ts'
 
 /** A revision or a position, or one of the ends. */

@@ -1,5 +1,5 @@
 // One stream, forwards or backwards.
-import { streamDeleted, unknown } from '../protocol/refusal.ts'
+import { streamDeleted, unknown } from '../protocol/callError.ts'
 import { type Page, pageRows, type StreamRange } from '../storage/logReader.ts'
 import { ticksNow } from '../storage/storedEvent.ts'
 import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { ANY, binaryEvent } from '@eventstore/db-client'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
-import { startServerProcess } from '../testing/nodeProcess.ts'
 import { connectAlone } from '../testing/rawBytes.ts'
 import { type ReadForm, readRequest } from '../testing/rawReads.ts'
+import { startServerProcess } from '../testing/serverProcess.ts'
 
 const eventBytes = 200_000
 const events = 160

@@ -1,7 +1,7 @@
 // Prefixes and patterns against names: what matches, and how long it may take.
 import fc from 'fast-check'
 import t from 'tap'
-import { CallError } from '../protocol/refusal.ts'
+import { CallError } from '../protocol/callError.ts'
 import { patternTest, prefixTest } from './textTest.ts'
 
 const longName = `${'a'.repeat(2_000)}!`

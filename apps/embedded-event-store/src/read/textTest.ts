@@ -2,7 +2,7 @@
 // the one process that serves everybody.
 import v8 from 'node:v8'
 import vm from 'node:vm'
-import { invalidArgument, unknown } from '../protocol/refusal.ts'
+import { invalidArgument, unknown } from '../protocol/callError.ts'
 
 export type TextTest = (text: string) => boolean
 

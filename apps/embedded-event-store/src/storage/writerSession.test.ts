@@ -1,9 +1,9 @@
 // What the writer's own connection is set to, and the lock that only one of them has.
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
-import { queryOnce } from '../testing/durability/queryOnce.ts'
-import { startWriter } from '../testing/writerUnderTest.ts'
+import { queryOnce } from '../testing/durability/privatePostgres.ts'
+import { startWriter } from '../testing/writerHarness.ts'
 import { lockWriter, WriterLockedError } from './writerSession.ts'
 
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })

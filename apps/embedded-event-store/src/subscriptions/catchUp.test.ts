@@ -4,9 +4,9 @@ import { BACKWARDS, binaryEvent, END, type EventStoreDBClient } from '@eventstor
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { type OpenRead, openRead, type ReadForm, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
+import { numbered, startServerHarness } from '../testing/serverHarness.ts'
 
 const waitMs = 60_000
 const largeBytes = 300_000

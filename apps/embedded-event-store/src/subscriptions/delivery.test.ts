@@ -10,10 +10,10 @@ import {
 } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connect, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { connectAlone } from '../testing/rawBytes.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
+import { connect, startServerHarness } from '../testing/serverHarness.ts'
 
 const streams = 20
 const waitMs = 60_000

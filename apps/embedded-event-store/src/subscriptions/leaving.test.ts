@@ -1,12 +1,12 @@
 // Subscribers that leave while the database cannot be reached. Nobody waits for what was read for them.
 import { once } from 'node:events'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startEmbeddedEventStore } from '../node.ts'
-import { connect, numbered } from '../testing/nodeUnderTest.ts'
+import { startEmbeddedEventStore } from '../embeddedEventStore.ts'
+import { connect, numbered } from '../testing/serverHarness.ts'
 
 // A rejection that nobody handles ends a process; in a test it is a failure.
 t.test('a subscriber that leaves during an outage leaves nothing behind', async (t) => {

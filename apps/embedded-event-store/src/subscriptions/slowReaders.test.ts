@@ -6,11 +6,11 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { heapMegabytes } from '../testing/heap.ts'
-import { startServerProcess } from '../testing/nodeProcess.ts'
-import { startServerHarness } from '../testing/nodeUnderTest.ts'
 import { connectAlone, frame, methods } from '../testing/rawBytes.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
+import { startServerHarness } from '../testing/serverHarness.ts'
+import { startServerProcess } from '../testing/serverProcess.ts'
 
 /** More than the node keeps in memory of the end of the log. */
 const floodEvents = 2_010

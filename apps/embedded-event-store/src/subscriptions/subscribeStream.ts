@@ -1,5 +1,5 @@
 // One stream after a revision: catch up, say so, then live. The stream need not exist yet.
-import { streamDeleted } from '../protocol/refusal.ts'
+import { streamDeleted } from '../protocol/callError.ts'
 import type { Form, Log } from '../read/log.ts'
 import { caughtUpMessage, confirmationMessage, type Outlet, sendEvents } from '../read/outlet.ts'
 import type { ReadRequest } from '../read/readRequest.ts'

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { END, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
+import { numbered, startServerHarness } from '../testing/serverHarness.ts'
 
 const { node, client } = await startServerHarness(t)
 const raw = connectRaw(t, node.port)

@@ -1,7 +1,7 @@
 // What `payments reconcile` finds, records and tells, called as an operator calls it.
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { readJson, reconcile, reconcileHarness } from '../testing/reconcileRig.ts'
+import { readJson, reconcile, reconcileHarness } from '../testing/reconcileHarness.ts'
 import { type CommandResult, runOps } from '../testing/runOps.ts'
 
 /** Finding and payment of each line before the table. */

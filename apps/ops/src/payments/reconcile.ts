@@ -1,20 +1,111 @@
-// `payments reconcile`: asks the providers what became of the payments, and records what had been missed.
+// How far a reconciliation is, in words.
+
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import { type ReportWriter, createReportWriter } from '../progress.ts'
-import { readSince } from '../since.ts'
+import { type CliCommand, OpsError, readArguments, readSince } from '../command.ts'
+import {
+  type CliProgress,
+  type CliProgressOutput,
+  createProgress,
+  createProgressBar,
+  createReportWriter,
+  type ReportWriter,
+} from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { resultJson, resultText, isRemarkable } from './answerLine.ts'
-import { askProviders } from './asking.ts'
-import { createReconcileProgress, type ReconcileProgress } from './reconcileProgress.ts'
-import { createPaymentSelection, type PaymentSelection } from './selection.ts'
+import { askProviders } from './askProviders.ts'
+import { isRemarkable, resultJson, resultText } from './resultText.ts'
 import { createTally, type Tally } from './tally.ts'
+
+export type ReconcileProgress =
+  | {
+      readonly phase: 'reading'
+      readonly events: number
+      /** Chosen so far. */
+      readonly payments: number
+      readonly position: bigint
+      /** Of the log, and above 0. */
+      readonly head: bigint
+    }
+  | { readonly phase: 'asking'; readonly answered: number; readonly of: number }
+
+export function createReconcileProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReconcileProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ReconcileProgress>(
+    output,
+    (progress, elapsedMs) => reconcileProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function reconcileProgressText(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const perSecond = (done: number) => (elapsedMs > 0 ? `, ${Math.round((done * 1_000) / elapsedMs)}/s` : '')
+  if (progress.phase === 'asking') {
+    const { answered, of } = progress
+    return `Asking: ${bar(answered / of)}${answered} of ${of} payments${perSecond(answered)}`
+  }
+  const { events, payments, position, head } = progress
+  const part = Number((position * 1_000n) / head) / 1_000
+  return `Reading: ${bar(part)}${events} events${perSecond(events)}, ${payments} payments to ask about`
+}
+
+// Which payments have something at their provider, as their events tell it.
+
+export type PaymentSelection = {
+  /** By the id of the payment that of its provider, in the order in which the payments' calls were begun. */
+  readonly payments: ReadonlyMap<string, string>
+  /** Takes the next event of the log into account. */
+  take(event: Recorded): void
+}
+
+/**
+ * A payment is chosen when its first create call, or a later one, was begun since then. One whose call was refused has
+ * nothing at the provider; one that succeeded or was canceled is at its end.
+ * @param options `since` in ms; `all` keeps the payments that are at their end
+ */
+export function createPaymentSelection({
+  since,
+  all,
+}: {
+  readonly since: number | undefined
+  readonly all: boolean
+}): PaymentSelection {
+  const payments = new Map<string, string>()
+  // Every event brings its own copy of the name.
+  const providers = new Map<string, string>()
+  const nameOf = (provider: string) => {
+    const known = providers.get(provider) ?? provider
+    providers.set(known, known)
+    return known
+  }
+  return {
+    payments,
+    take(event) {
+      switch (event.type) {
+        case 'PaymentInitiated':
+        case 'PaymentAttemptStarted': {
+          const { payment_id, provider_id, occurred_at } = event.data
+          if (since === undefined || Date.parse(occurred_at) >= since) payments.set(payment_id, nameOf(provider_id))
+          return
+        }
+        case 'PaymentAttemptFailed':
+          if (event.data.refusal !== null) payments.delete(event.data.payment_id)
+          return
+        case 'PaymentSucceeded':
+        case 'PaymentCanceled':
+          if (!all) payments.delete(event.data.payment_id)
+          return
+      }
+    },
+  }
+}
+
+// `payments reconcile`: asks the providers what became of the payments, and records what had been missed.
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...providerVariables })
 

@@ -1,13 +1,13 @@
 // How `payments reconcile` is called, what it asks about, and how it is interrupted.
+
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { readJson, reconcile, reconcileHarness } from '../testing/reconcileRig.ts'
-import { contextOf, type CommandResult, runOps, startOps } from '../testing/runOps.ts'
-import { paymentsReconcile, reconcile as reconcilePayments } from './reconcile.ts'
-import { createPaymentSelection } from './selection.ts'
+import { readJson, reconcile, reconcileHarness } from '../testing/reconcileHarness.ts'
+import { type CommandResult, contextOf, runOps, startOps } from '../testing/runOps.ts'
+import { createPaymentSelection, paymentsReconcile, reconcile as reconcilePayments } from './reconcile.ts'
 
 const hourMs = 3_600_000
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()

@@ -1,7 +1,7 @@
 // What an operator sees of a reconciliation that runs.
 import t from 'tap'
-import { progressHarness } from '../testing/progressUnderTest.ts'
-import { createReconcileProgress } from './reconcileProgress.ts'
+import { progressHarness } from '../testing/progressHarness.ts'
+import { createReconcileProgress } from './reconcile.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
   const { show, ...rest } = progressHarness(createReconcileProgress, { isTTY })

@@ -2,7 +2,7 @@
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import t from 'tap'
-import { createPaymentSelection } from './selection.ts'
+import { createPaymentSelection } from './reconcile.ts'
 
 const facts = {
   occurred_at: '2026-11-20T12:00:00.000Z',

@@ -1,19 +1,19 @@
 // `payment show` on a real log: what it prints, and how it ends.
+
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentHistory } from '@paylog/domain/payments/history'
 import { existingPayment, paymentFold } from '@paylog/domain/payments/payment'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
-import { randomStreams } from '@paylog/domain/payments/testing/randomStory'
-import { eventsAfter, at, fold, notifies } from '@paylog/domain/payments/testing/testStory'
+import { randomStreams } from '@paylog/domain/payments/testing/paymentArbitraries'
+import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { readPaymentEvents } from '@paylog/workflows/payments/paymentOnRecord'
+import { readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
-import { paymentFixture } from '../testing/paymentsOnLog.ts'
+import { paymentFixture } from '../testing/paymentFixture.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
-import { paymentShow } from './show.ts'
-import { readHistory } from './showPast.ts'
+import { paymentShow, readHistory } from './show.ts'
 
 const { store, connectionString } = await paymentFixture(t)
 const environment = { EVENTSTORE_URL: connectionString }

@@ -1,16 +1,92 @@
-// `payment show`: what a payment is, or was at a time, and everything that had happened to it by then.
+// The events of one payment as far as they can be read.
+
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { recordedId } from '@paylog/domain/fields'
-import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
+import {
+  eventsUntil,
+  type HistoryEntry,
+  paymentHistory,
+  type RecordedPaymentEvent,
+} from '@paylog/domain/payments/history'
+import type { PaymentResource } from '@paylog/domain/payments/resource'
+import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { paymentAfter } from '@paylog/workflows/payments/paymentOnRecord'
+import { table } from '@paylog/runtime/process/table'
+import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { Type } from 'typebox'
-import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
+import { type CliCommand, OpsError, readArguments, readSince, UsageError } from '../command.ts'
 import type { Print } from '../printTo.ts'
-import { readSince } from '../since.ts'
-import { type ReadableHistory, readHistory } from './showPast.ts'
-import { fieldsText, timelineText } from './showText.ts'
+
+export type ReadableHistory = {
+  readonly events: readonly RecordedPaymentEvent[]
+  /** What is wrong with the event behind them; undefined where the stream ends. */
+  readonly unreadable: UnreadableEventError | undefined
+}
+
+/** Read at once; a long stream is read page by page. */
+const pageSize = 500
+
+/**
+ * A payment's events up to the first one that this program cannot read, which is found by halving the pages that hold it.
+ * @param id as it is recorded
+ * @throws DomainError `event_store_unavailable`
+ */
+export async function readHistory(store: EventStore, id: string): Promise<ReadableHistory> {
+  const events: RecordedPaymentEvent[] = []
+  for (let limit = pageSize; ; ) {
+    // Not how many there were: a stream whose beginning was cut off begins later.
+    const from = (events.at(-1)?.revision ?? -1n) + 1n
+    const page = await readHistoryPage(store, id, { from, limit })
+    if (page instanceof UnreadableEventError) {
+      if (limit === 1) return { events, unreadable: page }
+      limit = Math.floor(limit / 2)
+      continue
+    }
+    for (const event of page) events.push(event)
+    if (page.length < limit) return { events, unreadable: undefined }
+  }
+}
+
+async function readHistoryPage(
+  store: EventStore,
+  id: string,
+  range: { readonly from: bigint; readonly limit: number },
+) {
+  try {
+    return await readPaymentEvents(store, id, range)
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return error
+    throw error
+  }
+}
+
+// A payment and its timeline for people, on a terminal.
+
+/** Aligned: when, what, what the payment was after it, and who. */
+export function timelineText(history: readonly HistoryEntry[]): string {
+  return table(
+    ['Occurred', 'Event', 'Status after', 'Actor'],
+    history.map(({ occurred_at, type, status_after, actor }) => [occurred_at, type, status_after, visible(actor)]),
+  )
+}
+
+/** Every field on a line of its own. */
+export function fieldsText(payment: PaymentResource): string {
+  const fields = Object.entries(payment)
+  const width = Math.max(...fields.map(([name]) => name.length))
+  return fields.map(([name, value]) => `  ${name.padEnd(width)}  ${valueText(value)}`).join('\n')
+}
+
+function valueText(value: unknown): string {
+  if (value === null) return '-'
+  return visible(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** What clients wrote may hold characters that a terminal obeys. */
+const visible = (text: string) => text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
+
+// `payment show`: what a payment is, or was at a time, and everything that had happened to it by then.
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
 

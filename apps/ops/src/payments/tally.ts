@@ -1,6 +1,6 @@
 // Counts what a reconciliation has found, and says what to do about it.
 import { table } from '@paylog/runtime/process/table'
-import type { ReconcileResult } from './asking.ts'
+import type { ReconcileResult } from './askProviders.ts'
 
 type Finding = ReconcileResult['finding']
 

@@ -1,7 +1,7 @@
 // What `products import` makes of the lines of a file.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { importReport, mug, someLine, importHarness } from '../testing/importRig.ts'
+import { importHarness, importReport, mug, someLine } from '../testing/importHarness.ts'
 import { runOps } from '../testing/runOps.ts'
 
 const { env, file, run, events, history, product } = await importHarness(t)

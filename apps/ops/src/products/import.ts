@@ -1,15 +1,197 @@
-// `products import`: adds and changes products, a line of a file for each.
+// The file that is imported, or standard input in its place.
+
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
+import { DomainError } from '@paylog/domain/errors'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { Type } from 'typebox'
-import { type CliCommand, readArguments } from '../command.ts'
-import { createReportWriter } from '../progress.ts'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import {
+  type CliProgress,
+  type CliProgressOutput,
+  createProgress,
+  createProgressBar,
+  createReportWriter,
+  type ReportWriter,
+} from '../progress.ts'
+import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { openImportFile } from './importFile.ts'
-import { importProducts } from './importProducts.ts'
-import { createImportProgress } from './importProgress.ts'
-import { rememberedIds } from './importWarnings.ts'
+import { type ImportedLine, type ImportLog, importLines } from './importLines.ts'
+import {
+  createImportTally,
+  createWarningCheck,
+  type ImportTally,
+  rejectionJson,
+  rejectionText,
+  rememberedIds,
+  warningJson,
+  warningText,
+} from './importReport.ts'
+import { readLines } from './lines.ts'
+import { maxLineBytes } from './productLine.ts'
+
+export type ImportFile = {
+  /** What reading it throws is an OpsError. It ends with an error when the signal aborts. */
+  bytes(signal: AbortSignal): AsyncIterable<Buffer>
+  /** In bytes; unknown of what is no regular file. */
+  readonly size: number | undefined
+  close(): void
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this user',
+}
+
+/**
+ * @param path `-` for standard input
+ * @param input what that is
+ * @throws OpsError when it cannot be read
+ */
+export async function openImportFile(path: string, input: Readable): Promise<ImportFile> {
+  if (path === '-') return fileOf('Standard input', input, undefined)
+  const name = resolve(path)
+  const handle = await open(name).catch((error: unknown) => throwReadError(name, error))
+  const size = await sizeOf(name, handle)
+  return fileOf(name, handle.createReadStream(), size)
+}
+
+async function sizeOf(name: string, handle: FileHandle): Promise<number | undefined> {
+  const stats = await handle.stat()
+  if (stats.isDirectory()) {
+    await handle.close()
+    throw new OpsError(`${name} is a directory`)
+  }
+  // Some that the system makes up as they are read say 0.
+  return stats.isFile() && stats.size > 0 ? stats.size : undefined
+}
+
+function fileOf(name: string, stream: Readable, size: number | undefined): ImportFile {
+  return {
+    async *bytes(signal) {
+      try {
+        yield* addAbortSignal(signal, stream)
+      } catch (error) {
+        throwReadError(name, error)
+      }
+    },
+    size,
+    close: () => void stream.destroy(),
+  }
+}
+
+function throwReadError(name: string, error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const reason = reasons[code] ?? `cannot be read: ${error instanceof Error ? error.message : String(error)}`
+  throw new OpsError(`${name} ${reason}`, { cause: error })
+}
+
+// How far an import is, in words.
+
+export type ImportProgress = {
+  readonly phase: 'importing'
+  /** Settled so far. */
+  readonly lines: number
+  /** Of the file, up to there. */
+  readonly bytes: number
+  /** Its size, where that is known. */
+  readonly of: number | undefined
+}
+
+export function createImportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ImportProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ImportProgress>(
+    output,
+    (progress, elapsedMs) => importProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function importProgressText(progress: ImportProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const { lines, bytes, of } = progress
+  // A file may grow while it is read.
+  const part = of === undefined ? undefined : Math.min(bytes / of, 1)
+  const left = timeLeft(part ?? 0, elapsedMs)
+  return [
+    `Importing: ${part === undefined ? '' : `${bar(part)}${Math.floor(part * 100)} %, `}${lines} lines`,
+    ...(elapsedMs > 0 ? [`${Math.round((lines * 1_000) / elapsedMs)}/s`] : []),
+    ...(left === undefined ? [] : [left]),
+  ].join(', ')
+}
+
+// One run of an import: from a file to the log and to the report.
+
+const exitRejected = 2
+
+export type ImportRun = ReportWriter & {
+  readonly file: ImportFile
+  readonly isJson: boolean
+  readonly onProgress: (progress: ImportProgress) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reports every line that is rejected or doubtful, and in the end how many there were of each kind, also when it cannot go on.
+ * @throws OpsError when a line is not in; UnreadableEventError; DomainError `event_store_unavailable` before the first line
+ */
+export async function importProducts(log: ImportLog, run: ImportRun): Promise<void> {
+  // A store that is down says so at once, and not as the fate of the first lines.
+  await log.store.head()
+  const tally = createImportTally()
+  let isWhole = false
+  try {
+    isWhole = await importAll(log, tally, run)
+  } catch (error) {
+    if (!(error instanceof DomainError || error instanceof OpsError)) throw error
+    throw new OpsError(stoppedText(tally, error.message), { cause: error })
+  } finally {
+    await run.conclude(run.isJson ? JSON.stringify(tally.json(isWhole)) : tally.text())
+  }
+  if (!isWhole) throw new OpsError(stoppedText(tally, 'Interrupted'))
+  const rejected = tally.rejected()
+  if (rejected === 0) return
+  const lines = rejected === 1 ? '1 line was' : `${rejected} lines were`
+  throw new OpsError(`${lines} rejected. Mend what is wrong and import it again.`, { exitCode: exitRejected })
+}
+
+function stoppedText(tally: ImportTally, reason: string): string {
+  const line = tally.lastLine()
+  const known = line === 0 ? 'No line is known to be in' : `Every line up to ${line} is dealt with`
+  return `${reason}. ${known}. Import the file again: nothing is added twice.`
+}
+
+/** @returns whether it came to the end of the file, because it was not interrupted */
+async function importAll(log: ImportLog, tally: ImportTally, run: ImportRun): Promise<boolean> {
+  const { file, isJson, say, onProgress, signal } = run
+  const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
+  let isWhole = false
+  async function* lines() {
+    yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
+    isWhole = !signal.aborted
+  }
+  const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
+  const watch = createWarningCheck()
+  async function report(settled: ImportedLine): Promise<void> {
+    const { line } = settled
+    const warnings = watch(settled)
+    tally.add(settled, warnings)
+    show(settled.end)
+    if (settled.outcome === 'rejected')
+      await say(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
+    for (const warning of warnings)
+      await say(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
+  }
+  show(0)
+  for await (const settled of importLines(log, lines(), metadata)) await report(settled)
+  if (isWhole) show(file.size ?? 0)
+  return isWhole
+}
+
+// `products import`: adds and changes products, a line of a file for each.
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
 

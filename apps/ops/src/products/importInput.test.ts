@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { importReport, someLine, importHarness } from '../testing/importRig.ts'
+import { importHarness, importReport, someLine } from '../testing/importHarness.ts'
 import { runOps } from '../testing/runOps.ts'
 import { maxLineBytes } from './productLine.ts'
 

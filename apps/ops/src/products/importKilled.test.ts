@@ -1,6 +1,6 @@
 // Imports that are killed or interrupted half way through.
 import t from 'tap'
-import { assertCompletes, startHalfwayImport } from '../testing/halfwayImport.ts'
+import { assertCompletes, startHalfwayImport } from '../testing/importHarness.ts'
 
 t.test('an import that is killed half way is repeated, and nothing is there twice', async (t) => {
   const rig = await startHalfwayImport(t, 5_000)

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { someLine, importHarness } from '../testing/importRig.ts'
-import { importProducts } from './importProducts.ts'
+import { importHarness, someLine } from '../testing/importHarness.ts'
+import { importProducts } from './import.ts'
 
 const { store, start, file, history } = await importHarness(t)
 const mebibyte = 1024 * 1024

@@ -1,7 +1,7 @@
 // What an operator sees of an import that runs.
 import t from 'tap'
-import { progressHarness } from '../testing/progressUnderTest.ts'
-import { createImportProgress } from './importProgress.ts'
+import { progressHarness } from '../testing/progressHarness.ts'
+import { createImportProgress } from './import.ts'
 
 function started({ isTTY, of }: { isTTY: boolean; of: number | undefined }) {
   const { show, ...rest } = progressHarness(createImportProgress, { isTTY })

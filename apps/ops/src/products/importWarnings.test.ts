@@ -1,8 +1,8 @@
 // What is told of lines that are in order, and yet may not say what they are meant to.
 import t from 'tap'
-import type { ImportedLine } from './importing.ts'
-import { createWarningCheck, rememberedIds, warningJson, warningText } from './importWarnings.ts'
-import { unknownFields } from './unknownFields.ts'
+import type { ImportedLine } from './importLines.ts'
+import { createWarningCheck, rememberedIds, warningJson, warningText } from './importReport.ts'
+import { unknownFields } from './productLine.ts'
 
 const told = (value: object) => {
   const [warning] = createWarningCheck()({

@@ -1,8 +1,8 @@
 // Imports whose store is down, from the start or half way through.
+
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { assertCompletes, startHalfwayImport } from '../testing/halfwayImport.ts'
-import { someLine, importHarness } from '../testing/importRig.ts'
+import { assertCompletes, importHarness, someLine, startHalfwayImport } from '../testing/importHarness.ts'
 
 t.test('a store that goes away stops it, and a repetition completes it', async (t) => {
   const rig = await startHalfwayImport(t, 5_000)

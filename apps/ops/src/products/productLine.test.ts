@@ -1,7 +1,7 @@
 // What a line may say, and what is said of one that is wrong.
 import { DomainError } from '@paylog/domain/errors'
 import t from 'tap'
-import { mug } from '../testing/importRig.ts'
+import { mug } from '../testing/importHarness.ts'
 import { rejectionJson, rejectionText } from './importReport.ts'
 import { maxLineBytes, parseLine, readProduct } from './productLine.ts'
 

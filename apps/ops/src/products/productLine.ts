@@ -1,13 +1,37 @@
-// One line of an import: the product that it tells of, or why it tells of none.
+// The fields of a line that no product has: mostly typing mistakes.
+
 import { findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
 import { NewProduct, newContent } from '@paylog/domain/products/content'
-import { productContentOf, type ProductContent } from '@paylog/domain/products/events'
-import { parseStrictJson } from '@paylog/runtime/http/strictJson'
+import { type ProductContent, productContentOf } from '@paylog/domain/products/events'
+import { ProductResource } from '@paylog/domain/products/product'
+import { parseStrictJson } from '@paylog/runtime/http/body'
 import { bodyReader } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
 import { v5 as uuidv5 } from 'uuid'
+
+export type UnknownFields = {
+  /** The first few whose names are plain words; nothing else of a line is ever told. */
+  readonly names: readonly string[]
+  /** How many there are besides. */
+  readonly more: number
+}
+
+const maxNames = 5
+const plainWord = /^[A-Za-z][\w-]{0,39}$/
+
+/** What an answer of the API has and a line has not, such as `created_at`, is no mistake: answers are imported elsewhere. */
+const known = new Set(Object.keys({ ...NewProduct.properties, ...ProductResource.properties }))
+
+export function unknownFields(value: object): UnknownFields | undefined {
+  const unknown = Object.keys(value).filter((name) => !known.has(name))
+  if (unknown.length === 0) return undefined
+  const names = unknown.filter((name) => plainWord.test(name)).slice(0, maxNames)
+  return { names, more: unknown.length - names.length }
+}
+
+// One line of an import: the product that it tells of, or why it tells of none.
 
 export type ProductLine = {
   readonly product_id: string

@@ -1,10 +1,9 @@
 // Ctrl-C: nothing is switched, and what was begun is dropped.
-import { createLogFixture, type LoggedEvent } from '@paylog/projections/testing/testEvents'
-import { addProductTo } from '@paylog/projections/testing/testResources'
+
+import { addProductTo, createLogFixture, type LoggedEvent } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { waitUntilBlocked, rebuildUpToIndexes } from '../testing/blockedRebuild.ts'
-import { projectionsHarness } from '../testing/projectionsRig.ts'
+import { projectionsHarness, rebuildUpToIndexes, waitUntilBlocked } from '../testing/projectionsHarness.ts'
 import type { RunningCommand } from '../testing/runOps.ts'
 
 const harness = await projectionsHarness(t)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { projectionsHarness } from '../testing/projectionsRig.ts'
+import { projectionsHarness } from '../testing/projectionsHarness.ts'
 
 const harness = await projectionsHarness(t)
 const cells = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/))

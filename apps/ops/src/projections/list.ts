@@ -1,19 +1,136 @@
-// `projections list`: what there is of each projection, whether it runs, and how far it is.
+// How far behind the log the projections are: asked of the log itself, and known from their projectors otherwise.
+
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import type { Lag } from '@paylog/projections/lag'
+import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { type LiveCheckpoint, liveCheckpoints } from '@paylog/projections/apply/checkpoints'
+import { type Lag, lagOf, projectionFigures } from '@paylog/projections/lag'
 import { rebuildLock } from '@paylog/projections/rebuild/rebuild'
 import { verifyLock } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
-import { projectionLock } from '@paylog/projections/run/runProjection'
-import { listStoredTables, type StoredTable } from '@paylog/projections/tables/inventory'
-import { tableName } from '@paylog/projections/tables/tables'
+import { projectionLock } from '@paylog/projections/runProjection'
+import { listStoredTables, type StoredTable, tableName } from '@paylog/projections/tables/tables'
+import { table } from '@paylog/runtime/process/table'
 import { Type } from 'typebox'
 import { type CliCommand, readArguments } from '../command.ts'
-import type { Pool } from '../opsPool.ts'
-import { listText } from './listText.ts'
-import { listLags } from './projectionLag.ts'
+import type { Pool } from '../database.ts'
 import { heldLocks, withReadModels } from './readModels.ts'
+import { sizeText } from './sizes.ts'
+
+/** Nobody wants to wait long for a list. */
+const timing = { readTimeoutMs: 2_000, readPatienceMs: 2_000 }
+
+type Lags = ReadonlyMap<string, Lag>
+
+/** Those of which it can be known. */
+export async function listLags(pool: Pool, eventStoreUrl: string | undefined): Promise<Lags> {
+  const measured = eventStoreUrl === undefined ? undefined : await measure(pool, eventStoreUrl)
+  if (measured !== undefined) return measured
+  const figures = await projectionFigures(pool)
+  return new Map(figures.flatMap(({ projection, lag }) => (lag === undefined ? [] : [[projection, lag]])))
+}
+
+async function measure(pool: Pool, connectionString: string): Promise<Lags | undefined> {
+  const checkpoints = await liveCheckpoints(pool)
+  const store = createEventStore({ connectionString, timing })
+  try {
+    const lags = projections.flatMap(({ name, streamPrefixes }) => {
+      const checkpoint = checkpoints.get(name)
+      return checkpoint === undefined ? [] : [measureOne(store, name, checkpoint, streamPrefixes)]
+    })
+    const known = (await Promise.all(lags)).flatMap(([name, lag]) => (lag === undefined ? [] : [[name, lag] as const]))
+    return new Map(known)
+  } catch {
+    // That nobody can say it is what the list says.
+    return undefined
+  } finally {
+    await store.close()
+  }
+}
+
+async function measureOne(
+  store: EventStore,
+  name: string,
+  { position }: LiveCheckpoint,
+  prefixes: readonly string[],
+): Promise<readonly [string, Lag | undefined]> {
+  return [name, lagOf(await store.lag(position, prefixes), Date.now())]
+}
+
+// The list of projections for a terminal.
+
+export function listText(listed: readonly ListedProjection[]): string {
+  return [projectionsText(listed), tablesText(listed), ...listed.flatMap(remarks)].join('\n\n')
+}
+
+function projectionsText(listed: readonly ListedProjection[]): string {
+  return table(
+    ['Projection', 'Live table', 'Runs', 'Position', 'Behind', 'Under way'],
+    listed.map((projection) => {
+      const live = listedLiveTable(projection)
+      return [
+        projection.projection,
+        live?.table ?? 'none',
+        projection.is_running ? 'yes' : 'no',
+        live === undefined ? '' : (live.position ?? 'start'),
+        lagText(projection.lag),
+        [...(projection.is_rebuilding ? ['rebuild'] : []), ...(projection.is_verifying ? ['verify'] : [])].join(', '),
+      ]
+    }),
+  )
+}
+
+function tablesText(listed: readonly ListedProjection[]): string {
+  return table(
+    ['Table', 'State', 'Since', 'Definition', 'Rows (about)', 'Size'],
+    listed.flatMap(({ tables }) =>
+      tables.map((each) => [
+        each.table,
+        each.state,
+        each.since.toISOString(),
+        String(each.definition),
+        String(each.rows),
+        sizeText(each.bytes),
+      ]),
+    ),
+  )
+}
+
+const listedLiveTable = ({ tables }: ListedProjection) => tables.find(({ state }) => state === 'live')
+
+function lagText(lag: ListedProjection['lag']): string {
+  if (lag === null) return 'unknown'
+  const events = `${lag.events}${lag.is_more ? ' or more' : ''} ${lag.events === 1 && !lag.is_more ? 'event' : 'events'}`
+  return lag.events === 0 && !lag.is_more ? events : `${events}, ${Math.round(lag.seconds)} s`
+}
+
+/** What somebody should look after. */
+function remarks(projection: ListedProjection): string[] {
+  const { projection: name, definition } = projection
+  const live = listedLiveTable(projection)
+  if (live === undefined) return [`${name} has no live table: run \`npm run -s ops -- migrate\`.`]
+  return [
+    ...(live.stopped_because === null
+      ? []
+      : [`${name} stopped at an event that it cannot read: ${live.stopped_because.replaceAll(/\p{C}/gu, '?')}`]),
+    ...definitionRemark(live, definition),
+  ]
+}
+
+function definitionRemark(
+  live: { readonly table: string; readonly definition: number },
+  own: number | null,
+): readonly string[] {
+  const { table: name, definition } = live
+  if (own === null) return [`${name} is of a projection that this program does not know.`]
+  if (definition < own)
+    return [`${name} is of definition ${definition}, and this program makes ${own}: its projector rebuilds it.`]
+  if (definition > own)
+    return [`${name} is of definition ${definition}, and this program knows ${own}: a later one runs elsewhere.`]
+  return []
+}
+
+// `projections list`: what there is of each projection, whether it runs, and how far it is.
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),

@@ -3,9 +3,9 @@ import t from 'tap'
 import { UsageError } from '../command.ts'
 import { contextOf } from '../testing/runOps.ts'
 import { projectionsList } from './list.ts'
-import { chosenProjections } from './named.ts'
 import { projectionsPrune } from './prune.ts'
 import { projectionsRebuild } from './rebuild.ts'
+import { chosenProjections } from './replayEach.ts'
 import { projectionsVerify } from './verify.ts'
 
 const context = contextOf({ environment: {}, print: async () => {} })

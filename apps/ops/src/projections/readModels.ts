@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { lockKey } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { OpsError } from '../command.ts'
-import { opsPool, type Pool } from '../opsPool.ts'
+import { opsPool, type Pool } from '../database.ts'
 
 export type ReadModels = { readonly databaseUrl: string; readonly pool: Pool; readonly log: Logger }
 

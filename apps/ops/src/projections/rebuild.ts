@@ -1,7 +1,167 @@
-// `projections rebuild`: makes the rows of projections again from the log, and lets them take the place of the live ones.
+// One rebuild of one projection, and what is said of it.
+
+import type { Projection } from '@paylog/projections/projection'
+import { type RebuildResult, rebuild, rebuildLock } from '@paylog/projections/rebuild/rebuild'
+import type { RowDifference } from '@paylog/projections/tables/comparison'
+import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
 import { type CliCommand, OpsError } from '../command.ts'
-import { failureText, maxShown, rebuildOne, rebuiltJson, rebuiltText } from './rebuildOne.ts'
-import { replayEach } from './replayEach.ts'
+import type { Pool } from '../database.ts'
+import { heldLocks, unlessBusy } from './readModels.ts'
+import { type FailedProjection, type ReplayOptions, replayEach } from './replayEach.ts'
+import { rowJson, rowText } from './rowText.ts'
+
+/** Of the rows that differed as many are shown. */
+export const maxShown = 20
+
+type CompletedRebuild = RebuildResult & {
+  readonly projection: Projection
+  readonly rows: number
+  readonly seconds: number
+  readonly shown: readonly RowDifference[]
+}
+
+/** @throws OpsError when somebody else rebuilds it, or it belongs to a later program; what `rebuild` throws */
+export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
+  const { pool, projection, signal, onProgress } = options
+  const live = await liveTable(pool, projection)
+  if (live !== undefined && live.definition > projection.schemaVersion)
+    throw new OpsError(
+      `the live table is of definition ${live.definition}, and this program knows ${projection.schemaVersion} only: use the ` +
+        'version of the program that made it',
+    )
+  const shown: RowDifference[] = []
+  const startedAt = performance.now()
+  const rebuilt = await unlessBusy(signal, (locking) =>
+    rebuild({
+      ...options,
+      ...locking,
+      onProgress: ({ phase, ...reading }) => onProgress({ projection: projection.name, step: phase, ...reading }),
+      onDifference(row) {
+        signal.throwIfAborted()
+        if (shown.length < maxShown) shown.push(row)
+      },
+    }),
+  )
+  if (rebuilt === 'busy') throw new OpsError(await busyReason(pool, projection))
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { ...rebuilt, projection, seconds, shown, rows: await countRows(pool, projection, rebuilt.version) }
+}
+
+async function busyReason(pool: Pool, projection: Projection): Promise<string> {
+  const building = (await listTables(pool, projection.name)).findLast(({ state }) => state === 'building')
+  const which =
+    building === undefined ? '' : ` (${tableName(projection, building.version)}, since ${building.since.toISOString()})`
+  return `somebody else is rebuilding it${which}: another \`projections rebuild\`, or a projector`
+}
+
+/** While the table is written to: as many as it has at the moment. */
+async function countRows(pool: Pool, projection: Projection, version: number): Promise<number> {
+  const { rows } = await pool.query<{ rows: number }>(
+    `select count(*)::float8 as rows from read_models.${tableName(projection, version)}`,
+  )
+  return rows[0]?.rows ?? 0
+}
+
+/** For machines: positions and hashes as decimal strings. */
+export function rebuiltJson({
+  projection,
+  version,
+  replaced,
+  events,
+  rows,
+  seconds,
+  comparison,
+  shown,
+}: CompletedRebuild) {
+  return {
+    projection: projection.name,
+    outcome: 'rebuilt',
+    table: tableName(projection, version),
+    version,
+    definition: projection.schemaVersion,
+    replaced: replaced === undefined ? null : tableName(projection, replaced.version),
+    events,
+    rows,
+    seconds: rounded(seconds),
+    events_per_second: rate(events, seconds),
+    comparison:
+      comparison === undefined
+        ? null
+        : {
+            equal: comparison.differing === 0,
+            position: comparison.position?.commit.toString() ?? null,
+            rows: { found: comparison.live.rows, expected: comparison.expected.rows },
+            hash: { found: comparison.live.hash, expected: comparison.expected.hash },
+            differing: comparison.differing,
+            differences: shown.map(rowJson),
+            truncated: shown.length < comparison.differing,
+          },
+  }
+}
+
+export function rebuiltText(done: CompletedRebuild): string {
+  const { projection, version, replaced, events, rows, seconds } = done
+  const { name } = projection
+  const speed = `${seconds.toFixed(1)} s (${rate(events, seconds)}/s)`
+  return [
+    `${name}: rebuilt from ${countText(events, 'event')} in ${speed}, ${countText(rows, 'row')}.`,
+    ...comparisonText(done),
+    `  Queries see ${tableName(projection, version)}.`,
+    ...(replaced === undefined
+      ? []
+      : [`  ${tableName(projection, replaced.version)} is kept until \`projections prune ${name}\`.`]),
+  ].join('\n')
+}
+
+function comparisonText({ projection, version, replaced, comparison, shown }: CompletedRebuild): string[] {
+  if (replaced === undefined) return []
+  const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
+  if (comparison === undefined)
+    return [
+      `  ${before} was of definition ${replaced.definition} and ${now} is of definition ${projection.schemaVersion}: not compared.`,
+    ]
+  const { differing, live, expected, position } = comparison
+  const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
+  if (differing === 0)
+    return [`  ${before} had the same rows: ${countText(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
+  const rest = differing - shown.length
+  return [
+    `  ${countText(differing, 'row')} of ${before} differed from what the log says, mended in ${now} (${live.rows} rows instead`,
+    `  of ${expected.rows}, ${at}):`,
+    ...shown.map(rowText),
+    ...(rest > 0 ? [`  … and ${rest} more.`] : []),
+  ]
+}
+
+/** What went wrong, and what queries see. */
+export async function failureText(pool: Pool, failed: readonly FailedProjection[]): Promise<string> {
+  const lines = failed.map(async ({ projection, outcome, reason }) => {
+    const text = `${projection} was not rebuilt: ${reason}.`
+    if (outcome === 'not begun') return text
+    return `${text} ${await remainingTables(pool, projection).catch(() => 'The database does not say what queries see.')}`
+  })
+  return (await Promise.all(lines)).join('\n')
+}
+
+async function remainingTables(pool: Pool, name: string): Promise<string> {
+  const tables = await listTables(pool, name)
+  const held = await heldLocks(pool, [rebuildLock({ name })])
+  const live = tables.find(({ state }) => state === 'live')
+  const left = held.size > 0 ? [] : tables.filter(({ state }) => state === 'building')
+  return [
+    live === undefined ? 'There is no live table.' : `Queries see ${tableName({ name }, live.version)}, as before.`,
+    ...left.map(
+      ({ version }) =>
+        `${tableName({ name }, version)} is left unfinished, for the next rebuild or \`projections prune\` to drop.`,
+    ),
+  ].join(' ')
+}
+
+const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
+const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
+const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)
+
+// `projections rebuild`: makes the rows of projections again from the log, and lets them take the place of the live ones.
 
 export const projectionsRebuild: CliCommand = {
   usage: 'NAME… | --all [--json]',

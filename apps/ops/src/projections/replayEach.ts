@@ -1,18 +1,178 @@
-// What `projections rebuild` and `projections verify` have in common: the log is replayed for one projection after another.
+// The projections that a command is asked about.
+
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
+import type { LogPosition } from '@paylog/domain/events'
+import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import type { Projection } from '@paylog/projections/projection'
+import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
+import { SchemaVersionError } from '@paylog/projections/rebuild/verify'
+import { projections } from '@paylog/projections/registry'
 import { Type } from 'typebox'
-import { type CommandContext, type OpsError, readList } from '../command.ts'
-import type { Pool } from '../opsPool.ts'
+import { type CommandContext, messageOf, OpsError, readList, UsageError } from '../command.ts'
+import type { Pool } from '../database.ts'
 import type { Print } from '../printTo.ts'
-import { createReportWriter } from '../progress.ts'
+import {
+  type CliProgress,
+  type CliProgressOutput,
+  createProgress,
+  createProgressBar,
+  createReportWriter,
+} from '../progress.ts'
+import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { type FailedProjection, forEachProjection } from './inTurn.ts'
-import { chosenProjections } from './named.ts'
 import { type ReadModels, withReadModels } from './readModels.ts'
-import { createReplayProgress, type ReplayProgress } from './replayProgress.ts'
+
+/**
+ * Those with these names, in their order.
+ * @throws UsageError when there is none of a name
+ */
+export function namedProjections(names: readonly string[]): readonly Projection[] {
+  return [...new Set(names)].map((name) => {
+    const named = projections.find((projection) => projection.name === name)
+    if (named !== undefined) return named
+    const known = projections.map((projection) => projection.name).join(', ')
+    throw new UsageError(`There is no projection ${name}. There are ${known}.`)
+  })
+}
+
+/**
+ * Those with these names, or all if so asked: one of both has to be said.
+ * @throws UsageError
+ */
+export function chosenProjections(names: readonly string[], isAll: boolean): readonly Projection[] {
+  if (isAll && names.length > 0) throw new UsageError('Name projections or say --all, not both')
+  if (!isAll && names.length === 0) throw new UsageError('NAME or --all is missing')
+  return isAll ? projections : namedProjections(names)
+}
+
+// Several projections, one after another: what became of each.
+
+export type FailedProjection = {
+  readonly projection: string
+  readonly outcome: 'failed' | 'interrupted' | 'not begun'
+  readonly reason: string
+}
+
+export type ProjectionOutcomes<Result> = {
+  readonly all: readonly (Result | FailedProjection)[]
+  readonly failed: readonly FailedProjection[]
+}
+
+/**
+ * Does work for one projection after another. What is the matter with one does not keep the others from it; what is the
+ * matter with the servers, and an interruption, does.
+ * @param work throws OpsError, and everything that `rebuild` and `verify` throw
+ */
+export async function forEachProjection<Result>(
+  projections: readonly Projection[],
+  signal: AbortSignal,
+  work: (projection: Projection) => Promise<Result>,
+): Promise<ProjectionOutcomes<Result>> {
+  const all: (Result | FailedProjection)[] = []
+  const failed: FailedProjection[] = []
+  let isOver = false
+  const fail = (failure: FailedProjection) => {
+    all.push(failure)
+    failed.push(failure)
+  }
+  for (const projection of projections) {
+    const { name } = projection
+    if (isOver || signal.aborted) {
+      fail({ projection: name, outcome: 'not begun', reason: 'it was not begun' })
+      continue
+    }
+    try {
+      all.push(await work(projection))
+    } catch (error) {
+      isOver = !isProjectionError(error)
+      const isInterrupted = signal.aborted
+      fail({
+        projection: name,
+        outcome: isInterrupted ? 'interrupted' : 'failed',
+        reason: isInterrupted ? 'it was interrupted' : messageOf(error),
+      })
+    }
+  }
+  return { all, failed }
+}
+
+function isProjectionError(error: unknown): boolean {
+  return error instanceof OpsError || error instanceof SchemaVersionError || error instanceof UnreadableEventError
+}
+
+// How far a rebuild or a verification is, in words.
+
+export type ReplayProgress = {
+  readonly projection: string
+  readonly step: RebuildPhase
+  /** Applied so far. */
+  readonly events: number
+  readonly position: LogPosition | undefined
+  readonly end: LogPosition | undefined
+}
+
+type ShownProgress = ReplayProgress & {
+  readonly phase: string
+  /** Where the step began. */
+  readonly first: ReplayProgress
+}
+
+/** Steps without progress of their own show the time that passes. */
+const tickMs = 1_000
+const titles: Readonly<Record<Exclude<RebuildPhase, 'filling'>, string>> = {
+  comparing: 'comparing with the live rows',
+  indexing: 'making the indexes',
+  'catching up': 'catching up',
+  switching: 'switching',
+}
+
+export function createReplayProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReplayProgress> {
+  const bar = createProgressBar(output)
+  const progress = createProgress<ShownProgress>(
+    output,
+    (shown, elapsedMs) => replayProgressText(shown, elapsedMs, bar),
+    now,
+  )
+  let last: ShownProgress | undefined
+  let ticking: NodeJS.Timeout | undefined
+  return {
+    show(state) {
+      const phase = `${state.projection} ${state.step}`
+      last = { ...state, phase, first: last?.phase === phase ? last.first : state }
+      progress.show(last)
+      ticking ??= setInterval(() => last && progress.show(last), tickMs).unref()
+    },
+    clear: progress.clear,
+    end() {
+      clearInterval(ticking)
+      ticking = undefined
+      last = undefined
+      progress.end()
+    },
+  }
+}
+
+function replayProgressText(shown: ShownProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const { projection, step, events, position, end, first } = shown
+  if (step !== 'filling') return `${projection}, ${titles[step]}: ${Math.round(elapsedMs / 1_000)} s`
+  const [begun, reached, whole] = [first.position?.commit ?? 0n, position?.commit ?? 0n, end?.commit ?? 0n]
+  const left = timeLeft(fraction(reached - begun, whole - begun), elapsedMs)
+  const done = fraction(reached, whole)
+  return [
+    `${projection}, filling: ${bar(done)}${Math.floor(done * 100)} %, ${events} events`,
+    ...(events > first.events && elapsedMs > 0
+      ? [`${Math.round(((events - first.events) * 1_000) / elapsedMs)}/s`]
+      : []),
+    ...(left === undefined ? [] : [left]),
+  ].join(', ')
+}
+
+const fraction = (done: bigint, whole: bigint) =>
+  whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0
+
+// What `projections rebuild` and `projections verify` have in common: the log is replayed for one projection after another.
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),

@@ -1,7 +1,7 @@
 // What is shown of a rebuild and a verification.
 import t from 'tap'
-import { progressHarness } from '../testing/progressUnderTest.ts'
-import { createReplayProgress, type ReplayProgress } from './replayProgress.ts'
+import { progressHarness } from '../testing/progressHarness.ts'
+import { createReplayProgress, type ReplayProgress } from './replayEach.ts'
 
 const at = (position: bigint) => ({ commit: position, prepare: position })
 const filling = { projection: 'payments', step: 'filling', end: at(8_000n) } as const

@@ -1,6 +1,6 @@
 // What rebuild and verify report, to machines and of many rows.
 import t from 'tap'
-import { projectionsHarness } from '../testing/projectionsRig.ts'
+import { projectionsHarness } from '../testing/projectionsHarness.ts'
 
 const harness = await projectionsHarness(t)
 await harness.startProjector()

@@ -1,6 +1,6 @@
 // How rows that differ are shown.
 import t from 'tap'
-import { rowText, rowJson } from './rowText.ts'
+import { rowJson, rowText } from './rowText.ts'
 
 const different = (...columns: { column: string; found: unknown; expected: unknown }[]) =>
   ({ id: 'row-1', kind: 'different', columns }) as const

@@ -1,12 +1,12 @@
 // Checkpoints move together or not at all, and once.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { readModelMigrations } from '@paylog/projections/migrate'
+import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
-import { openCheckpoints } from './copyCheckpoints.ts'
+import { openCheckpoints } from './copy.ts'
 
 // Its password has what a pattern may stumble over.
 const target = 'esdb://admin:change/it?yes@one:2113,two:2113?tls=true'

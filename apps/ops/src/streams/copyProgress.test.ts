@@ -1,8 +1,8 @@
 // What an operator sees of a copy that runs.
 import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
 import t from 'tap'
-import { progressHarness } from '../testing/progressUnderTest.ts'
-import { createCopyProgress } from './copyProgress.ts'
+import { progressHarness } from '../testing/progressHarness.ts'
+import { createCopyProgress } from './copy.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
   const { show, ...rest } = progressHarness(createCopyProgress, { isTTY })

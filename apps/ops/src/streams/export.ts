@@ -1,22 +1,70 @@
-// `streams export`: recorded events as ndjson for auditors, with a manifest by which the file can be checked.
-import type { LogPosition } from '@paylog/domain/logPosition'
+// How far an export or its verification is, in words.
+
+import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
-import { type CliProgress, createReportWriter } from '../progress.ts'
+import {
+  type CliProgress,
+  type CliProgressOutput,
+  createProgress,
+  createProgressBar,
+  createReportWriter,
+} from '../progress.ts'
+import { timeLeft } from '../timeLeft.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
 import { exportLine } from './exportLine.ts'
 import { createManifest, type Manifest, manifestOf } from './exportManifest.ts'
-import { createExportProgress, type ExportProgress } from './exportProgress.ts'
 import {
   categoryWarning,
+  type ExportSelection,
+  openRawLog,
+  parseSelection,
   readExportHead,
   readSelected,
-  parseSelection,
-  type ExportSelection,
   selectionOptions,
   serverFilter,
+  untilInterrupted,
 } from './exportSelection.ts'
-import { openRawLog, untilInterrupted } from './logUnderExport.ts'
+
+export type ExportProgress =
+  /** On the way back from the end of the log to where the export ends. */
+  | { readonly phase: 'looking'; readonly events: number }
+  | {
+      readonly phase: 'exporting' | 'comparing'
+      /** Written, or compared. */
+      readonly events: number
+      /** In the log. */
+      readonly position: bigint
+      /** Where the export ends. */
+      readonly head: bigint
+    }
+
+const titles = { exporting: 'Exporting', comparing: 'Comparing' } as const
+
+export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ExportProgress>(
+    output,
+    (progress, elapsedMs) => exportProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function exportProgressText(progress: ExportProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const { events } = progress
+  const rate = elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []
+  if (progress.phase === 'looking') return [`Looking for the end: ${events} events are later`, ...rate].join(', ')
+  const { phase, position, head } = progress
+  const part = head > 0n ? Math.min(Number((position * 1_000n) / head) / 1_000, 1) : 1
+  const left = timeLeft(part, elapsedMs)
+  return [
+    `${titles[phase]}: ${bar(part)}${Math.floor(part * 100)} %, ${events} events`,
+    ...rate,
+    ...(left === undefined ? [] : [left]),
+  ].join(', ')
+}
+
+// `streams export`: recorded events as ndjson for auditors, with a manifest by which the file can be checked.
 
 export const streamsExport: CliCommand = {
   usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--json]',

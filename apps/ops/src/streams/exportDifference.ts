@@ -1,6 +1,12 @@
 // How an export can differ from its manifest and from the log.
 import { isDeepStrictEqual } from 'node:util'
+import type { LogPosition } from '@paylog/domain/events'
+import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
+import { readEventAt, readRetention } from '@paylog/event-store/raw/rawRead'
+import type { ExportedLine } from './exportedLines.ts'
+import { filtersText, type Manifest } from './exportManifest.ts'
+import { type ExportSelection, isSelected } from './exportSelection.ts'
 
 /** What an event is called by. */
 export type EventName = {
@@ -146,3 +152,93 @@ function fieldText({ field, log, file }: FieldDifference): string {
 
 const eventText = ({ stream, revision, type, id, position }: EventName) =>
   `${stream}@${revision} (${type}, id ${id}, position ${position})`
+
+// Why a line of an export has no event in the log.
+
+type ExportExtent = { readonly selection: ExportSelection; readonly head: LogPosition | undefined }
+
+type Explanation = Extract<ExportDifference, { kind: 'extra' | 'no_longer_in_log' }>
+
+const goneReasons = {
+  closed: 'its stream was closed for good',
+  deleted: 'its stream was deleted',
+  truncated: 'its stream was cut off, or keeps only so many events or so long',
+} as const
+
+/** Asks the log what has become of the event. @throws LogUnusableError */
+export async function explainExtra(log: RawClient, line: ExportedLine, covered: ExportExtent): Promise<Explanation> {
+  const event = nameInFile(line.bytes) ?? null
+  const place = { line: line.number, event }
+  if (event === null || event.stream === '') return { kind: 'extra', ...place, in_log: false, reason: 'is no event' }
+  const inLog = await reasonInLog(log, event, covered)
+  if (inLog !== undefined) return { kind: 'extra', ...place, in_log: true, reason: inLog }
+  const retention = await readRetention(log, { stream: event.stream, revision: BigInt(event.revision) })
+  if (retention === 'kept') return { kind: 'extra', ...place, in_log: false, reason: 'is not in the log' }
+  return { kind: 'no_longer_in_log', line: line.number, event, reason: goneReasons[retention] }
+}
+
+/** What an event does in the file that the log has. */
+async function reasonInLog(
+  log: RawClient,
+  { id, position }: EventName,
+  { selection, head }: ExportExtent,
+): Promise<string | undefined> {
+  const commit = BigInt(position)
+  // Beyond what a server can count.
+  if (commit >= 2n ** 63n) return undefined
+  const found = await readEventAt(log, { commit, prepare: commit })
+  if (found?.id !== id) return undefined
+  if (head === undefined || commit > head.commit) return 'lies behind the part of the log that the manifest names'
+  if (!isSelected(selection, found)) return 'does not belong into an export with the filters of the manifest'
+  return 'stands in the file more than once'
+}
+
+// What came of checking an export, for people and for machines.
+
+export type ExportVerdict = {
+  readonly differences: number
+  readonly told: readonly ExportDifference[]
+  /** Whether the file has lines, and those that were looked up are about nothing that this log has or had. */
+  readonly isOfAnotherLog: boolean
+  /** Whether the file is the one that its manifest describes, so that what differs is the log. */
+  readonly isAsManifest: boolean
+  /** The position of the log's last event; null for an empty log. */
+  readonly logEnd: string | null
+}
+
+export function verdictJson(file: string, { filters, count, head }: Manifest, verdict: ExportVerdict): string {
+  const { differences, told, isAsManifest, logEnd } = verdict
+  const outcome = { equal: differences === 0, file_is_as_manifest: isAsManifest }
+  return JSON.stringify({ file, ...outcome, filters, count, head, log_end: logEnd, differences, listed: told })
+}
+
+export function verdictText(path: string, manifest: Manifest, verdict: ExportVerdict): string {
+  const { differences, told, isOfAnotherLog, isAsManifest } = verdict
+  if (differences === 0) {
+    const { count, first_position, last_position, head } = manifest
+    const events = count === 1 ? '1 event' : `${count} events`
+    const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
+    const covered = head === null ? 'the log has nothing in that part' : `the log was compared up to position ${head}`
+    return [
+      `${path} is what its manifest says and what the log holds: ${events}${range}; ${covered}.`,
+      `It holds ${filtersText(manifest)}.`,
+      ...goneOn(manifest, verdict),
+    ].join('\n')
+  }
+  const rest = differences - told.length
+  return [
+    ...told.map(differenceText),
+    ...(rest > 0 ? [`… and ${rest} more.`] : []),
+    isAsManifest
+      ? 'The file is the one that its manifest describes: it is the log that is not what it was then, or is another one.'
+      : 'The file is not the one that its manifest describes.',
+    ...(isOfAnotherLog ? ['None of its events is in this log: it was most likely made from another one.'] : []),
+    ...goneOn(manifest, verdict),
+  ].join('\n')
+}
+
+/** Without an until the manifest alone says how far the export goes: only its reader can know whether that is far enough. */
+function goneOn({ head, filters }: Manifest, { logEnd }: ExportVerdict): string[] {
+  if (filters.until !== null || head === null || logEnd === null || BigInt(logEnd) <= BigInt(head)) return []
+  return [`The log has gone on since, up to position ${logEnd}: what stands behind position ${head} was not compared.`]
+}

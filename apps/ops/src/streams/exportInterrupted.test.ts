@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { exportHarness } from '../testing/exportRig.ts'
+import { exportHarness } from '../testing/exportHarness.ts'
 import { startOps } from '../testing/runOps.ts'
 import { manifestOf } from './exportManifest.ts'
 

@@ -1,7 +1,7 @@
 // What an operator sees of an export that runs.
 import t from 'tap'
-import { progressHarness } from '../testing/progressUnderTest.ts'
-import { createExportProgress } from './exportProgress.ts'
+import { progressHarness } from '../testing/progressHarness.ts'
+import { createExportProgress } from './export.ts'
 
 const at = (events: number, position: bigint) => ({ phase: 'exporting', events, position, head: 1_000n }) as const
 

@@ -1,15 +1,15 @@
 // What `streams read` shows, also of what this program cannot read.
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { upcaster } from '@paylog/domain/formerEvents'
-import { recordedEvents } from '@paylog/domain/recordedEvents'
+import { recordedEvents, upcaster } from '@paylog/domain/recordedEvents'
 import { createCodec } from '@paylog/event-store/codec/codec'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
-import { linesOf, exportHarness } from '../testing/exportRig.ts'
+import { exportHarness, linesOf } from '../testing/exportHarness.ts'
 import { runOps, startOps } from '../testing/runOps.ts'
-import { eventJson, eventText } from './shownEvent.ts'
+import { eventJson, eventText } from './read.ts'
 
 const harness = await exportHarness(t)
 const { append, environment } = harness

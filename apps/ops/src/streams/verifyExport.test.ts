@@ -1,9 +1,8 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { editManifest, readManifestOf } from '../testing/exportRig.ts'
+import { editManifest, readManifestOf, sampleExportHarness } from '../testing/exportHarness.ts'
 import { runOps } from '../testing/runOps.ts'
-import { sampleExportHarness } from '../testing/sampleExport.ts'
 
 const harness = await sampleExportHarness(t)
 const { append, exportTo, newPath, verify, environment, original, lines, changed, replaced, eventDifferences, nameOf } =

@@ -1,18 +1,30 @@
 // `streams verify-export`: whether an export is what its manifest says, and what the log holds.
-import type { LogPosition } from '@paylog/domain/logPosition'
+import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { readLogEnd } from '@paylog/event-store/raw/rawRead'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
-import { changedFields, type ExportDifference, nameOf } from './exportDifference.ts'
-import { type ExportedLine, openExport, requireReadable, type ExportSummary } from './exportedLines.ts'
+import { createExportProgress, type ExportProgress } from './export.ts'
+import {
+  changedFields,
+  type ExportDifference,
+  type ExportVerdict,
+  explainExtra,
+  nameOf,
+  verdictJson,
+  verdictText,
+} from './exportDifference.ts'
+import { type ExportedLine, type ExportSummary, openExport, requireReadable } from './exportedLines.ts'
 import { exportLine } from './exportLine.ts'
 import { fileOf, isManifest, type Manifest, readManifest, selectionOf } from './exportManifest.ts'
-import { createExportProgress, type ExportProgress } from './exportProgress.ts'
-import { readExportHead, readSelected, type ExportSelection, serverFilter } from './exportSelection.ts'
-import { type ExportVerdict, verdictJson, verdictText } from './exportVerdict.ts'
-import { explainExtra } from './extraLine.ts'
-import { openRawLog, untilInterrupted } from './logUnderExport.ts'
+import {
+  type ExportSelection,
+  openRawLog,
+  readExportHead,
+  readSelected,
+  serverFilter,
+  untilInterrupted,
+} from './exportSelection.ts'
 import { type LogLine, pair } from './pairing.ts'
 
 /** As many are told of; the others are counted. */

@@ -1,11 +1,11 @@
 // An export as a whole: how much of the log it covers, of which log it is, and when nothing can be said of it.
+
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { editManifest, linesOf, readManifestOf, writeLines } from '../testing/exportRig.ts'
+import { editManifest, linesOf, readManifestOf, sampleExportHarness, writeLines } from '../testing/exportHarness.ts'
 import { runOps } from '../testing/runOps.ts'
-import { sampleExportHarness } from '../testing/sampleExport.ts'
 import { manifestOf } from './exportManifest.ts'
 
 const harness = await sampleExportHarness(t)

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '@paylog/testing/compileCache'
+import { compileCache } from '@paylog/testing/testEnvironment'
 import type { Test } from 'tap'
 import type { CommandContext } from '../command.ts'
 import { runCommandLine } from '../commandLine.ts'

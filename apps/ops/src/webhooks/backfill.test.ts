@@ -1,6 +1,6 @@
 // Backfills of a node from a real log.
 import t from 'tap'
-import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const nowhere = 'http://127.0.0.1:9'
 

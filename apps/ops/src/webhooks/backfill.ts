@@ -1,4 +1,5 @@
-// `webhooks backfill`: makes the deliveries that a node should have got and never had.
+// How far a backfill is, in words.
+
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/deliveries/variables'
@@ -8,13 +9,52 @@ import {
   isWebhookVariable,
   type WebhookEndpoint,
   withoutSigningSecrets,
-} from '@paylog/webhooks/nodes/nodes'
+} from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
-import { createReportWriter } from '../progress.ts'
+import { deliveriesText, withDeliveries } from '../database.ts'
+import {
+  type CliProgress,
+  type CliProgressOutput,
+  createProgress,
+  createProgressBar,
+  createReportWriter,
+} from '../progress.ts'
+import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { createBackfillProgress } from './backfillProgress.ts'
-import { deliveriesText, withDeliveries } from './database.ts'
+
+export type BackfillProgress = {
+  readonly phase: 'backfilling'
+  readonly events: number
+  readonly missing: number
+  /** Positions of the log: where it began, where it is, and where it ends. */
+  readonly from: bigint
+  readonly position: bigint
+  readonly head: bigint
+}
+
+export function createBackfillProgress(output: CliProgressOutput, now?: () => number): CliProgress<BackfillProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<BackfillProgress>(
+    output,
+    (progress, elapsedMs) => backfillProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function backfillProgressText(progress: BackfillProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const { events, missing, from, position, head } = progress
+  const part = head > from ? Math.min(Number(((position - from) * 1_000n) / (head - from)) / 1_000, 1) : 1
+  const left = timeLeft(part, elapsedMs)
+  return [
+    `Reading: ${bar(part)}${Math.floor(part * 100)} %, ${events} events`,
+    ...(elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []),
+    `${missing} deliveries missing`,
+    ...(left === undefined ? [] : [left]),
+  ].join(', ')
+}
+
+// `webhooks backfill`: makes the deliveries that a node should have got and never had.
 
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
 const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION })

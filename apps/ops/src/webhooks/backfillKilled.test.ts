@@ -1,7 +1,7 @@
 // Backfills that are killed or interrupted half way through.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const patient = { timeoutMs: 30_000 }
 const nowhere = 'http://127.0.0.1:9'

@@ -1,9 +1,9 @@
 // A node that said that it is gone, and is enabled again.
 import { randomUUID } from 'node:crypto'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const patient = { timeoutMs: 30_000 }
 

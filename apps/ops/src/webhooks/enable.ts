@@ -2,10 +2,10 @@
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
-import { type EnabledEndpoint, enableEndpoint } from '@paylog/deliveries/operations/enabling'
+import { type EnabledEndpoint, enableEndpoint } from '@paylog/deliveries/operations/redelivery'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import { deliveriesText, unknownEndpoint, withDeliveries } from './database.ts'
+import { deliveriesText, unknownEndpoint, withDeliveries } from '../database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 

@@ -1,8 +1,8 @@
 // What `webhooks list` shows.
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
-import { webhooksHarness } from '../testing/webhooksRig.ts'
+import { webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const harness = await webhooksHarness(t)
 const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`

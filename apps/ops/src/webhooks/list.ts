@@ -6,14 +6,14 @@ import {
   type ListedEndpoint,
   type ListedStatus,
   listDeliveries,
-  listedStatuses,
   listEndpoints,
+  listedStatuses,
   maxCounted,
 } from '@paylog/deliveries/operations/deliveryList'
 import { table } from '@paylog/runtime/process/table'
 import { Type } from 'typebox'
 import { type CliCommand, readArguments, readCount, UsageError } from '../command.ts'
-import { withDeliveries } from './database.ts'
+import { withDeliveries } from '../database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 const defaultLimit = 50

@@ -1,8 +1,8 @@
 // What is shown of long webhook commands.
 import t from 'tap'
-import { progressHarness } from '../testing/progressUnderTest.ts'
-import { type BackfillProgress, createBackfillProgress } from './backfillProgress.ts'
-import { createRedeliverProgress, type RedeliverProgress } from './redeliverProgress.ts'
+import { progressHarness } from '../testing/progressHarness.ts'
+import { type BackfillProgress, createBackfillProgress } from './backfill.ts'
+import { createRedeliverProgress, type RedeliverProgress } from './redeliver.ts'
 
 t.test('a backfill shows rate, deliveries and the time that is left', async (t) => {
   const shown = progressHarness<BackfillProgress>(createBackfillProgress, { isTTY: false })

@@ -1,8 +1,8 @@
 // Single deliveries that are sent again, beside a real worker.
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const patient = { timeoutMs: 30_000 }
 

@@ -1,10 +1,10 @@
 // What `webhooks redeliver` is asked for, and refuses.
 import { randomUUID } from 'node:crypto'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { contextOf } from '../testing/runOps.ts'
-import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 import { webhooksRedeliver } from './redeliver.ts'
 
 const patient = { timeoutMs: 30_000 }

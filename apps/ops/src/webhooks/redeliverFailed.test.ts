@@ -1,7 +1,7 @@
 // All deliveries of a node that failed are sent again, in batches.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { webhooksHarness } from '../testing/webhooksRig.ts'
+import { webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const patient = { timeoutMs: 30_000 }
 

@@ -1,13 +1,13 @@
+import { ownerOf } from '@paylog/domain/actor'
 import { addAddress, addressFold, changeAddress, existingAddress } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
-import { ownerOf } from '@paylog/domain/owner'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { addressesHarness, billing, shipping } from '../testing/addressesUnderTest.ts'
-import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
-import { newContent } from './addressBodies.ts'
-import { chooseDefaultAddress, clearFormerDefaultAddress } from './defaultAddress.ts'
+import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
+import { ada, adaId, freshKey, grace, guest } from '../testing/commandApiHarness.ts'
+import { chooseDefaultAddress, clearFormerDefaultAddress } from './addressCommands.ts'
+import { newContent } from './routeSchemas.ts'
 
 const { post, put, remove, addressOf, stateOf, eventsOf, defaultOf, store, workflow, recordsNothing } =
   await addressesHarness(t)

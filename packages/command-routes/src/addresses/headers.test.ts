@@ -1,7 +1,7 @@
 // Writing an address twice by one Idempotency-Key, and on the condition of an If-Match.
 import t from 'tap'
-import { addressesHarness, billing, shipping } from '../testing/addressesUnderTest.ts'
-import { ada, freshKey, guest } from '../testing/people.ts'
+import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
+import { ada, freshKey, guest } from '../testing/commandApiHarness.ts'
 
 const { post, put, remove, addressOf, eventsOf, stateOf, recordsNothing, store } = await addressesHarness(t)
 

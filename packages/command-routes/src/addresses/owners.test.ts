@@ -7,8 +7,8 @@ import {
   otherGuest,
   plainGuest,
   sameGuest,
-} from '../testing/addressesUnderTest.ts'
-import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
+} from '../testing/addressesHarness.ts'
+import { ada, adaId, freshKey, grace, guest } from '../testing/commandApiHarness.ts'
 
 const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backend, logged } = await addressesHarness(t)
 

@@ -1,7 +1,7 @@
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { addressesHarness, billing } from '../testing/addressesUnderTest.ts'
-import { ada, adaId, grace, guest } from '../testing/people.ts'
+import { addressesHarness, billing } from '../testing/addressesHarness.ts'
+import { ada, adaId, grace, guest } from '../testing/commandApiHarness.ts'
 
 const log = await startEventStore(t)
 const { app, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesHarness(t, {

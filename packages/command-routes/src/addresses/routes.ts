@@ -1,22 +1,25 @@
 // POST /addresses, PUT and DELETE /addresses/{id}: the addresses that owners keep here (interface, sections 2.5 and 4.6).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Actor } from '@paylog/domain/actor'
+import { type Actor, ownerOf } from '@paylog/domain/actor'
 import { requireComplete } from '@paylog/domain/addresses/address'
-import { ownerOf } from '@paylog/domain/owner'
-import type { Revision } from '@paylog/event-store/append/appending'
+import type { Revision } from '@paylog/event-store/append/append'
 import { knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyRequest } from 'fastify'
-import { replyDeleted, changedData } from '../answers.ts'
-import { allowEmptyBody } from '../emptyBody.ts'
-import { requireOwnEmail } from '../guest-tokens/requireOwnEmail.ts'
+import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
-import { createCardNumberCheck } from '../refuseCardNumbers.ts'
-import { metadataOf, type CommandDependencies } from '../writing.ts'
-import { changedContent, newContent } from './addressBodies.ts'
-import { createAddress } from './createAddress.ts'
-import { replyWithAddress, changeSchema, createSchema, deleteSchema } from './routeSchemas.ts'
-import { deleteAddress, updateAddress } from './updateAddress.ts'
+import { allowEmptyBody, createCardNumberCheck } from '../requestBody.ts'
+import { type CommandDependencies, metadataOf } from '../requestContext.ts'
+import { changedData, replyDeleted } from '../responses.ts'
+import { createAddress, deleteAddress, updateAddress } from './addressCommands.ts'
+import {
+  changedContent,
+  changeSchema,
+  createSchema,
+  deleteSchema,
+  newContent,
+  replyWithAddress,
+} from './routeSchemas.ts'
 
 export const addressRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>

@@ -1,14 +1,13 @@
-import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
+import { guestTokenFold } from '@paylog/domain/guestToken'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { guestTokenStream } from '@paylog/event-store/streamName'
 import { hashToken } from '@paylog/identity/identity'
 import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import t from 'tap'
-import { callersHarness, verbs } from '../testing/callersUnderTest.ts'
-import { rememberedGuest } from './rememberedGuest.ts'
-import { rememberGuestToken } from './rememberGuestToken.ts'
+import { callersHarness, verbs } from '../testing/callersHarness.ts'
+import { rememberedGuest, rememberGuestToken } from './guestTokens.ts'
 
 const seenMs = Date.parse('2026-03-01T12:00:00.000Z')
 const maxAgeMs = 3_600_000

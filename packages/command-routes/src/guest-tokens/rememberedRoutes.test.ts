@@ -1,6 +1,6 @@
 import { addressStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { commandApiHarness, guestTokenMaxAgeMs } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness, guestTokenMaxAgeMs } from '../testing/commandApiHarness.ts'
 
 const { app, store, backend, time } = await commandApiHarness(t)
 const asGuest = { 'x-guest-token': 'demo-guest-token' }

@@ -7,12 +7,12 @@ import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startFakeIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import t from 'tap'
 import { Type } from 'typebox'
+import { wireCommandApi } from '../commandApi.ts'
 import { commandVariables, loadWithEndpoints } from '../config.ts'
-import { wireCommandApi } from '../wiring.ts'
-import { rememberGuestToken } from './rememberGuestToken.ts'
+import { rememberGuestToken } from './guestTokens.ts'
 
 const Variables = Type.Object(commandVariables)
 const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: 'http://127.0.0.1:8081' }

@@ -1,13 +1,13 @@
 // What administrators are shown of any payment, and what everybody else is told.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { eventsAfter, at, fold, notifies } from '@paylog/domain/payments/testing/testStory'
+import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { matchList } from '@paylog/testing/assertions'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { paymentHistoryHarness } from '../testing/paymentHistoryUnderTest.ts'
-import { ada, adaId, admin, grace, guest } from '../testing/people.ts'
+import { ada, adaId, admin, grace, guest } from '../testing/commandApiHarness.ts'
+import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
 
 const parts = await paymentHistoryHarness(t)
 const { app, store, send, get, payment, history, record, recordsNothing } = parts

@@ -3,9 +3,9 @@ import { defaultChoiceStream, paymentMethodStream } from '@paylog/event-store/st
 import { ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
-import { methodsHarness } from '../testing/methodsUnderTest.ts'
-import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { paymentMethodFixture } from '../testing/storedMethods.ts'
+import { ada, adaId, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import { methodsHarness } from '../testing/methodsHarness.ts'
+import { paymentMethodFixture } from '../testing/paymentMethodFixture.ts'
 
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 if (!sandbox.methods) throw new Error('The sandbox keeps methods')

@@ -1,16 +1,15 @@
 // A process that dies between any two steps of saving a method, and the same request after that.
+
 import { randomUUID } from 'node:crypto'
-import type { Session } from '@paylog/domain/actor'
-import { ownerOf } from '@paylog/domain/owner'
-import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/methodRequest'
+import { ownerOf, type Session } from '@paylog/domain/actor'
+import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/paymentMethod'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
-import { crashes, crashAfter } from '@paylog/workflows/testing/workflowUnderTest'
+import { crashAfter, crashes } from '@paylog/workflows/testing/workflowHarness'
 import t from 'tap'
-import { type FakeMethodProvider, startFakeMethodProviders } from '../testing/methodFakes.ts'
-import { methodsHarness } from '../testing/methodsUnderTest.ts'
-import { providerFromEnv } from '../testing/providerBy.ts'
+import { type FakeMethodProvider, providerFromEnv, startFakeMethodProviders } from '../testing/fakeProviders.ts'
+import { methodsHarness } from '../testing/methodsHarness.ts'
 
 const fakes = await startFakeMethodProviders(t)
 const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))

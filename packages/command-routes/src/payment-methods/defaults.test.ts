@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { guestOwner, userOwner } from '@paylog/domain/owner'
+import { guestOwner, userOwner } from '@paylog/domain/actor'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { methodsHarness } from '../testing/methodsUnderTest.ts'
-import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../testing/people.ts'
-import { providerFromEnv } from '../testing/providerBy.ts'
-import { paymentMethodFixture } from '../testing/storedMethods.ts'
+import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { methodsHarness } from '../testing/methodsHarness.ts'
+import { paymentMethodFixture } from '../testing/paymentMethodFixture.ts'
 
 const fake = await startFakeStripe(t)
 const stripe = await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' })

@@ -1,13 +1,13 @@
-import { ownerOf } from '@paylog/domain/owner'
-import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/methodRequest'
+import { ownerOf } from '@paylog/domain/actor'
+import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodRequestStream, paymentMethodStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { methodsHarness } from '../testing/methodsUnderTest.ts'
-import { ada, adaId, freshKey, grace, guest, guestEmail } from '../testing/people.ts'
-import { providerFromEnv } from '../testing/providerBy.ts'
+import { ada, adaId, freshKey, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { methodsHarness } from '../testing/methodsHarness.ts'
 
 const fake = await startFakeStripe(t)
 const stripe = await providerFromEnv(t, fake.env)

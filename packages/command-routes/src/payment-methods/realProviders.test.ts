@@ -1,12 +1,17 @@
 // Saving and removing methods at every real provider, over its own wire format.
+
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
-import type { Fault } from '@paylog/testing/fakeProvider'
+import type { Fault } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
-import { type FakeMethodProvider, startFakeMethodProviders } from '../testing/methodFakes.ts'
-import { methodsHarness } from '../testing/methodsUnderTest.ts'
-import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { patienceMs, providerFromEnv } from '../testing/providerBy.ts'
+import { ada, adaId, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import {
+  type FakeMethodProvider,
+  patienceMs,
+  providerFromEnv,
+  startFakeMethodProviders,
+} from '../testing/fakeProviders.ts'
+import { methodsHarness } from '../testing/methodsHarness.ts'
 
 const fakes = await startFakeMethodProviders(t)
 const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))

@@ -1,21 +1,17 @@
 // POST /payment-methods, PUT and DELETE /payment-methods/{id}: the methods that owners keep (interface, section 4.5).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { ownerOf } from '@paylog/domain/owner'
-import type { Revision } from '@paylog/event-store/append/appending'
+import { ownerOf } from '@paylog/domain/actor'
+import type { Revision } from '@paylog/event-store/append/append'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
-import { removeSavedMethod } from '@paylog/workflows/payment-methods/removeSavedMethod'
+import { changeSavedMethod, removeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import type { FastifyRequest } from 'fastify'
-import { replyDeleted, changedData, setReplayedHeader } from '../answers.ts'
-import { chosenProviderId } from '../chosenProvider.ts'
-import { allowEmptyBody } from '../emptyBody.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
-import { createCardNumberCheck } from '../refuseCardNumbers.ts'
-import { metadataOf, type CommandDependencies } from '../writing.ts'
-import { methodOptionsOf } from './methodBodies.ts'
-import { replyWithMethod, changeSchema, removeSchema, saveSchema } from './routeSchemas.ts'
+import { allowEmptyBody, chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
+import { type CommandDependencies, metadataOf } from '../requestContext.ts'
+import { changedData, replyDeleted, setReplayedHeader } from '../responses.ts'
+import { changeSchema, methodOptionsOf, removeSchema, replyWithMethod, saveSchema } from './routeSchemas.ts'
 
 export const paymentMethodRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>

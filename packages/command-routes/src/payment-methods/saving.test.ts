@@ -1,9 +1,9 @@
 // Saving a method: what is kept, what is answered, and what is refused.
-import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
+import { PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { savedMethodsHarness } from '../testing/savingUnderTest.ts'
+import { ada, adaId, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import { savedMethodsHarness } from '../testing/methodsHarness.ts'
 
 const { fake, stripe, app, save, remove, providers, recordsNothing, eventsOf, typesOf, stateOf, ...more } =
   await savedMethodsHarness(t)

@@ -1,12 +1,11 @@
 // The saved payment method that a payment is to be made with.
-import type { Actor } from '@paylog/domain/actor'
+import { type Actor, ownerOf, recordedOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
-import { ownerOf, recordedOwner } from '@paylog/domain/owner'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Provider } from '@paylog/providers/provider'
 import type { Workflow } from '@paylog/workflows/context'
-import { loadMethod } from '@paylog/workflows/payment-methods/ownedMethod'
+import { loadMethod } from '@paylog/workflows/payment-methods/savedMethod'
 
 /**
  * The method that a request names: a saved one of the caller's at the provider. `null` when it names none, or one of the

@@ -1,7 +1,13 @@
 // What a client sends to open a payment (interface, section 4.1).
-import { ClientObject, Email, LongText, RequiredText, Text } from '@paylog/domain/fields'
-import { AmountCents, maxAmountCents } from '@paylog/domain/money'
+
+import type { Actor } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import { ClientObject, Email, LongText, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
+import { AmountCents, type Amounts, maxAmountCents } from '@paylog/domain/money'
+import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
 import { type Static, Type } from 'typebox'
+import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
+import type { RequestIdentity } from '../idempotency.ts'
 
 const maxMetadataKeys = 50
 export const maxMetadataBytes = 16 * 1024
@@ -38,3 +44,66 @@ export const IntentBody = Type.Object(
   },
 )
 export type IntentBody = Static<typeof IntentBody>
+
+// From a caller and a body to the command that opens a payment.
+
+/**
+ * Whether this caller may open a payment with this body, which is not validated yet.
+ * @throws DomainError `forbidden`: a guest token opens nothing by itself, and never for another's e-mail
+ */
+export function checkCaller(actor: Actor, body: unknown): void {
+  if (actor.kind !== 'guest') return
+  const guest = memberOf(body, 'guest_data')
+  if (guest === undefined) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
+  requireOwnEmail(actor, memberOf(guest, 'email'), 'guest_data')
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? new Map<string, unknown>(Object.entries(value)).get(name)
+    : undefined
+}
+
+/**
+ * The command but for its provider, with everything settled that depends on the request alone.
+ * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and what `priceOf`
+ *   throws
+ */
+export function initiatePaymentCommand(
+  actor: Actor,
+  body: IntentBody,
+  identity: RequestIdentity,
+  occurred_at: string,
+): Omit<InitiatePayment, 'provider_id'> & Amounts {
+  const metadata = body.metadata ?? {}
+  if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
+    throw invalidMetadata(`must be at most ${maxMetadataBytes} bytes`)
+  if (Object.keys(metadata).some((key) => key.length > maxTextLength))
+    throw invalidMetadata(`must have keys of at most ${maxTextLength} characters`)
+  const { guest_data } = body
+  return {
+    payment_id: identity.id,
+    request_fingerprint: identity.fingerprint,
+    occurred_at,
+    ...priceOf(body),
+    concept: body.concept ?? null,
+    description: body.description ?? null,
+    reference_code: body.reference_code ?? null,
+    category: body.category ?? null,
+    tags: body.tags ?? null,
+    payment_method_id: body.payment_method_id ?? null,
+    metadata,
+    is_guest_payment: actor.kind !== 'session',
+    guest_email: guest_data?.email ?? null,
+    guest_name: guest_data?.name ?? null,
+    guest_phone: guest_data?.phone ?? null,
+    payer:
+      actor.kind === 'session'
+        ? { id: actor.user_id, type: actor.user_type, email: actor.user_email }
+        : { id: null, type: 'guest', email: guest_data?.email ?? null },
+  }
+}
+
+function invalidMetadata(message: string): DomainError {
+  return new DomainError('invalid_request', `metadata ${message}`, { fields: [{ field: 'metadata', message }] })
+}

@@ -4,7 +4,7 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
-import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiHarness.ts'
 
 /** What the provider of the tests does when it is asked for an intent. */
 let provide: Provider['createIntent'] | undefined

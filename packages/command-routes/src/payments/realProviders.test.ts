@@ -1,14 +1,14 @@
 // Opening payments at every real provider, over its own wire format.
+
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
-import type { Fault } from '@paylog/testing/fakeProvider'
 import { type FakeProvider, startFakeProviders } from '@paylog/testing/fakeProviders'
+import type { Fault } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
-import { freshKey } from '../testing/people.ts'
-import { patienceMs, providerFromEnv } from '../testing/providerBy.ts'
+import { commandApiHarness, freshKey } from '../testing/commandApiHarness.ts'
+import { patienceMs, providerFromEnv } from '../testing/fakeProviders.ts'
 
 const fakes = await startFakeProviders(t)
 const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))

@@ -2,9 +2,9 @@ import { guestTokenStream, paymentStream } from '@paylog/event-store/streamName'
 import { hashToken } from '@paylog/identity/identity'
 import type { CreateIntent, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiHarness.ts'
 
 const calls: CreateIntent[] = []
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })

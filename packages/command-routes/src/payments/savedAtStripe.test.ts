@@ -1,11 +1,11 @@
 // The life of a saved method at Stripe: saved, paid with, and taken away.
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { Fault } from '@paylog/testing/fakeProvider'
+import type { Fault } from '@paylog/testing/fakeServer'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { ada as asAda, grace as asGrace, guest as asGuest, freshKey } from '../testing/people.ts'
-import { providerFromEnv } from '../testing/providerBy.ts'
-import { receiverHarness } from '../testing/receiverUnderTest.ts'
+import { ada as asAda, grace as asGrace, guest as asGuest, freshKey } from '../testing/commandApiHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { receiverHarness } from '../testing/receiverHarness.ts'
 
 const fake = await startFakeStripe(t)
 const provider = await providerFromEnv(t, fake.env)

@@ -1,12 +1,20 @@
 // Paying with a saved method: whose it may be, what the provider is told of it, and what its owner is shown.
+
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { visa } from '@paylog/workflows/testing/methodsUnderTest'
+import { visa } from '@paylog/workflows/testing/methodNotificationHarness'
 import t from 'tap'
-import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
-import { adaId, ada as asAda, grace as asGrace, guest as asGuest, freshKey, graceId } from '../testing/people.ts'
-import { paymentMethodFixture, type MethodOwner, type StoredPaymentMethod } from '../testing/storedMethods.ts'
+import {
+  adaId,
+  ada as asAda,
+  grace as asGrace,
+  guest as asGuest,
+  commandApiHarness,
+  freshKey,
+  graceId,
+} from '../testing/commandApiHarness.ts'
+import { type MethodOwner, paymentMethodFixture, type StoredPaymentMethod } from '../testing/paymentMethodFixture.ts'
 
 const calls: CreateIntent[] = []
 /** What the next calls meet instead of an intent. */

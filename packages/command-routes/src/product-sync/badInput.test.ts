@@ -1,7 +1,7 @@
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
-import { ada, admin, guest } from '../testing/people.ts'
-import { syncHarness, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+import { ada, admin, guest } from '../testing/commandApiHarness.ts'
+import { syncHarness, syncUrl } from '../testing/productsHarness.ts'
 
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const api = await syncHarness(t, { providers: [sandbox, { ...sandbox, id: 'other' }] })

@@ -1,11 +1,11 @@
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
-import { createFakeCatalog } from '@paylog/workflows/testing/stagedCatalog'
+import { createFakeCatalog } from '@paylog/workflows/testing/syncHarness'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { admin, adminId, freshKey } from '../testing/people.ts'
-import { syncHarness, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+import { admin, adminId, freshKey } from '../testing/commandApiHarness.ts'
+import { syncHarness, syncUrl } from '../testing/productsHarness.ts'
 
 const { provider, stage } = createFakeCatalog()
 const timing = { appendPatienceMs: 4_000, appendTimeoutMs: 4_000, readPatienceMs: 4_000, readTimeoutMs: 4_000 }

@@ -1,7 +1,7 @@
 // Synchronising at the fakes of the providers that keep a catalogue: what is done, and whatever may go wrong with a call.
 import t from 'tap'
-import { providerFromEnv } from '../testing/providerBy.ts'
-import { membership, syncProvidersHarness } from '../testing/syncAtProviders.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { membership, syncProvidersHarness } from '../testing/productsHarness.ts'
 
 const api = await syncProvidersHarness(t)
 const { sync, change, historyOf, productOf, productsOf } = api

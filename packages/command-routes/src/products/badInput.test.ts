@@ -1,6 +1,6 @@
 import t from 'tap'
-import { assertInvalid, tooLong } from '../testing/isInvalid.ts'
-import { mug, plan, productsHarness } from '../testing/productsUnderTest.ts'
+import { assertInvalid, tooLong } from '../testing/commandApiHarness.ts'
+import { mug, plan, productsHarness } from '../testing/productsHarness.ts'
 
 const { post, put, productOf, recordsNothing } = await productsHarness(t)
 

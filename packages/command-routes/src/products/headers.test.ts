@@ -1,7 +1,7 @@
 // Writing a product twice by one Idempotency-Key, and on the condition of an If-Match.
 import t from 'tap'
-import { admin, freshKey } from '../testing/people.ts'
-import { mug, plan, productsHarness } from '../testing/productsUnderTest.ts'
+import { admin, freshKey } from '../testing/commandApiHarness.ts'
+import { mug, plan, productsHarness } from '../testing/productsHarness.ts'
 
 const { post, put, productOf, eventsOf, stateOf, recordsNothing, store } = await productsHarness(t)
 

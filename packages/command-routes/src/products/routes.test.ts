@@ -1,10 +1,10 @@
 import { productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
+import { matchList } from '@paylog/testing/assertions'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { admin, adminId, freshKey } from '../testing/people.ts'
-import { mug, plan, productsHarness } from '../testing/productsUnderTest.ts'
+import { admin, adminId, freshKey } from '../testing/commandApiHarness.ts'
+import { mug, plan, productsHarness } from '../testing/productsHarness.ts'
 
 const log = await startEventStore(t)
 const { app, post, put, productOf, eventsOf, recordsNothing, store } = await productsHarness(t, {

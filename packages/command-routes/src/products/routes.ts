@@ -1,14 +1,82 @@
-// POST /admin/products and PUT /admin/products/{id}: the catalogue, which administrators keep (interface, section 2.4).
+// What the routes of products take and answer, and what their documentation says.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { newContent, requireValidContent } from '@paylog/domain/products/content'
-import type { Revision } from '@paylog/event-store/append/appending'
-import { requestIdentity } from '../idempotency.ts'
-import { requireMatch } from '../ifMatch.ts'
-import { createCardNumberCheck } from '../refuseCardNumbers.ts'
-import { metadataOf, type CommandDependencies } from '../writing.ts'
-import { createProduct } from './createProduct.ts'
-import { replyWithProduct, changeSchema, createSchema } from './routeSchemas.ts'
-import { updateProduct } from './updateProduct.ts'
+import { exampleProduct } from '@paylog/domain/examples'
+import { NewProduct, newContent, ProductChanges, requireValidContent } from '@paylog/domain/products/content'
+import { existingProduct, ProductResource, type ProductState, productResource } from '@paylog/domain/products/product'
+import type { Revision } from '@paylog/event-store/append/append'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
+import { IfMatchHeaders, requireMatch } from '../ifMatch.ts'
+import { createCardNumberCheck } from '../requestBody.ts'
+import { type CommandDependencies, metadataOf } from '../requestContext.ts'
+import { responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
+import { createProduct, updateProduct } from './productCommands.ts'
+
+const subscription = {
+  name: 'Sample plan',
+  description: 'Everything, every month',
+  product_type: 'subscription',
+  is_recurring: true,
+  subtotal_cents: 1000,
+  tax_cents: 190,
+  currency: 'EUR',
+  billing_interval: 'month',
+  trial_days: 14,
+} as const
+
+const example = { success: true, data: exampleProduct }
+
+const productResponse = (description: string, headers: object) =>
+  dataResponse(ProductResource, { description, headers, examples: [example] })
+
+const common = { tags: ['products'], security: [{ session: [] }] }
+
+export const createSchema = {
+  ...common,
+  ...writeErrors(['amount_inconsistent', 'idempotency_key_reused']),
+  operationId: 'createProduct',
+  summary: 'Create a product',
+  description:
+    'For administrators. One of total_cents and subtotal_cents is required, and total = subtotal + tax - discount. billing_interval is required exactly when is_recurring. With an Idempotency-Key the request can be repeated safely.',
+  headers: IdempotencyHeaders,
+  body: Type.With(NewProduct, {
+    examples: [
+      subscription,
+      { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490, category_id: 'kitchen' },
+    ],
+  }),
+  response: { 201: productResponse('The product was created', responseHeaders.created) },
+}
+
+export const changeSchema = {
+  ...common,
+  ...writeErrors(['not_found', 'precondition_failed', 'amount_inconsistent']),
+  operationId: 'updateProduct',
+  summary: 'Update a product',
+  description:
+    'For administrators. What is left out stays, null clears, and the result must satisfy the rules of creation. Tax and discount keep their values; of subtotal and total the one that is given makes the other, else the subtotal stays. With If-Match it is changed only as the client has seen it. To be recurring no more, billing_interval and trial_days have to be null as well. Providers learn of it by the next synchronisation; a product that is not active is not synchronised, and what a provider has of it stays as it is.',
+  params: Type.Object({ id: Type.String({ description: 'The id of the product' }) }),
+  headers: IfMatchHeaders,
+  body: Type.With(ProductChanges, {
+    examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
+  }),
+  response: { 200: productResponse('The product as it is now', responseHeaders.changed) },
+}
+
+/** Answers with a product as its stream tells it. */
+export function replyWithProduct(
+  reply: FastifyReply,
+  { state, ...write }: LoadedState<ProductState> & { readonly replayed?: boolean },
+) {
+  setWriteHeaders(reply, write)
+  return { success: true as const, data: productResource(existingProduct(state)) }
+}
+
+// POST /admin/products and PUT /admin/products/{id}: the catalogue, which administrators keep (interface, section 2.4).
 
 export const productRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>

@@ -1,10 +1,10 @@
 // Authorize.Net's notifications, as it signs and sends them. They say little, so the gateway is asked for the rest.
+
+import { matchList } from '@paylog/testing/assertions'
 import type { FakeEvent } from '@paylog/testing/authorize-net/notifications'
-import { matchList } from '@paylog/testing/matchList'
-import { applyStoredNotification } from '@paylog/workflows/notifications/settleNotification'
+import { applyStoredNotification } from '@paylog/workflows/notifications'
 import t from 'tap'
-import { authorizeNetHarness } from '../testing/authorizeNetUnderTest.ts'
-import { type OpenedPayment, ordersOf, reformatted } from '../testing/receiverUnderTest.ts'
+import { authorizeNetHarness, type OpenedPayment, ordersOf, reformatted } from '../testing/receiverHarness.ts'
 
 const gateway = await authorizeNetHarness(t)
 const { fake, oldKey, open, send, deliver, notificationOf, pay } = gateway

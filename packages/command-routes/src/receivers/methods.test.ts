@@ -1,4 +1,5 @@
 // What every provider tells of saved methods, in its own words, and what becomes of the methods.
+
 import { randomUUID } from 'node:crypto'
 import { type PaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
@@ -6,10 +7,13 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
-import { authorizeNetHarness } from '../testing/authorizeNetUnderTest.ts'
-import { paypalHarness } from '../testing/paypalUnderTest.ts'
-import { providerFromEnv } from '../testing/providerBy.ts'
-import { receiverHarness, type SignedNotification } from '../testing/receiverUnderTest.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import {
+  authorizeNetHarness,
+  paypalHarness,
+  receiverHarness,
+  type SignedNotification,
+} from '../testing/receiverHarness.ts'
 
 type Notified = SignedNotification & { readonly id: string; readonly type: string }
 type Ref = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>

@@ -1,10 +1,10 @@
 // PayPal's notifications, as PayPal signs and sends them.
-import { matchList } from '@paylog/testing/matchList'
+
+import { matchList } from '@paylog/testing/assertions'
 import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { paypalHarness } from '../testing/paypalUnderTest.ts'
-import { reformatted } from '../testing/receiverUnderTest.ts'
+import { paypalHarness, reformatted } from '../testing/receiverHarness.ts'
 
 const paypal = await paypalHarness(t)
 const { fake, open, send, deliver, notificationOf, captureOf, captureUnrecorded } = paypal

@@ -1,7 +1,6 @@
 // Orders of PayPal's, which the payer approves and we capture; and every order in which PayPal may tell of one.
 import t from 'tap'
-import { paypalHarness } from '../testing/paypalUnderTest.ts'
-import { type OpenedPayment, ordersOf } from '../testing/receiverUnderTest.ts'
+import { type OpenedPayment, ordersOf, paypalHarness } from '../testing/receiverHarness.ts'
 
 const paypal = await paypalHarness(t)
 const { fake, open, deliver, notificationOf, captureOf, captures, captureUnrecorded, historyOf, reconcile, settlesAs } =

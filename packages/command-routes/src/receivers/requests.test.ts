@@ -8,9 +8,9 @@ import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { applyStoredNotification } from '@paylog/workflows/notifications/settleNotification'
+import { applyStoredNotification } from '@paylog/workflows/notifications'
 import t from 'tap'
-import { commandApiHarness, webhookSecret } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness, webhookSecret } from '../testing/commandApiHarness.ts'
 
 const rotated = 'sandbox-new-secret'
 const sandbox = createSandbox({ webhookSecrets: [webhookSecret, rotated] })

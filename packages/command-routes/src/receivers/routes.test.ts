@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import t from 'tap'
-import { commandApiHarness, webhookSecret } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness, webhookSecret } from '../testing/commandApiHarness.ts'
 
 const { app, store } = await commandApiHarness(t)
 

@@ -1,13 +1,50 @@
-// The providers' webhook receivers: verify, store, apply, answer.
+// What the receivers of the providers' webhooks take and answer, as their documentation says it.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
+import type { ReceiverDocs } from '@paylog/providers/providerPlugin'
 import { providerPlugins } from '@paylog/providers/registry'
+import { rawBody } from '@paylog/runtime/http/body'
 import { handleNotFound } from '@paylog/runtime/http/errors'
-import { rawBody } from '@paylog/runtime/http/rawBody'
+import { errorResponses, rawJsonBody } from '@paylog/runtime/http/openApiSchemas'
 import type { Workflow } from '@paylog/workflows/context'
-import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
+import { receiveNotification } from '@paylog/workflows/notifications'
 import { enabledProvider } from '@paylog/workflows/payments/providerCall'
-import { receiverSchema } from './routeSchemas.ts'
+import { Type } from 'typebox'
+
+const Received = Type.Object(
+  { received: Type.Literal(true) },
+  { description: 'The notification was taken in', examples: [{ received: true }] },
+)
+
+/** @param notes what is the provider's own about it */
+export function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDocs) {
+  // Whether they are there is for the check of the signature to say.
+  const signature = Object.entries(signedBy).map(([name, description]) => [
+    name,
+    Type.Optional(Type.String({ description })),
+  ])
+  return {
+    ...rawJsonBody('The notification, as the provider signed it', example),
+    ...errorResponses([
+      'invalid_signature',
+      'body_too_large',
+      'not_found',
+      'provider_unavailable',
+      'concurrent_modification',
+      'event_store_unavailable',
+    ]),
+    operationId,
+    tags: ['provider webhooks'],
+    summary: `Receive a notification of ${provider}`,
+    description:
+      'Authenticated by the signature over the raw body. A notification that came before changes nothing. An error of 500 or more asks the provider to send it again.',
+    headers: Type.Object(Object.fromEntries(signature)),
+    response: { 200: Received },
+  }
+}
+
+// The providers' webhook receivers: verify, store, apply, answer.
 
 export const receiverRoutes =
   (workflow: Workflow): FastifyPluginAsyncTypebox =>

@@ -1,11 +1,11 @@
 // Stripe's notifications, as Stripe signs and sends them.
 import { createHmac } from 'node:crypto'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { providerFromEnv } from '../testing/providerBy.ts'
-import { ordersOf, receiverHarness, reformatted } from '../testing/receiverUnderTest.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { ordersOf, receiverHarness, reformatted } from '../testing/receiverHarness.ts'
 
 /** How far Stripe's clock is ahead of ours: what happens one after the other has times one after the other. */
 let aheadMs = 0

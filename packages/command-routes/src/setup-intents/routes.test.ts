@@ -1,12 +1,12 @@
 // Setup intents: what the route answers, and what it does under an Idempotency-Key.
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
+import { matchList } from '@paylog/testing/assertions'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { ada, adaId, freshKey, grace, graceId } from '../testing/people.ts'
-import { linkCustomer, sandbox, setupIntentsHarness, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
+import { ada, adaId, freshKey, grace, graceId } from '../testing/commandApiHarness.ts'
+import { linkCustomer, sandbox, setupIntentsHarness, streamOf, url } from '../testing/setupIntentsHarness.ts'
 
 const log = await startEventStore(t)
 const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsHarness(t, { log })

@@ -1,15 +1,13 @@
 // POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RequiredText } from '@paylog/domain/fields'
-import { optionalBody } from '@paylog/runtime/http/openApiParts'
+import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
-import { responseHeaders, setWriteHeaders, providerErrors, writeErrors } from '../answers.ts'
-import { chosenProviderId } from '../chosenProvider.ts'
-import { allowEmptyBody } from '../emptyBody.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
-import { createCardNumberCheck } from '../refuseCardNumbers.ts'
-import { metadataOf, sessionOf, type CommandDependencies } from '../writing.ts'
+import { allowEmptyBody, chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
+import { type CommandDependencies, metadataOf, sessionOf } from '../requestContext.ts'
+import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 
 const route = '/payment-methods/setup-intent'
 

@@ -1,10 +1,10 @@
 // Setup intents at Stripe, over its own wire format.
+
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
-import { freshKey } from '../testing/people.ts'
-import { patienceMs, providerFromEnv } from '../testing/providerBy.ts'
-import { linkCustomer } from '../testing/setupIntentsUnderTest.ts'
+import { commandApiHarness, freshKey } from '../testing/commandApiHarness.ts'
+import { patienceMs, providerFromEnv } from '../testing/fakeProviders.ts'
+import { linkCustomer } from '../testing/setupIntentsHarness.ts'
 
 const fake = await startFakeStripe(t)
 const provider = await providerFromEnv(t, fake.env)

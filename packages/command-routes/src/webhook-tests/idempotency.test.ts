@@ -1,7 +1,7 @@
 // A test or a simulation that is asked for again goes out once.
 import t from 'tap'
-import { ada, freshKey, grace } from '../testing/people.ts'
-import { webhookTestsHarness } from '../testing/webhookTestsUnderTest.ts'
+import { ada, freshKey, grace } from '../testing/commandApiHarness.ts'
+import { webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 
 const { test, simulate, eventsOf, recordsNothing, time, nodes } = await webhookTestsHarness(t)
 const paid = { event: 'payment.succeeded', provider: 'stripe', payload: { id: 'pi_1', amount: 2599, currency: 'eur' } }

@@ -1,18 +1,21 @@
 // Putting a test or a simulation on record, with what will go out because of it.
 import type { Session } from '@paylog/domain/actor'
-import type { LogPosition } from '@paylog/domain/logPosition'
-import type { EventMetadata } from '@paylog/domain/messages'
-import { type DispatchPlan, type WebhookTestEvent, webhookTestFold } from '@paylog/domain/webhook-tests/events'
-import { requestWebhookTest } from '@paylog/domain/webhook-tests/requestTest'
+import type { EventMetadata, LogPosition } from '@paylog/domain/events'
+import {
+  type DispatchPlan,
+  requestWebhookTest,
+  type WebhookTestEvent,
+  webhookTestFold,
+} from '@paylog/domain/webhookTest'
 import { newStream } from '@paylog/event-store/eventStore'
 import { webhookTestStream } from '@paylog/event-store/streamName'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
-import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { plannedDeliveries } from '@paylog/webhooks/outbound'
 import type { Workflow } from '@paylog/workflows/context'
 import type { RequestIdentity } from '../idempotency.ts'
-import type { RequestedFacts } from './facts.ts'
 import { rejectRecordedPayments } from './recordedPayments.ts'
+import type { RequestedFacts } from './webhookTestFacts.ts'
 
 export type RecordTest = {
   readonly type: WebhookTestEvent['type']

@@ -1,13 +1,13 @@
 // What a test or a simulation carries is no payment of anybody's.
+
 import { randomUUID } from 'node:crypto'
-import { intentOwnerFold } from '@paylog/domain/provider-events/events'
+import { intentOwnerFold } from '@paylog/domain/providerEvents'
 import { newStream } from '@paylog/event-store/eventStore'
 import { providerIntentStream } from '@paylog/event-store/streamName'
 import t, { type Test } from 'tap'
 import { v5 as uuidv5 } from 'uuid'
-import type { ApiResponse, Headers } from '../testing/commandApiUnderTest.ts'
-import { ada, admin, freshKey, grace } from '../testing/people.ts'
-import { type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsUnderTest.ts'
+import { type ApiResponse, ada, admin, freshKey, grace, type Headers } from '../testing/commandApiHarness.ts'
+import { type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 
 const { test, simulate, send, store, recordsNothing } = await webhookTestsHarness(t)
 

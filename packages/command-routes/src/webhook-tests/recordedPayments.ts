@@ -1,6 +1,6 @@
 // Finds the ids of recorded payments in what somebody wants an endpoint to be sent.
 import { DomainError } from '@paylog/domain/errors'
-import { providerNames } from '@paylog/domain/providerNames'
+import { providerNames } from '@paylog/domain/providerEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream, type StreamName } from '@paylog/event-store/streamName'
 

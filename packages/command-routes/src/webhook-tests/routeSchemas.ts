@@ -1,13 +1,13 @@
 // What the routes that try endpoints out take and answer, and what their documentation says.
 import { ClientObject } from '@paylog/domain/fields'
-import { DispatchPlan } from '@paylog/domain/webhook-tests/events'
+import { DispatchPlan } from '@paylog/domain/webhookTest'
 import { genericNames } from '@paylog/providers/genericEvent'
 import { simulators } from '@paylog/providers/simulation'
-import { dataResponse } from '@paylog/runtime/http/openApiParts'
+import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import { Type } from 'typebox'
-import { responseHeaders, writeErrors } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
+import { responseHeaders, writeErrors } from '../responses.ts'
 
 /** Many times what a provider's own events have. */
 export const maxBodyBytes = 32 * 1024

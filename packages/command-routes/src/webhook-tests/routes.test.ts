@@ -1,14 +1,9 @@
 // POST /webhooks/test and POST /webhooks/external/simulate over HTTP, on a real log.
-import { matchList } from '@paylog/testing/matchList'
+
+import { matchList } from '@paylog/testing/assertions'
 import t, { type Test } from 'tap'
-import type { ApiResponse } from '../testing/commandApiUnderTest.ts'
-import { ada, adaId, admin, guest } from '../testing/people.ts'
-import {
-  type WebhookTestData,
-  simulateRoute,
-  testRoute,
-  webhookTestsHarness,
-} from '../testing/webhookTestsUnderTest.ts'
+import { type ApiResponse, ada, adaId, admin, guest } from '../testing/commandApiHarness.ts'
+import { simulateRoute, testRoute, type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 
 const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, logged } = await webhookTestsHarness(t)
 

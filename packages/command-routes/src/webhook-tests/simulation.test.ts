@@ -1,10 +1,10 @@
 // Which name is what, and what is read for it: without a log.
 import { genericNames } from '@paylog/providers/genericEvent'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import t from 'tap'
-import { parseRequestedName, simulationFacts, simulatorOf } from './simulation.ts'
+import { parseRequestedName, simulationFacts, simulatorOf } from './webhookTestFacts.ts'
 
 const id = '018f0000-0000-7000-8000-000000000001'
 const at = new Date('2026-01-02T03:04:05.678Z')

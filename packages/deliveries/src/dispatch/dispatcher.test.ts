@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
 import { maxWaiting } from '../queue/queues.ts'
-import type { MappedBatch } from '../tables/recordBatch.ts'
-import { batchOf, createWorkerHarness, type WorkerHarness, notificationReceived } from '../testing/rig.ts'
+import type { MappedBatch } from '../tables/recordDeliveries.ts'
+import { batchOf, createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
 import { createDispatcher } from './dispatcher.ts'
 
 const rawEndpoint = {

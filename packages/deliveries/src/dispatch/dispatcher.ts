@@ -1,16 +1,41 @@
-// From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
-import type { LogPosition } from '@paylog/domain/logPosition'
+// The span of what an event becomes: it goes on with the trace of whoever recorded the event.
+import { SpanKind } from '@opentelemetry/api'
+import type { LogPosition } from '@paylog/domain/events'
+import { traceparentOf } from '@paylog/event-store/append/append'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventBatch } from '@paylog/event-store/subscription/batches'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import { contextOf, isTracing, tracer } from '@paylog/runtime/telemetry/spans'
 import type { Projects } from '@paylog/webhooks/canonical'
-import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import { maxWaiting, type Queues } from '../queue/queues.ts'
-import type { LogReader } from '../subscriptions/soleSubscription.ts'
+import type { LogReader } from '../subscriptions/exclusiveSubscription.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
-import { graceMs } from '../tables/recordBatch.ts'
-import { dispatchSpan } from './dispatchSpan.ts'
+import { graceMs } from '../tables/recordDeliveries.ts'
+
+/**
+ * Maps an event within a span, which the messages then belong to. An event that nobody traced when it was recorded begins
+ * no trace here: what was not sampled would come back in pieces, and a long log as as many traces.
+ */
+export function dispatchSpan(
+  { type, metadata, id }: Pick<Recorded, 'type' | 'metadata' | 'id'>,
+  map: () => readonly Outbound[],
+): readonly Outbound[] {
+  const { traceparent, correlationId } = metadata
+  if (traceparent === undefined || !isTracing()) return map()
+  const startTime = Date.now()
+  const messages = map()
+  if (messages.length === 0) return messages
+  const attributes = { 'paylog.event.type': type, 'paylog.event.id': id, 'paylog.correlation_id': correlationId }
+  const deliveries = { 'paylog.deliveries': messages.length }
+  const about = { kind: SpanKind.CONSUMER, startTime, attributes: { ...attributes, ...deliveries } }
+  const span = tracer.startSpan(`dispatch ${type}`, about, contextOf(traceparent))
+  span.end()
+  return messages.map((message) => ({ ...message, traceparent: traceparentOf(span) ?? traceparent }))
+}
+
+// From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
 
 export const webhookSubscription = 'webhooks'
 

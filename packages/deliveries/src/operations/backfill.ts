@@ -1,13 +1,40 @@
-// Deliveries that a node should have got and never had: made from the log, with the ids that the worker would give.
-import type { LogPosition } from '@paylog/domain/logPosition'
+// Deliveries that are made beside the worker's own reading of the log: without its checkpoint, due at once.
+
+import type { LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Projects } from '@paylog/webhooks/canonical'
-import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
-import { streamPrefixes } from '../subscriptions/streamPrefixes.ts'
-import { countMissing, insertMissing } from './missingDeliveries.ts'
+import { streamPrefixes } from '../subscriptions/exclusiveSubscription.ts'
+import { insertNewSql, newRows } from '../tables/recordDeliveries.ts'
+
+/** Inserts those that are not there. @returns how many there were not */
+export async function insertMissing(pool: Pool, messages: readonly Outbound[], at: Date): Promise<number> {
+  if (messages.length === 0) return 0
+  const { rowCount } = await pool.query({
+    name: 'insert-missing-deliveries',
+    text: insertSql,
+    values: [newRows(messages), at],
+  })
+  return rowCount ?? 0
+}
+
+const insertSql = insertNewSql({ rows: '$1', at: '$2', sweepAt: '$2' })
+
+/** How many of them are not there. */
+export async function countMissing(pool: Pool, messages: readonly Outbound[]): Promise<number> {
+  if (messages.length === 0) return 0
+  const { rows } = await pool.query<{ present: number }>({
+    name: 'count-present-deliveries',
+    text: 'select count(*)::int as present from webhooks.deliveries where id = any($1::uuid[])',
+    values: [messages.map(({ id }) => id)],
+  })
+  return messages.length - (rows[0]?.present ?? 0)
+}
+
+// Deliveries that a node should have got and never had: made from the log, with the ids that the worker would give.
 
 export type BackfillOptions = {
   readonly endpoint: WebhookEndpoint

@@ -1,9 +1,8 @@
-import { testCycles } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
-import { type AttemptResult, finishAttempts } from '../tables/finishAttempt.ts'
-import { batchOf, createWorkerHarness } from '../testing/rig.ts'
-import { enableEndpoint } from './enabling.ts'
-import { redeliver } from './redelivery.ts'
+import { type AttemptResult, finishAttempts } from '../tables/deliveries.ts'
+import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { enableEndpoint, redeliver } from './redelivery.ts'
 
 const rounds = testCycles(10)
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }

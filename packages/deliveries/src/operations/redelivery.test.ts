@@ -1,5 +1,5 @@
 import t from 'tap'
-import { batchOf, createWorkerHarness, type WorkerHarness } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness, type WorkerHarness } from '../testing/workerHarness.ts'
 import { failedIds, findFailed, redeliver, redeliverFailed } from './redelivery.ts'
 
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigError } from '@paylog/config/environment'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { migrateWebhooks } from '../migrate.ts'
-import { batchOf, createWorkerHarness } from '../testing/rig.ts'
-import { installationId } from './installation.ts'
-import { assertConnections, maxPostgresEndpoints, openQueueStore } from './queueStore.ts'
+import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { assertConnections, installationId, maxPostgresEndpoints, openQueueStore } from './queueStore.ts'
 
 const enabled = (count: number, url: string) =>
   Object.fromEntries(

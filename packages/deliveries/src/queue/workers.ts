@@ -1,15 +1,31 @@
-// Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
+// Lets a bounded number of things happen at a time.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { Worker } from 'bullmq'
 import type { Sender } from '../send/sender.ts'
 import type { AttemptRef } from '../tables/deliveries.ts'
-import { workerBackend } from './backend.ts'
-import { attemptsOf, type JobData } from './jobs.ts'
-import type { QueueStore } from './queueStore.ts'
-import { type Queues, queueName } from './queues.ts'
-import { createConcurrencyLimit } from './turns.ts'
+import { type QueueStore, workerBackend } from './queueStore.ts'
+import { attemptsOf, type JobData, type Queues, queueName } from './queues.ts'
+
+/** @returns runs what it is given when it is its turn, in the order in which it was asked */
+export function createConcurrencyLimit(limit: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  const waiting: (() => void)[] = []
+  let free = limit
+  return async (work) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+}
+
+// Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
 
 /** How many attempts of a node a process makes at a time. */
 export const concurrencyPerEndpoint = 100

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAddressRule } from './dialGuard.ts'
+import { createAddressRule } from './endpointAgent.ts'
 
 const nobody = createAddressRule([])
 

@@ -4,9 +4,9 @@ import type { LookupAddress } from 'node:dns'
 import { createServer } from 'node:http'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import t, { type Test } from 'tap'
-import { createPoster, listening, tcpEndpoint } from '../testing/poster.ts'
+import { createPoster, listening, tcpEndpoint } from '../testing/webhookPoster.ts'
 
 const v4 = (address: string): LookupAddress => ({ address, family: 4 })
 const v6 = (address: string): LookupAddress => ({ address, family: 6 })

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createPoster, rawEndpoint, tcpEndpoint } from '../testing/poster.ts'
+import { createPoster, rawEndpoint, tcpEndpoint } from '../testing/webhookPoster.ts'
 
 const silent = () => undefined
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { enableEndpoint } from '../operations/enabling.ts'
-import { type FakeClockHarness, clockStart, createFakeClockHarness } from '../testing/clockwork.ts'
+import { enableEndpoint } from '../operations/redelivery.ts'
+import { clockStart, createFakeClockHarness, type FakeClockHarness } from '../testing/fakeClockHarness.ts'
 
 const hourMs = 3_600_000
 

@@ -1,10 +1,10 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { tcpEndpoint } from '../testing/poster.ts'
-import { batchOf, createWorkerHarness, type WorkerHarness, notificationReceived } from '../testing/rig.ts'
+import { tcpEndpoint } from '../testing/webhookPoster.ts'
+import { batchOf, createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`

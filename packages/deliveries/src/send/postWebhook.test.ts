@@ -1,6 +1,6 @@
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import t from 'tap'
-import { createPoster } from '../testing/poster.ts'
+import { createPoster } from '../testing/webhookPoster.ts'
 
 t.test('status 200 is a success, and the start of the answer is kept [6.2-success]', async (t) => {
   const endpoint = await startFakeEndpoint(t, (response) => response.end('x'.repeat(20_000)))

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { batchOf, createWorkerHarness } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
 
 t.test('one process sends a delivery once at a time, whatever the queue says', async (t) => {
   const responses: ServerResponse[] = []

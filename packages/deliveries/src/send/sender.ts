@@ -1,17 +1,64 @@
-// Makes one attempt of one delivery and records how it ended.
+// When a failed attempt is tried again.
+import { type Span, SpanKind } from '@opentelemetry/api'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { SuccessStatus } from '@paylog/webhooks/answers'
-import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
+import { contextOf, inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
+import type { SuccessStatus } from '@paylog/webhooks/endpointResponse'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { webhookHeaders } from '@paylog/webhooks/signing'
-import type { QueuedAttempt } from '../queue/jobs.ts'
-import type { AttemptRef, Deliveries } from '../tables/deliveries.ts'
-import type { DueDelivery } from '../tables/dueDelivery.ts'
-import type { AttemptResult, FinishedAttempt } from '../tables/finishAttempt.ts'
-import { nextPauseMs } from '../tables/retry.ts'
-import { inAttemptSpan } from './attemptSpan.ts'
+import type { QueuedAttempt } from '../queue/queues.ts'
+import type { AttemptRef, AttemptResult, Deliveries, DueDelivery, FinishedAttempt } from '../tables/deliveries.ts'
 import type { EndpointAgent } from './endpointAgent.ts'
-import { endpointSecrets, signaturesIn } from './keptBody.ts'
 import { type PostResult, postWebhook } from './postWebhook.ts'
+import { endpointSecrets, signaturesIn } from './responseBody.ts'
+
+/** Jitter only shortens a pause: endpoints that fail together are not called again together. */
+const minJitterShare = 0.8
+
+/**
+ * The pause before the attempt that follows `attempt` (from 1); `undefined` when the schedule is used up.
+ * @param random from 0 to 1
+ * @param retryAfterMs for how long the endpoint asked to be left alone: makes a pause longer, never shorter, and adds none
+ */
+export function nextPauseMs(
+  scheduleMs: readonly number[],
+  attempt: number,
+  random: number,
+  retryAfterMs = 0,
+): number | undefined {
+  const pauseMs = scheduleMs[attempt - 1]
+  if (pauseMs === undefined) return undefined
+  return Math.max(Math.round(pauseMs * (minJitterShare + (1 - minJitterShare) * random)), retryAfterMs)
+}
+
+// The span of one attempt of a delivery: it goes on with the trace of the request that led to it, hours later as well.
+
+/** Never tells the URL: it may hold a secret. What nobody traces has no span here either. */
+export async function inAttemptSpan<Result>(
+  { node, ref, due }: { readonly node: string; readonly ref: AttemptRef; readonly due: DueDelivery },
+  attempt: (ended: (post: PostResult) => void) => Promise<Result>,
+): Promise<Result> {
+  const { traceparent, event, correlation_id } = due
+  if (traceparent === null) return await attempt(() => undefined)
+  const attributes = {
+    'http.request.method': 'POST',
+    'paylog.webhook.node': node,
+    'paylog.webhook.event': event,
+    'paylog.delivery.id': ref.deliveryId,
+    'paylog.delivery.attempt': ref.attempt,
+    'paylog.correlation_id': correlation_id,
+  }
+  return await inSpan(
+    { name: `deliver to ${node}`, kind: SpanKind.CLIENT, attributes, parent: contextOf(traceparent) },
+    (span) => attempt((post) => recordResult(span, post)),
+  )
+}
+
+function recordResult(span: Span, { httpStatus, error }: PostResult): void {
+  if (httpStatus !== null) span.setAttribute('http.response.status_code', httpStatus)
+  if (error !== null) markFailed(span, error)
+}
+
+// Makes one attempt of one delivery and records how it ended.
 
 /** Makes the attempt and returns the one that follows it, if the delivery goes on. */
 export type Sender = (

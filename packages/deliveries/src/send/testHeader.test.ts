@@ -1,10 +1,10 @@
 // The header that marks every attempt of a test.
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
-import { batchOf, createWorkerHarness } from '../testing/rig.ts'
-import { webhookTestBatch } from '../testing/webhookTests.ts'
+import { webhookTestBatch } from '../testing/webhookTestFixture.ts'
+import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
 
 t.test(
   'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it [10.4-test-header]',

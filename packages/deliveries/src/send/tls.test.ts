@@ -1,8 +1,8 @@
 import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from 'node:tls'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import t, { type Test } from 'tap'
 import { type Certificate, createAuthority, issue, selfSigned } from '../testing/certificates.ts'
-import { createPoster, listening } from '../testing/poster.ts'
+import { createPoster, listening } from '../testing/webhookPoster.ts'
 
 const hourMs = 3_600_000
 const known = createAuthority('Example Authority')

@@ -1,5 +1,5 @@
 // How far a subscription of the worker has got. A checkpoint moves in the statement that stores what was read up to it.
-import type { LogPosition } from '@paylog/domain/logPosition'
+import type { LogPosition } from '@paylog/domain/events'
 import type { Pool } from 'pg'
 
 export type CheckpointMove = {

@@ -1,8 +1,8 @@
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
-import { batchOf, createWorkerHarness } from '../testing/rig.ts'
-import { graceMs } from './recordBatch.ts'
+import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { graceMs } from './recordDeliveries.ts'
 
 const twoEndpoints = {
   WEBHOOK_1_ENABLED: 'true',

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { startFakeEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
-import { type FakeClockHarness, clockStart, createFakeClockHarness } from '../testing/clockwork.ts'
+import { clockStart, createFakeClockHarness, type FakeClockHarness } from '../testing/fakeClockHarness.ts'
 import type { AttemptRef } from './deliveries.ts'
 
 const hourMs = 3_600_000

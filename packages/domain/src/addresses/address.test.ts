@@ -1,9 +1,10 @@
-import { given as givenEvents } from '@paylog/testing/givenWhenThen'
+import { given as givenEvents } from '@paylog/testing/assertions'
 import t, { type Test } from 'tap'
 import {
   type AddressChoice,
   addAddress,
   addressFold,
+  addressResource,
   type ChangeAddress,
   changeAddress,
   clearDefaultAddress,
@@ -11,7 +12,6 @@ import {
   removeAddress,
 } from './address.ts'
 import { type AddressContent, type AddressEvent, emptyAddressContent } from './events.ts'
-import { addressResource } from './resource.ts'
 
 const address_id = '018f0000-0000-7000-8000-000000000001'
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()

@@ -1,14 +1,11 @@
 // An address as its events tell it, and what may happen to it next.
-import { isNewChoice } from '../defaults/events.ts'
+
+import { type Static, Type } from 'typebox'
+import { isNewChoice } from '../defaultChoice.ts'
 import { DomainError } from '../errors.ts'
-import type { Fold } from '../messages.ts'
-import {
-  type AddressAdded,
-  type AddressContent,
-  type AddressEvent,
-  type AddressType,
-  addressContentOf,
-} from './events.ts'
+import type { Fold } from '../events.ts'
+import { Nullable } from '../fields.ts'
+import { type AddressAdded, AddressContent, type AddressEvent, type AddressType, addressContentOf } from './events.ts'
 
 export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'default_choice'> & {
   readonly status: 'kept' | 'removed'
@@ -150,4 +147,32 @@ export function requireComplete(address: AddressContent): void {
 
 function isBlank(value: string | boolean | null): boolean {
   return value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+// An address as clients see it (interface, section 2.5).
+
+const Text = Nullable(Type.String())
+
+export const AddressResource = Type.Object({
+  id: Type.String(),
+  user_id: Text,
+  guest_email: Text,
+  ...AddressContent.properties,
+  is_default: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+export type AddressResource = Static<typeof AddressResource>
+
+/** The answer to its owner, straight from its events. */
+export function addressResource(address: Address): AddressResource {
+  return {
+    id: address.address_id,
+    user_id: address.user_id,
+    guest_email: address.guest_email,
+    ...addressContentOf(address),
+    is_default: address.is_default,
+    created_at: address.created_at,
+    updated_at: address.updated_at,
+  }
 }

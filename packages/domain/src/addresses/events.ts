@@ -1,8 +1,8 @@
 // Everything that can happen to an address, as recorded facts.
 import { type Static, Type } from 'typebox'
-import { DefaultChoice } from '../defaults/events.ts'
+import { DefaultChoice } from '../defaultChoice.ts'
+import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
-import type { EventsOf } from '../messages.ts'
 
 export const AddressType = Type.Enum(['billing', 'shipping'])
 export type AddressType = Static<typeof AddressType>

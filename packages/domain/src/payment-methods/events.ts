@@ -1,9 +1,9 @@
 // Everything that can happen to a saved payment method, as recorded facts.
 import { type Static, Type } from 'typebox'
-import { DefaultChoice } from '../defaults/events.ts'
+import { DefaultChoice } from '../defaultChoice.ts'
+import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
 import { RequestBegun, requestEnded } from '../idempotentRequest.ts'
-import type { EventsOf } from '../messages.ts'
 
 const Text = Nullable(Type.String())
 

@@ -1,8 +1,8 @@
-import { given } from '@paylog/testing/givenWhenThen'
+import { given } from '@paylog/testing/assertions'
 import t from 'tap'
 import { recordedResponse } from '../idempotentRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
-import { methodRequestInFlightMs, methodRequestRules } from './methodRequest.ts'
+import { methodRequestInFlightMs, methodRequestRules } from './paymentMethod.ts'
 
 const { fold: methodRequestFold, begin: beginMethodRequest, end: answerMethodRequest } = methodRequestRules
 

@@ -1,8 +1,18 @@
 // A payment method as its events tell it, and what may happen to it next.
-import { isNewChoice } from '../defaults/events.ts'
+
+import { type Static, Type } from 'typebox'
+import { isNewChoice } from '../defaultChoice.ts'
 import { DomainError } from '../errors.ts'
-import type { Fold } from '../messages.ts'
-import type { MethodDetails, PaymentMethodAdded, PaymentMethodEvent } from './events.ts'
+import type { Fold } from '../events.ts'
+import { Nullable } from '../fields.ts'
+import { requestRules } from '../idempotentRequest.ts'
+import {
+  BillingDetails,
+  MethodDetails,
+  type MethodRequestEvent,
+  type PaymentMethodAdded,
+  type PaymentMethodEvent,
+} from './events.ts'
 
 export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at' | 'default_choice'> & {
   readonly status: 'saved' | 'removed'
@@ -123,3 +133,67 @@ export function existingMethod(state: PaymentMethodState): PaymentMethod {
   if (state.status === 'saved') return state
   throw new DomainError('not_found', 'No payment method with this id')
 }
+
+// A payment method as clients see it (interface, sections 2.2 and 2.3). Never the provider's token or id of it.
+
+const Text = Nullable(Type.String())
+
+/** What a payment shows of its method. */
+export const PaymentMethodSummary = Type.Object({
+  id: Type.String(),
+  ...MethodDetails.properties,
+  alias: Text,
+})
+export type PaymentMethodSummary = Static<typeof PaymentMethodSummary>
+
+export const PaymentMethodResource = Type.Object({
+  ...PaymentMethodSummary.properties,
+  type: Text,
+  provider_id: Type.String(),
+  /** Ours at the provider. */
+  customer_id: Text,
+  organization_id: Text,
+  billing_address_id: Text,
+  billing_details: Nullable(BillingDetails),
+  is_default: Type.Boolean(),
+  guest_email: Text,
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+export type PaymentMethodResource = Static<typeof PaymentMethodResource>
+
+export function paymentMethodSummary(method: PaymentMethod): PaymentMethodSummary {
+  return { id: method.payment_method_id, ...detailsOf(method), alias: method.alias }
+}
+
+/** The answer to its owner, straight from its events. */
+export function paymentMethodResource(method: PaymentMethod): PaymentMethodResource {
+  return {
+    ...paymentMethodSummary(method),
+    type: method.type,
+    provider_id: method.provider_id,
+    customer_id: method.provider_customer_id,
+    organization_id: method.organization_id,
+    billing_address_id: method.billing_address_id,
+    billing_details: method.billing_details,
+    is_default: method.is_default,
+    guest_email: method.guest_email,
+    created_at: method.created_at,
+    updated_at: method.updated_at,
+  }
+}
+
+// A request with an Idempotency-Key to save a payment method.
+
+type RequestAnswered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']
+
+/** An answer that a repeated request gets as well. */
+export type RecordedResponse = Exclude<RequestAnswered['answer'], { kind: 'failed' }>
+
+/** Longer than a request with all its calls takes. */
+export const methodRequestInFlightMs = 20_000
+
+export const methodRequestRules = requestRules<RecordedResponse, MethodRequestEvent>({
+  begun: (data) => ({ type: 'PaymentMethodRequested', data }),
+  ended: (data) => ({ type: 'PaymentMethodRequestAnswered', data }),
+})

@@ -1,7 +1,7 @@
 // Everything that can happen to a payment, as recorded facts.
 import { type Static, Type } from 'typebox'
+import type { EventsOf } from '../events.ts'
 import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
-import type { EventsOf } from '../messages.ts'
 
 /** Whom a payment belongs to, in the words of outgoing webhooks: a session's user, or a guest without an id. */
 export const Payer = Type.Object({

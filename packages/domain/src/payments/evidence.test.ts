@@ -1,21 +1,19 @@
-import { given } from '@paylog/testing/givenWhenThen'
-import { matchList } from '@paylog/testing/matchList'
+import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { RecordEvidence } from './evidence.ts'
-import { existingPayment, paymentFold } from './payment.ts'
-import type { PaymentStatus } from './status.ts'
+import { existingPayment, type PaymentStatus, paymentFold } from './payment.ts'
 import {
-  eventsAfter,
+  applyTo,
   at,
   declined,
+  eventsAfter,
   fold,
   initiated,
-  rejectedBy,
   notifies,
+  rejectedBy,
   snapshots,
-  applyTo,
   unavailable,
-} from './testing/testStory.ts'
+} from './testing/paymentFixture.ts'
 
 type Source = NonNullable<RecordEvidence['source']>
 type Age = 'older' | 'same' | 'newer'

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
-import { existingPayment, type Payment } from './payment.ts'
-import { isAbsorbing, type PaymentStatus } from './status.ts'
-import { eventsAfter, fold, notifies, snapshots, applyTo } from './testing/testStory.ts'
+import { existingPayment, isAbsorbing, type Payment, type PaymentStatus } from './payment.ts'
+import { applyTo, eventsAfter, fold, notifies, snapshots } from './testing/paymentFixture.ts'
 
 const open = ['pending', 'processing', 'failed'] as const
 type Decision = ReturnType<typeof notifies>

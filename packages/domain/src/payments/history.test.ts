@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import type { PaymentEvent } from './events.ts'
-import { eventsUntil, HistoryEntry, type RecordedPaymentEvent, paymentHistory } from './history.ts'
+import { eventsUntil, HistoryEntry, paymentHistory, type RecordedPaymentEvent } from './history.ts'
 import { existingPayment } from './payment.ts'
-import { paymentSteps } from './testing/randomStory.ts'
-import { eventsAfter, at, fold, initiated } from './testing/testStory.ts'
+import { paymentSteps } from './testing/paymentArbitraries.ts'
+import { at, eventsAfter, fold, initiated } from './testing/paymentFixture.ts'
 
 /** As the log would have recorded them, between events of others. */
 const recorded = (events: readonly PaymentEvent[]): RecordedPaymentEvent[] =>

@@ -1,10 +1,9 @@
 // What happened to a payment, event by event, and how much of it had happened by a point in time.
 import { type Static, Type } from 'typebox'
+import type { EventMetadata } from '../events.ts'
 import { ClientObject, Instant } from '../fields.ts'
-import type { EventMetadata } from '../messages.ts'
 import type { PaymentEvent } from './events.ts'
-import { existingPayment, type PaymentState, paymentFold } from './payment.ts'
-import { PaymentStatus } from './status.ts'
+import { existingPayment, type PaymentState, PaymentStatus, paymentFold } from './payment.ts'
 
 /** One event of a payment as administrators and auditors see it. */
 export const HistoryEntry = Type.Object({

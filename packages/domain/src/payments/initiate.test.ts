@@ -1,4 +1,4 @@
-import { given } from '@paylog/testing/givenWhenThen'
+import { given } from '@paylog/testing/assertions'
 import t from 'tap'
 import {
   initiatePayment,
@@ -10,17 +10,17 @@ import {
 } from './initiate.ts'
 import { noPayment, type PaymentState, paymentFold } from './payment.ts'
 import {
-  eventsAfter,
   at,
   created,
   declined,
+  eventsAfter,
   fold,
   initiated,
+  notifies,
   paymentFixture,
   rejectedBy,
-  notifies,
   unavailable,
-} from './testing/testStory.ts'
+} from './testing/paymentFixture.ts'
 
 const unknown = (attempt = 1) => {
   return (state: PaymentState) => recordOutcomeUnknown({ occurred_at: at(6), attempt, reason: 'timeout' }, state)

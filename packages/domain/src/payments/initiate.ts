@@ -2,8 +2,7 @@
 import { DomainError } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.ts'
-import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
-import { isAbsorbing } from './status.ts'
+import { existingPayment, factsOf, isAbsorbing, type Payment, type PaymentState } from './payment.ts'
 
 export type InitiatePayment = Omit<
   PaymentInitiated['data'],

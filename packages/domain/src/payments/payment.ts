@@ -1,10 +1,71 @@
-// A payment as its events tell it.
-import type { Chain } from '../chain.ts'
+// The five statuses of a payment.
+import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
-import type { Fold } from '../messages.ts'
+import type { DomainEvent, Fold } from '../events.ts'
 import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.ts'
-import { isNonStatusEvent, type NonStatusEvent, contentKey } from './notices.ts'
-import { isAbsorbing, type PaymentStatus } from './status.ts'
+
+export const PaymentStatus = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'canceled'])
+export type PaymentStatus = Static<typeof PaymentStatus>
+
+/** Statuses that are never left. `failed` is not one of them: a declined attempt may be followed by a successful one. */
+export function isAbsorbing(status: PaymentStatus): boolean {
+  return status === 'succeeded' || status === 'canceled'
+}
+
+// A list that grows without being copied, so that a fold takes the same time for the ten-thousandth event as for the first.
+
+/** The item that was added last, and those before it; `null` when there is none. */
+export type Chain<Item> = { readonly last: Item; readonly before: Chain<Item> } | null
+
+/** Whether an item is in it. */
+export function isInChain<Item>(item: Item, chain: Chain<Item>): boolean {
+  for (let link = chain; link !== null; link = link.before) if (link.last === item) return true
+  return false
+}
+
+// What is on record about a payment beside its status, so that the same thing is not recorded for ever.
+
+const nonStatusEventTypes = [
+  'PaymentAmountMismatch',
+  'PaymentConflictDetected',
+  'ProviderEventIgnored',
+  'PaymentRefundRecorded',
+  'PaymentDisputeRecorded',
+] as const
+
+/** An event that brings neither a status nor the end of a call. */
+export type NonStatusEvent = Extract<PaymentEvent, { type: (typeof nonStatusEventTypes)[number] }>
+
+/** What a notice tells, apart from when and how it became known. */
+export function contentKey(event: NonStatusEvent): string {
+  return JSON.stringify([event.type, ...contentFields(event)])
+}
+
+/** Whether an event is a notice and tells what an earlier one told. */
+export function isDuplicate(event: PaymentEvent, { noticed }: { readonly noticed: Chain<string> }): boolean {
+  return isNonStatusEvent(event) && isInChain(contentKey(event), noticed)
+}
+
+export function isNonStatusEvent(event: DomainEvent): event is NonStatusEvent {
+  return nonStatusEventTypes.some((type) => type === event.type)
+}
+
+function contentFields({ type, data }: NonStatusEvent): readonly (string | number | null)[] {
+  switch (type) {
+    case 'PaymentAmountMismatch':
+      return [data.provider_payment_id, data.reported_amount_cents, data.reported_currency]
+    case 'PaymentConflictDetected':
+      return [data.provider_payment_id, data.reported_status]
+    case 'ProviderEventIgnored':
+      return [data.provider_payment_id, data.reported_status, data.reason]
+    case 'PaymentRefundRecorded':
+      return [data.refund_id]
+    case 'PaymentDisputeRecorded':
+      return [data.dispute_id, data.dispute_status]
+  }
+}
+
+// A payment as its events tell it.
 
 export type NoPayment = { readonly status: 'none' }
 

@@ -1,19 +1,18 @@
-import { given } from '@paylog/testing/givenWhenThen'
-import { matchList } from '@paylog/testing/matchList'
+import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
+import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './evidence.ts'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
-import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './refundsAndDisputes.ts'
 import {
-  eventsAfter,
   at,
   created,
   declined,
+  eventsAfter,
   fold,
   initiated,
-  rejectedBy,
   notifies,
+  rejectedBy,
   snapshots,
-} from './testing/testStory.ts'
+} from './testing/paymentFixture.ts'
 
 const source = {
   occurred_at: at(91),

@@ -2,7 +2,7 @@ import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { existingPayment } from './payment.ts'
 import { PaymentResource, paymentResource } from './resource.ts'
-import { eventsAfter, at, fold } from './testing/testStory.ts'
+import { at, eventsAfter, fold } from './testing/paymentFixture.ts'
 
 t.test('a payment is shown with every field of the interface, and nothing else of its state', async (t) => {
   const resource = paymentResource(existingPayment(fold(eventsAfter('succeeded'))), null)

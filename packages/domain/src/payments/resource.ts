@@ -1,9 +1,8 @@
 // A payment as clients see it (interface, section 2.1).
 import { type Static, Type } from 'typebox'
 import { ClientObject, Nullable } from '../fields.ts'
-import { PaymentMethodSummary } from '../payment-methods/resource.ts'
-import type { Payment } from './payment.ts'
-import { PaymentStatus } from './status.ts'
+import { PaymentMethodSummary } from '../payment-methods/paymentMethod.ts'
+import { type Payment, PaymentStatus } from './payment.ts'
 
 export const PaymentResource = Type.Object({
   id: Type.String({ format: 'uuid' }),

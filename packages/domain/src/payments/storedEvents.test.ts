@@ -1,7 +1,6 @@
 import t from 'tap'
-import type { Chain } from '../chain.ts'
 import type { PaymentEvent } from './events.ts'
-import { existingPayment, type PaymentState, paymentFold } from './payment.ts'
+import { type Chain, existingPayment, type PaymentState, paymentFold } from './payment.ts'
 
 /** What every event of this payment repeats. */
 const facts = {

@@ -1,7 +1,7 @@
 // Everything that can happen to a product, as recorded facts.
 import { type Static, Type } from 'typebox'
+import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
-import type { EventsOf } from '../messages.ts'
 
 export const ProductType = Type.Enum(['physical', 'digital', 'service', 'subscription'])
 export type ProductType = Static<typeof ProductType>

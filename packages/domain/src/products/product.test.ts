@@ -1,9 +1,8 @@
-import { given as givenEvents } from '@paylog/testing/givenWhenThen'
+import { given as givenEvents } from '@paylog/testing/assertions'
 import t, { type Test } from 'tap'
 import { newContent, type ProductChanges } from './content.ts'
 import type { ProductContent, ProductEvent } from './events.ts'
-import { addProduct, changeProduct, existingProduct, productFold, recordContent } from './product.ts'
-import { productResource } from './resource.ts'
+import { addProduct, changeProduct, existingProduct, productFold, productResource, recordContent } from './product.ts'
 
 const product_id = '018f0000-0000-7000-8000-000000000001'
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()

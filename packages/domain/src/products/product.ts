@@ -1,9 +1,11 @@
 // A product as its events tell it, and what administrators may do to it next.
+
+import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
-import type { Fold } from '../messages.ts'
-import { type ProviderSyncState, evolveSync } from './atProvider.ts'
+import type { Fold } from '../events.ts'
 import { changedContent, type ProductChanges } from './content.ts'
-import { productContentOf, type ProductAdded, type ProductContent, type ProductEvent } from './events.ts'
+import { type ProductAdded, ProductContent, type ProductEvent, productContentOf } from './events.ts'
+import { evolveSync, type ProviderSyncState } from './sync.ts'
 
 export type Product = Omit<ProductAdded['data'], 'occurred_at'> & {
   readonly status: 'kept'
@@ -95,4 +97,21 @@ function differing<Content extends ProductContent>(before: Content, after: Conte
   const changes: Partial<Content> = {}
   for (const field in after) if (after[field] !== before[field]) changes[field] = after[field]
   return changes
+}
+
+// A product as administrators see it (interface, section 2.4).
+
+export const ProductResource = Type.Object({
+  id: Type.String(),
+  ...ProductContent.properties,
+  is_active: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+export type ProductResource = Static<typeof ProductResource>
+
+/** The answer to an administrator, straight from the product's events. */
+export function productResource(product: Product): ProductResource {
+  const { product_id: id, is_active, created_at, updated_at } = product
+  return { id, ...productContentOf(product), is_active, created_at, updated_at }
 }

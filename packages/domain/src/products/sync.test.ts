@@ -1,9 +1,19 @@
-import { given as givenEvents } from '@paylog/testing/givenWhenThen'
+import { given as givenEvents } from '@paylog/testing/assertions'
 import t, { type Test } from 'tap'
-import type { Fold } from '../messages.ts'
-import { type ProviderSyncState, type Hashes, lateCallMs, type SyncGoal, evolveSync } from './atProvider.ts'
+import type { Fold } from '../events.ts'
 import type { ProductEvent, ProductSynced } from './events.ts'
-import { endSync, mapLocally, needsAnotherSync, planSync, startSync } from './sync.ts'
+import {
+  endSync,
+  evolveSync,
+  type Hashes,
+  lateCallMs,
+  mapLocally,
+  needsAnotherSync,
+  type ProviderSyncState,
+  planSync,
+  type SyncGoal,
+  startSync,
+} from './sync.ts'
 
 const start = Date.parse('2026-01-01T00:00:00.000Z')
 const at = (ms: number) => new Date(start + ms).toISOString()

@@ -1,8 +1,8 @@
 // The report of a synchronisation, and the record of the request for one that came with an Idempotency-Key.
 import { type Static, Type } from 'typebox'
+import type { EventsOf } from '../events.ts'
 import { Nullable } from '../fields.ts'
 import { RequestBegun, requestEnded, requestRules } from '../idempotentRequest.ts'
-import type { EventsOf } from '../messages.ts'
 
 /** Why a product could not be synchronised. Beside the codes of refused requests there is one for products that rest. */
 export const SyncError = Type.Object({

@@ -1,8 +1,8 @@
 // What is written and read of events whose shape has changed, by programs of the versions before and after.
+
 import type { RecordedEvent } from '@eventstore/db-client'
-import { type Upcasters, upcaster } from '@paylog/domain/formerEvents'
-import type { GuestTokenEvent } from '@paylog/domain/guest-tokens/events'
-import { recordedEvents } from '@paylog/domain/recordedEvents'
+import type { GuestTokenEvent } from '@paylog/domain/guestToken'
+import { recordedEvents, type Upcasters, upcaster } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { type Static, Type } from 'typebox'
 import { createCodec } from './codec.ts'

@@ -1,13 +1,12 @@
 // Every event that was ever stored can still be read: each stored type and version has its samples, and they decode.
+
 import { readdirSync } from 'node:fs'
 import type { RecordedEvent } from '@eventstore/db-client'
-import { upcasters } from '@paylog/domain/formerEvents'
-import { recordedEvents } from '@paylog/domain/recordedEvents'
+import { recordedEvents, upcasters } from '@paylog/domain/recordedEvents'
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
-import { unusedSchemaPaths } from '../testing/schemaPlaces.ts'
-import { domainCodec } from './codec.ts'
-import { createStoredShapes } from './upcasting.ts'
+import { unusedSchemaPaths } from '../testing/schemaCoverage.ts'
+import { createStoredShapes, domainCodec } from './codec.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
 const position = { commit: 1n, prepare: 1n }

@@ -1,17 +1,17 @@
 // A log that two versions of the program share, between which the shape of an event changed: through the real client, on a
 // real node.
+
 import { jsonEvent } from '@eventstore/db-client'
-import { upcaster } from '@paylog/domain/formerEvents'
-import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
-import { recordedEvents } from '@paylog/domain/recordedEvents'
+import { guestTokenFold } from '@paylog/domain/guestToken'
+import { recordedEvents, upcaster } from '@paylog/domain/recordedEvents'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
 import { v4 as uuid } from 'uuid'
 import { createEventStore } from '../eventStore.ts'
-import { guestTokenSeen, metadata } from '../testing/guestTokens.ts'
-import { subscriberHarness } from '../testing/subscriber.ts'
+import { guestTokenSeen, metadata } from '../testing/eventStoreHarness.ts'
+import { subscriberHarness } from '../testing/subscriberHarness.ts'
 import { createCodec, type Recorded } from './codec.ts'
 
 const Before = Type.Object({ email: Type.String(), second: Type.Integer() })

@@ -1,11 +1,11 @@
 // How many connections a store has, and for how long.
+
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
-import { appendFirst } from '../testing/guestTokens.ts'
+import { appendFirst, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 
 t.test('a store that is closed in an outage connects no more', async (t) => {
   const port = await freePort()

@@ -1,12 +1,12 @@
 // Credentials in the connection string of a server without TLS: they reach the embedded event store, and nobody else.
+
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createRawClient } from '../raw/rawClient.ts'
 import { readRawLog } from '../raw/rawRead.ts'
-import { connectEventStore } from '../testing/connectTo.ts'
-import { append, appendFirst } from '../testing/guestTokens.ts'
-import { subscriberHarness } from '../testing/subscriber.ts'
+import { append, appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
+import { subscriberHarness } from '../testing/subscriberHarness.ts'
 import { connect } from './connection.ts'
 
 const password = 'pass:w/rd%'

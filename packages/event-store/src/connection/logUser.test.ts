@@ -21,7 +21,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { grpcError } from '../testing/misbehavingServer.ts'
+import { grpcError } from '../testing/fakeEventStore.ts'
 import { allowLogUser } from './logUser.ts'
 
 /** What it is asked, by whom. Its first answer is that it does not know the administrator yet, as of one that has just started. */

@@ -4,7 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import usersGrpc, { type UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js'
 import users from '@eventstore/db-client/generated/users_pb.js'
 import { type CallOptions, Metadata } from '@grpc/grpc-js'
-import { connect, clientMethod } from './connection.ts'
+import { clientMethod, connect } from './connection.ts'
 import { type Credentials, credentialsOf } from './connectionString.ts'
 
 const pauseMs = 1_000

@@ -1,7 +1,7 @@
 // Two logs are the same when every moved event is, and only then.
 import t from 'tap'
 import type { RawEvent } from '../raw/rawEvent.ts'
-import { rawEventFixture } from '../testing/testLogs.ts'
+import { rawEventFixture } from '../testing/copyLogHarness.ts'
 import { compareWith } from './comparison.ts'
 
 async function* logOf(...events: RawEvent[]): AsyncGenerator<RawEvent> {

@@ -1,15 +1,15 @@
 // What a copy gets over, and that nothing wrong is taken for one.
 import t from 'tap'
 import {
-  logContents,
   copyTestLog,
   fillLog,
   inDatabase,
+  logContents,
   numberedEvent,
   startLogProcesses,
   startLogs,
   withoutIds,
-} from '../testing/testLogs.ts'
+} from '../testing/copyLogHarness.ts'
 
 t.test('a target that dies in the middle is waited for, and misses and repeats nothing', async (t) => {
   const { source, target } = await startLogProcesses(t)

@@ -1,22 +1,22 @@
 // What a copy is: the same events in the same order, and streams that behave the same.
 import { binaryEvent } from '@eventstore/db-client'
-import type { LogPosition } from '@paylog/domain/logPosition'
+import type { LogPosition } from '@paylog/domain/events'
 import t from 'tap'
 import { isCopiedStream } from '../raw/rawEvent.ts'
 import { readRawLog } from '../raw/rawRead.ts'
 import {
-  logContents,
   copyTestLog,
   inDatabase,
+  logContents,
   numberedEvent,
-  type TestLog,
   rawEventFixture,
   startLogProcesses,
   startLogs,
+  type TestLog,
   withoutIds,
-} from '../testing/testLogs.ts'
+} from '../testing/copyLogHarness.ts'
+import { appendRaw } from './copyEvents.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'
-import { appendRaw } from './rawWrite.ts'
 
 t.test('bytes, ids, revisions and the order of all streams stay as they are', async (t) => {
   const { source, target } = await startLogs(t)

@@ -1,12 +1,90 @@
-// Copies a log into another one, event by event, and proves that the copy is the same.
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+// From positions in one log to positions in its copy, for those who have read the one and go on in the other.
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
-import { describeEvent, type RawEvent } from '../raw/rawEvent.ts'
+import { describeEvent, isCopiedStream, isTombstone, type RawEvent } from '../raw/rawEvent.ts'
 import { readLogEnd, readRawLog } from '../raw/rawRead.ts'
-import { compareWith, LogDifferenceError, copiedEvents } from './comparison.ts'
+import { compareWith, copiedEvents, LogDifferenceError } from './comparison.ts'
 import { copyEvents } from './copyEvents.ts'
-import { createPositionMap } from './positionMap.ts'
-import { NotCopyableError, surveyLog } from './survey.ts'
+
+/** Before everything: who goes on from here reads the whole log. */
+const beginning: LogPosition = { commit: 0n, prepare: 0n }
+
+export type PositionMap = {
+  /** Takes the next event of the source and its counterpart. */
+  pair(source: RawEvent, target: RawEvent): void
+  /** Where each position is in the target: at the last event that is at or before it. In the order in which they were given. */
+  translated(): readonly LogPosition[]
+}
+
+export function createPositionMap(positions: readonly LogPosition[]): PositionMap {
+  const found = new Map<LogPosition, LogPosition>()
+  const waiting = positions.toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
+  let reached = beginning
+  return {
+    pair(source, target) {
+      for (let next = waiting[0]; next !== undefined && isAfter(source.position, next); next = waiting[0]) {
+        found.set(next, reached)
+        waiting.shift()
+      }
+      // The target may have an event earlier than the source has; what was reached stays reached.
+      if (isAfter(target.position, reached)) reached = target.position
+    },
+    translated: () => positions.map((position) => found.get(position) ?? reached),
+  }
+}
+
+// A first look at the source: how much there is to copy, and whether it can be copied at all.
+
+/** The source cannot be copied as it is; the message names the stream. */
+export class NotCopyableError extends Error {
+  override readonly name = 'NotCopyableError'
+}
+
+export type LogSurvey = {
+  /** Events to copy. */
+  events: number
+  /** Events of system streams, which every server makes for itself. */
+  systemEvents: number
+  /** Of the last event that is to be copied. */
+  end: LogPosition | undefined
+}
+
+/**
+ * Reads the source once. Every stream's number of events is kept in memory, some 100 bytes for each stream.
+ * @throws NotCopyableError when a scavenge has taken events away: the others could not keep their revisions
+ */
+export async function surveyLog(
+  source: AsyncIterable<RawEvent>,
+  onEvent: (survey: LogSurvey) => void,
+): Promise<LogSurvey> {
+  const survey: LogSurvey = { events: 0, systemEvents: 0, end: undefined }
+  const nextRevisions = new Map<string, number>()
+  for await (const event of source) {
+    if (!isCopiedStream(event.stream)) {
+      survey.systemEvents += 1
+      continue
+    }
+    // The event that closes a stream has the highest revision there is, whatever came before.
+    if (!isTombstone(event)) {
+      const next = nextRevisions.get(event.stream) ?? 0
+      if (event.revision !== BigInt(next)) throw new NotCopyableError(gapMessage(event, next))
+      nextRevisions.set(event.stream, next + 1)
+    }
+    survey.events += 1
+    survey.end = event.position
+    onEvent(survey)
+  }
+  return survey
+}
+
+function gapMessage(event: RawEvent, next: number): string {
+  return (
+    `The source has no revision ${next} of ${event.stream}, only ${describeEvent(event)}: a scavenge has removed events, and ` +
+    'the others could not keep their revisions in a new log'
+  )
+}
+
+// Copies a log into another one, event by event, and proves that the copy is the same.
 
 /** Longer than any answer takes that a healthy server gives. */
 const callTimeoutMs = 20_000

@@ -1,7 +1,7 @@
 // Below the client, which parses JSON and writes it anew: its connection, its credentials, but the bytes as they are.
 import { setTimeout as sleep } from 'node:timers/promises'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { connect, clientMethod } from '../connection/connection.ts'
+import { clientMethod, connect } from '../connection/connection.ts'
 
 /** The generated stub's last overload takes everything. */
 type ReadParameters = Parameters<StreamsClient['read']>

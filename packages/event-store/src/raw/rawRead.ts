@@ -1,13 +1,60 @@
-// Reads events as their bytes, page by page, so that every call is bounded in time and in memory.
+// What every read asks of a server, whatever it reads, and how a stream is named.
+
 import shared from '@eventstore/db-client/generated/shared_pb.js'
+import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { Metadata } from '@grpc/grpc-js'
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { type CallArguments, LogUnusableError, type RawClient } from './rawClient.ts'
-import { metastreamOf, type RawEvent } from './rawEvent.ts'
-import { allFrom, allFromEnd, identifierOf, readOptions, streamsWith, typesWith } from './readRequest.ts'
-import { toRawEvent } from './recordedEvent.ts'
+import { metastreamOf, type RawEvent, tombstoneRevision, toRawEvent } from './rawEvent.ts'
+
+const { Options } = streams.ReadReq
+
+/** How many events a server looks at in one go that may all be left out. */
+const searchWindow = 1_000
+
+/** As they are recorded, links as links; what is read and from where is still to be set. */
+export function readOptions(count: number, direction: 'forwards' | 'backwards'): ReadReq.Options {
+  const { FORWARDS, BACKWARDS } = Options.ReadDirection
+  const options = new Options()
+  options.setReadDirection(direction === 'forwards' ? FORWARDS : BACKWARDS)
+  options.setResolveLinks(false)
+  options.setCount(String(count))
+  options.setNoFilter(new shared.Empty())
+  options.setUuidOption(new Options.UUIDOption().setString(new shared.Empty()))
+  return options
+}
+
+export function identifierOf(stream: string): StreamIdentifier {
+  const identifier = new shared.StreamIdentifier()
+  identifier.setStreamName(Buffer.from(stream))
+  return identifier
+}
+
+/** The log from a position; from its start without one. */
+export function allFrom(from: LogPosition | undefined): ReadReq.Options.AllOptions {
+  const all = new Options.AllOptions()
+  if (from === undefined) return all.setStart(new shared.Empty())
+  const position = new Options.Position()
+  position.setCommitPosition(String(from.commit))
+  position.setPreparePosition(String(from.prepare))
+  return all.setPosition(position)
+}
+
+export const allFromEnd = (): ReadReq.Options.AllOptions => new Options.AllOptions().setEnd(new shared.Empty())
+
+/** Prefixes only: servers differ in their regular expressions. */
+export const streamsWith = (prefixes: readonly string[]) =>
+  filterOptions().setStreamIdentifier(expression().setPrefixList([...prefixes]))
+
+export const typesWith = (prefix: string) => filterOptions().setEventType(expression().setPrefixList([prefix]))
+
+const expression = () => new Options.FilterOptions.Expression()
+const filterOptions = () => new Options.FilterOptions().setMax(searchWindow)
+
+// Reads events as their bytes, page by page, so that every call is bounded in time and in memory.
 
 const pageEvents = 2_000
 /** A page ends early when it holds so much; two pages of each log are in memory. */
@@ -179,4 +226,41 @@ function collectPage(stub: StreamsClient, args: CallArguments, request: ReadReq,
       call.cancel()
     })
   })
+}
+
+// Why an event may have left the log: a server's scavenge takes away what its stream has let go of.
+
+/** Whether a stream has let go of its events, and how: asked of its metadata as it is now. */
+export type Retention = 'closed' | 'deleted' | 'truncated' | 'kept'
+
+/**
+ * `deleted` streams may come back, `closed` ones never. `truncated` is what lies before the beginning that a stream was
+ * given, or may be beyond the number or the age that its metadata allows.
+ * @throws LogUnusableError
+ */
+export async function readRetention(
+  client: RawClient,
+  { stream, revision }: Pick<RawEvent, 'stream' | 'revision'>,
+): Promise<Retention> {
+  if ((await readStreamPage(client, stream, 0n, 1)) === 'closed') return 'closed'
+  const metadata = parseMetadata((await readStreamMetadata(client, stream))?.data)
+  // The largest number of a server is none that JavaScript can hold; the one next to it says the same here.
+  const truncateBefore = numberOf(metadata, '$tb')
+  if (truncateBefore >= Number(tombstoneRevision)) return 'deleted'
+  const isLimited = numberOf(metadata, '$maxCount') > 0 || numberOf(metadata, '$maxAge') > 0
+  return Number(revision) < truncateBefore || isLimited ? 'truncated' : 'kept'
+}
+
+function parseMetadata(data: Uint8Array | undefined): unknown {
+  try {
+    return data && JSON.parse(Buffer.from(data).toString())
+  } catch {
+    // Metadata that is not JSON is no metadata.
+    return undefined
+  }
+}
+
+function numberOf(metadata: unknown, name: string): number {
+  const value: unknown = typeof metadata === 'object' && metadata !== null ? Reflect.get(metadata, name) : undefined
+  return typeof value === 'number' ? value : 0
 }

@@ -1,9 +1,9 @@
 // The log read in batches: full ones, and every position worth keeping.
+
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import type { EventBatch } from '../subscription/batches.ts'
-import { connectEventStore } from '../testing/connectTo.ts'
-import { append as appendTo } from '../testing/guestTokens.ts'
+import { append as appendTo, connectEventStore } from '../testing/eventStoreHarness.ts'
 import type { BatchRange } from './readLog.ts'
 
 const node = await startEventStore(t)

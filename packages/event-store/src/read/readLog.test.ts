@@ -1,4 +1,5 @@
 // The log read as a whole: from the real node, and over connections that break.
+
 import { jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -6,11 +7,9 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import type { Recorded } from '../codec/codec.ts'
-import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
-import { createFlood } from '../testing/flood.ts'
-import { append as appendTo } from '../testing/guestTokens.ts'
-import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
-import { type ReadCall, grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { append as appendTo, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
+import { createFlood, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
+import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/grpcMessages.ts'
 import type { LogRange } from './readLog.ts'
 
 const node = await startEventStore(t)

@@ -1,13 +1,13 @@
 // Reads a part of the log in order, up to where the log ended when the reading began.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '../codec/codec.ts'
 import type { Connection, ConnectionContext } from '../connection/connection.ts'
-import { ResponseTimeoutError } from '../connection/failure.ts'
-import { type EventBatch, type BatchBuffer, createBatchBuffer } from '../subscription/batches.ts'
-import { openCatchUpSubscription } from '../subscription/intake.ts'
-import type { SubscriptionProgress } from '../subscription/lagWatch.ts'
-import { type ReadContext, withRetries, readNextMatching, readLogHead } from './reading.ts'
+import { ResponseTimeoutError } from '../connection/errors.ts'
+import { type BatchBuffer, createBatchBuffer, type EventBatch } from '../subscription/batches.ts'
+import { openCatchUpSubscription } from '../subscription/catchUpSubscription.ts'
+import type { SubscriptionProgress } from '../subscription/progress.ts'
+import { type ReadContext, readLogHead, readNextMatching, withRetries } from './reads.ts'
 
 export type LogRange = {
   /** The wanted streams' names begin with one of these. */

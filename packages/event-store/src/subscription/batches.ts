@@ -1,5 +1,5 @@
 // Between a subscription that pushes events one by one and a handler that takes them in batches: a bounded buffer.
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '../codec/codec.ts'
 
 /** Events in log order; everything up to `position` is in this batch or an earlier one. `events` may be empty. */

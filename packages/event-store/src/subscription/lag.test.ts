@@ -1,12 +1,12 @@
 // How many events lie after a position: counted at the real node, and over the wire where it would not do as wanted.
+
 import { jsonEvent } from '@eventstore/db-client'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectEventStore } from '../testing/connectTo.ts'
-import { append as appendTo } from '../testing/guestTokens.ts'
-import { eventMessage } from '../testing/messages.ts'
-import { startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { append as appendTo, connectEventStore } from '../testing/eventStoreHarness.ts'
+import { startFakeEventStore } from '../testing/fakeEventStore.ts'
+import { eventMessage } from '../testing/grpcMessages.ts'
 
 const node = await startEventStore(t)
 const store = connectEventStore(t, node)

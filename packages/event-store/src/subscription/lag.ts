@@ -1,12 +1,12 @@
 // How far something lies behind the end of the log: the events of interest after its position, counted and not decoded.
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { type ConnectionContext, clientMethod } from '../connection/connection.ts'
 import type { CallArguments } from '../raw/rawClient.ts'
-import { allFrom, readOptions, streamsWith } from '../raw/readRequest.ts'
-import { createdOf, positionOf } from '../raw/recordedEvent.ts'
-import { withRetries, readLogHead } from '../read/reading.ts'
+import { createdOf, positionOf } from '../raw/rawEvent.ts'
+import { allFrom, readOptions, streamsWith } from '../raw/rawRead.ts'
+import { readLogHead, withRetries } from '../read/reads.ts'
 
 export type Lag = {
   readonly events: number

@@ -4,8 +4,8 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createEventStore } from '../eventStore.ts'
-import { append as appendTo } from '../testing/guestTokens.ts'
-import { subscriberHarness } from '../testing/subscriber.ts'
+import { append as appendTo } from '../testing/eventStoreHarness.ts'
+import { subscriberHarness } from '../testing/subscriberHarness.ts'
 import type { EventBatch } from './batches.ts'
 
 const node = await startEventStore(t)

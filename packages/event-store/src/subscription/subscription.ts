@@ -1,14 +1,12 @@
 // A subscription that never gives up: it resumes from the last durable position after every kind of failure.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { UnreadableEventError } from '../codec/codec.ts'
-import { withTimeout } from '../connection/failure.ts'
+import { withTimeout } from '../connection/errors.ts'
 import type { EventStore } from '../eventStore.ts'
-import { type EventBatch, createBatchBuffer } from './batches.ts'
-import { watchBacklog } from './behind.ts'
-import { openCatchUpSubscription } from './intake.ts'
-import { type SubscriptionProgress, detectSilence } from './lagWatch.ts'
-import { createCheckpointAdvance } from './passing.ts'
+import { createBatchBuffer, type EventBatch } from './batches.ts'
+import { openCatchUpSubscription } from './catchUpSubscription.ts'
+import { createCheckpointAdvance, detectSilence, type SubscriptionProgress, watchBacklog } from './progress.ts'
 
 /** The part of a logger that a subscription needs. */
 export type SubscriptionLog = {

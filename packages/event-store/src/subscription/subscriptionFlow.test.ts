@@ -1,12 +1,12 @@
 // The order of events and checkpoints in a subscription, and who waits for whom, over the wire.
+
 import { status } from '@grpc/grpc-js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectEventStore } from '../testing/connectTo.ts'
-import { createFlood } from '../testing/flood.ts'
-import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
-import { grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
-import { subscriberHarness } from '../testing/subscriber.ts'
+import { connectEventStore } from '../testing/eventStoreHarness.ts'
+import { createFlood, grpcError, startFakeEventStore } from '../testing/fakeEventStore.ts'
+import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/grpcMessages.ts'
+import { subscriberHarness } from '../testing/subscriberHarness.ts'
 
 const stream = 'guestToken-1'
 const prefix = 'guestToken-'

@@ -1,14 +1,159 @@
-// One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
-import type { Static, TSchema } from 'typebox'
-import type { Validator } from 'typebox/compile'
-import { respondedAt, rateLimitIn, unreadableResponse } from '../answers.ts'
-import { createHttpClient, type HttpResponse, type HttpClient } from '../http.ts'
+// The shapes of the answers, as far as they are read. Numbers are text here, because `parseExactJson` reads them.
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { maybe } from '../fields.ts'
+import { createHttpClient, type HttpClient, type HttpResponse } from '../http.ts'
 import type { Pace } from '../pacing.ts'
-import { ProviderError } from '../provider.ts'
-import { withRetries } from '../repeatCall.ts'
-import { envelope } from './answers.ts'
-import { parseExactJson } from './exactJson.ts'
-import { AuthorizeNetError } from './refusals.ts'
+import { ProviderError, type ProviderErrorKind } from '../provider.ts'
+import { rateLimitIn, respondedAt, unreadableResponse } from '../responses.ts'
+import { withRetries } from '../retries.ts'
+import { parseExactJson } from './fields.ts'
+
+const Text = Type.String({ maxLength: 8192 })
+/** The schema's `numericString`, which also arrives as a number. */
+const Id = Type.String({ pattern: '^[0-9]{1,20}$' })
+const Decimal = Type.String({ pattern: '^[0-9]{1,13}(\\.[0-9]{1,10})?$' })
+
+/** What every answer has; the gateway answers HTTP 200 to what it refuses, too. */
+const Envelope = Type.Object({
+  messages: Type.Object({
+    resultCode: Type.Union([Type.Literal('Ok'), Type.Literal('Error')]),
+    message: Type.Array(Type.Object({ code: Type.String({ pattern: '^[A-Z][0-9]{5}$' }), text: Text }), {
+      minItems: 1,
+    }),
+  }),
+})
+export const envelope = Compile(Envelope)
+
+export const emptyResponse = Compile(Type.Object({}))
+
+export const merchantDetails = Compile(Type.Object({ currencies: Type.Array(Type.String({ pattern: '^[A-Z]{3}$' })) }))
+
+export const hostedPaymentPage = Compile(Type.Object({ token: Type.String({ minLength: 1, maxLength: 8192 }) }))
+
+const Transaction = Type.Object({
+  transId: Id,
+  refTransId: maybe(Text),
+  submitTimeUTC: maybe(Text),
+  transactionType: Text,
+  transactionStatus: Text,
+  responseCode: Type.String({ pattern: '^[0-9]$' }),
+  responseReasonCode: maybe(Type.String({ pattern: '^[0-9]{1,6}$' })),
+  subscription: maybe(Type.Object({ id: Id, payNum: Id })),
+  order: maybe(Type.Object({ invoiceNumber: maybe(Text) })),
+  authAmount: Decimal,
+  settleAmount: Decimal,
+  customer: maybe(Type.Object({ email: maybe(Text) })),
+  profile: maybe(Type.Object({ customerProfileId: maybe(Text) })),
+})
+/** One transaction with all that is known about it. */
+export type Transaction = Static<typeof Transaction>
+export const transactionDetails = Compile(Type.Object({ transaction: Transaction }))
+
+const TransactionSummary = Type.Object({
+  transId: Id,
+  submitTimeUTC: Text,
+  transactionStatus: Text,
+  invoiceNumber: maybe(Text),
+})
+/** A line of a list. */
+export type TransactionSummary = Static<typeof TransactionSummary>
+/** Without `transactions` when there are none. */
+export const transactionList = Compile(Type.Object({ transactions: maybe(Type.Array(TransactionSummary)) }))
+
+export const batchList = Compile(
+  Type.Object({ batchList: maybe(Type.Array(Type.Object({ batchId: Id, settlementTimeUTC: Text }))) }),
+)
+
+export const createdProfile = Compile(Type.Object({ customerProfileId: Id }))
+/** Also in the answer that refuses a duplicate. */
+export const createdPaymentProfile = Compile(Type.Object({ customerPaymentProfileId: Id }))
+
+const PaymentProfile = Type.Object({
+  customerPaymentProfileId: Id,
+  payment: maybe(
+    Type.Object({
+      creditCard: maybe(Type.Object({ cardNumber: maybe(Text), expirationDate: maybe(Text), cardType: maybe(Text) })),
+      bankAccount: maybe(Type.Object({ accountNumber: maybe(Text) })),
+      tokenInformation: maybe(Type.Object({ tokenNumber: maybe(Text), expirationDate: maybe(Text) })),
+    }),
+  ),
+})
+export type PaymentProfile = Static<typeof PaymentProfile>
+export const paymentProfile = Compile(Type.Object({ paymentProfile: PaymentProfile }))
+
+// What Authorize.Net's error codes mean for a call.
+
+/**
+ * The gateway answered, and the answer is no. What it said may hold data of a payer, so that it is read by accessors,
+ * which whatever writes an error into a log does not see.
+ */
+export class AuthorizeNetError extends ProviderError {
+  readonly #answer: unknown
+  readonly #text: string
+
+  constructor({ code, text, response }: { readonly code: string; readonly text: string; readonly response: unknown }) {
+    const kind = kindOf(code, text)
+    super(kind, code, messages[kind], { rateLimit: code === tooBusy ? { retryAfterMs: null } : null })
+    this.#answer = response
+    this.#text = text
+  }
+
+  /** The whole answer, since some refusals carry what was asked for. */
+  get response(): unknown {
+    return this.#answer
+  }
+
+  /** The gateway's own words: to be read by us, never to be shown. */
+  get text(): string {
+    return this.#text
+  }
+}
+
+/** «The server is currently too busy, please try again later.» */
+const tooBusy = 'E00053'
+
+/** «The record cannot be found»: the customer that a call names, or one of the customer's methods. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof AuthorizeNetError && error.code === 'E00040'
+}
+
+/** What is not listed is a refusal of the request itself. */
+const kinds: Readonly<Record<string, ProviderErrorKind>> = {
+  /** «An error occurred during processing. Please try again.» */
+  E00001: 'unknown',
+  // Who we are was not accepted, or may not do this (yet).
+  E00005: 'unavailable',
+  E00006: 'unavailable',
+  E00007: 'unavailable',
+  E00008: 'unavailable',
+  E00009: 'unavailable',
+  E00010: 'unavailable',
+  E00011: 'unavailable',
+  E00059: 'unavailable',
+  E00124: 'unavailable',
+  [tooBusy]: 'unavailable',
+  // In maintenance.
+  E00104: 'unavailable',
+  /** «The transaction was unsuccessful.» */
+  E00027: 'declined',
+}
+
+/** There is no code for a currency that the merchant account does not take; only the words tell. */
+function kindOf(code: string, text: string): ProviderErrorKind {
+  const kind = kinds[code] ?? 'rejected'
+  return (kind === 'rejected' || kind === 'declined') && /currency/i.test(text) ? 'currency' : kind
+}
+
+const messages: Readonly<Record<ProviderErrorKind, string>> = {
+  declined: 'Authorize.Net declined',
+  rejected: 'Authorize.Net refused the request',
+  currency: 'The merchant account at Authorize.Net does not take this currency',
+  unavailable: 'Authorize.Net is not available',
+  unknown: 'Authorize.Net reported an error of its own',
+}
+
+// One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 

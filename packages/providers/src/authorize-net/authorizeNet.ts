@@ -1,14 +1,12 @@
 // Authorize.Net: payments by its hosted form (Accept Hosted), found again by their invoice number.
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
-import { checkAmount } from './amounts.ts'
 import { completeNotification } from './completeNotification.ts'
-import { createIntent } from './createIntent.ts'
+import { checkAmount } from './fields.ts'
 import { createGateway } from './gateway.ts'
+import { createIntent, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
-import { readNotification } from './readNotification.ts'
-import { retrieveIntent } from './retrieveIntent.ts'
-import { readSignature, verifySignature } from './signature.ts'
+import { readNotification, readSignature, verifySignature } from './notifications.ts'
 
 export type AuthorizeNetOptions = {
   readonly apiLoginId: string

@@ -1,7 +1,13 @@
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { connectTo, sampleInvoice, authorizeNetHarness } from './testing/testGateway.ts'
-import { complete, paidGateway, receiveLatest } from './testing/testNotification.ts'
+import {
+  authorizeNetHarness,
+  complete,
+  connectTo,
+  paidGateway,
+  receiveLatest,
+  sampleInvoice,
+} from './testing/authorizeNetHarness.ts'
 
 t.test('a payment is told with its invoice, its exact amount and its customer', async (t) => {
   const { fake, provider, transId } = await paidGateway(t, { email: 'ada@example.com' })

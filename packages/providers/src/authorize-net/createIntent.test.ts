@@ -2,7 +2,13 @@
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { connectTo, openHostedPage, sampleIntent, sampleInvoice, authorizeNetHarness } from './testing/testGateway.ts'
+import {
+  authorizeNetHarness,
+  connectTo,
+  openHostedPage,
+  sampleIntent,
+  sampleInvoice,
+} from './testing/authorizeNetHarness.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }

@@ -1,7 +1,13 @@
 // The search for the transactions of a payment in the lists of the gateway.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
-import { openHostedPage, retrieve, sampleInvoice, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
+import {
+  authorizeNetHarness,
+  openHostedPage,
+  retrieve,
+  sampleInvoice,
+  sampleRef,
+} from './testing/authorizeNetHarness.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs

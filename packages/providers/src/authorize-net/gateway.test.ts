@@ -1,7 +1,7 @@
 // The account's currency, which the gateway is asked for once.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t, { type Test } from 'tap'
-import { connectTo, openHostedPage, retrieve, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
+import { authorizeNetHarness, connectTo, openHostedPage, retrieve, sampleRef } from './testing/authorizeNetHarness.ts'
 
 /** A payment that was made, and how the currency of its snapshot is found. */
 async function paid(t: Test, options: Parameters<typeof authorizeNetHarness>[1] = {}) {

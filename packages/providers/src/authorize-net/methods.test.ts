@@ -1,7 +1,7 @@
 // Customers and their saved methods.
 import t, { type Test } from 'tap'
 import { customerMissing, type ProviderError } from '../provider.ts'
-import { authorizeNetHarness } from './testing/testGateway.ts'
+import { authorizeNetHarness } from './testing/authorizeNetHarness.ts'
 
 const card = { card: 'made-up-card-0015', expirationDate: '2031-08', cardType: 'MasterCard' }
 const lost = { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>

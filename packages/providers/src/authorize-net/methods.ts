@@ -1,16 +1,57 @@
+// A saved method as Authorize.Net shows it: masked.
+
+import { createHash } from 'node:crypto'
+import type { MethodDetails } from '@paylog/domain/payment-methods/events'
+import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
+import { unreadableResponse } from '../responses.ts'
+import {
+  type Api,
+  AuthorizeNetError,
+  createdPaymentProfile,
+  createdProfile,
+  type Deadline,
+  emptyResponse,
+  isNotFound,
+  type PaymentProfile,
+  paymentProfile,
+  startDeadline,
+} from './api.ts'
+import { plainText } from './fields.ts'
+import type { Gateway } from './gateway.ts'
+
+export type ProfileRef = { readonly customerProfileId: string; readonly customerPaymentProfileId: string }
+
+/** @throws ProviderError */
+export async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
+  const { customerProfileId, customerPaymentProfileId } = ref
+  const { body } = await api.idempotent({
+    method: 'getCustomerPaymentProfile',
+    members: { customerProfileId, customerPaymentProfileId, unmaskExpirationDate: true },
+    response: paymentProfile,
+    deadline,
+  })
+  return detailsOf(body.paymentProfile)
+}
+
+/** A wallet's token stands for a card, and has a number of its own. */
+function detailsOf({ payment }: PaymentProfile): MethodDetails {
+  const { creditCard, bankAccount, tokenInformation } = payment ?? {}
+  const number = creditCard?.cardNumber ?? bankAccount?.accountNumber ?? tokenInformation?.tokenNumber ?? ''
+  const expiry = /^(\d{4})-(\d\d)$/.exec(creditCard?.expirationDate ?? tokenInformation?.expirationDate ?? '')
+  return {
+    payment_type: creditCard || tokenInformation ? 'card' : bankAccount ? 'bank_account' : null,
+    wallet_type: null,
+    card_brand: creditCard?.cardType ?? null,
+    last_four: /\d{4}$/.exec(number)?.[0] ?? null,
+    expiry_month: expiry?.[2] ?? null,
+    expiry_year: expiry?.[1] ?? null,
+  }
+}
+
 // Customers and their saved methods: customer profiles and payment profiles.
 //
 // A client's token is what Accept.js hands out, in one string: `<dataDescriptor>:<dataValue>`, for instance
 // `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It is good for one use within 15 minutes.
-import { createHash } from 'node:crypto'
-import { unreadableResponse } from '../answers.ts'
-import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
-import { createdPaymentProfile, createdProfile, emptyResponse } from './answers.ts'
-import { type Api, type Deadline, startDeadline } from './api.ts'
-import type { Gateway } from './gateway.ts'
-import { readPaymentProfile } from './paymentProfile.ts'
-import { plainText } from './plainText.ts'
-import { isNotFound, AuthorizeNetError } from './refusals.ts'
 
 const maxEmailLength = 255
 

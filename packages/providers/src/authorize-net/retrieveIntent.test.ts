@@ -2,13 +2,13 @@
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
 import {
+  authorizeNetHarness,
   openHostedPage,
   retrieve,
   sampleIntent,
   sampleInvoice,
   sampleRef,
-  authorizeNetHarness,
-} from './testing/testGateway.ts'
+} from './testing/authorizeNetHarness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 /** What the fake does happens now; only the payment is older. */

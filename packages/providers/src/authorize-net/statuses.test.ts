@@ -1,6 +1,6 @@
 // The gateway's words and codes, and our statuses.
 import t from 'tap'
-import { isRefund, statusOf } from './statuses.ts'
+import { isRefund, statusOf } from './transactions.ts'
 
 const authCapture = 'authCaptureTransaction'
 

@@ -3,7 +3,7 @@ import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthori
 import t from 'tap'
 import { withPriority } from '../pacing.ts'
 import type { IntentRef, Provider } from '../provider.ts'
-import { connectTo, retrieve, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
+import { authorizeNetHarness, connectTo, retrieve, sampleRef } from './testing/authorizeNetHarness.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs

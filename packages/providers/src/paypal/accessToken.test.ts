@@ -1,11 +1,11 @@
 // Access to PayPal: one token for many calls, another one in time, and nothing done without one.
-import type { Fault } from '@paylog/testing/fakeProvider'
+import type { Fault } from '@paylog/testing/fakeServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createHttpClient } from '../http.ts'
-import { unlimitedPace } from '../testing/unpaced.ts'
-import { createAccessTokens } from './accessToken.ts'
-import { createRequest, paypalFor, paypalHarness } from './testing/testPaypal.ts'
+import { unlimitedPace } from '../testing/providerHarness.ts'
+import { createAccessTokens } from './client.ts'
+import { createRequest, paypalFor, paypalHarness } from './testing/paypalHarness.ts'
 
 const tokenPath = /oauth2/
 const create = (key: string) => ({ ...createRequest, idempotency_key: key })

@@ -1,5 +1,5 @@
 // A product comes to PayPal's catalogue once, and is brought up to date there.
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { CatalogPrice } from '../productCatalog.ts'
 import {
@@ -11,8 +11,8 @@ import {
   productId,
   putTestProduct,
   ticket,
-} from './testing/catalogUnderTest.ts'
-import { paypalHarness } from './testing/testPaypal.ts'
+} from './testing/catalogHarness.ts'
+import { paypalHarness } from './testing/paypalHarness.ts'
 
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 

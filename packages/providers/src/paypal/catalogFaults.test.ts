@@ -1,5 +1,5 @@
 // What becomes of a product when PayPal or the way to it fails: wherever that is, going over it again leaves it there once.
-import type { Fault } from '@paylog/testing/fakeProvider'
+import type { Fault } from '@paylog/testing/fakeServer'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
 import type { CatalogProduct, ProductCatalog, ProviderProductIds } from '../productCatalog.ts'
@@ -12,7 +12,7 @@ import {
   plansOf,
   productId,
   putTestProduct,
-} from './testing/catalogUnderTest.ts'
+} from './testing/catalogHarness.ts'
 
 const passing: readonly Fault[] = [
   { kind: 'drop', commits: false },

@@ -1,8 +1,8 @@
 // What becomes of a payment when PayPal or the way to it fails: nothing is charged twice, and nothing is called done or
 // undone that may be the other.
+
 import { createServer } from 'node:http'
-import type { Fault } from '@paylog/testing/fakeProvider'
-import { listen } from '@paylog/testing/httpServer'
+import { type Fault, listen } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import {
@@ -10,10 +10,10 @@ import {
   capture,
   createRequest,
   paypalFor,
+  paypalHarness,
   refTo,
   retrieve,
-  paypalHarness,
-} from './testing/testPaypal.ts'
+} from './testing/paypalHarness.ts'
 
 const lasting: readonly Fault[] = [
   { kind: 'drop', commits: false },

@@ -2,7 +2,7 @@
 import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
-import { paymentId } from './testing/testPaypal.ts'
+import { paymentId } from './testing/paypalHarness.ts'
 
 const createTime = '2026-09-01T10:00:00.123Z'
 const read = (type: string, resource: unknown, resource_type?: string) => {

@@ -5,10 +5,10 @@ import {
   capture,
   createRequest,
   paymentId,
+  paypalHarness,
   refTo,
   retrieve,
-  paypalHarness,
-} from './testing/testPaypal.ts'
+} from './testing/paypalHarness.ts'
 
 const currentTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/
 

@@ -1,9 +1,9 @@
 // PayPal: orders that a payer approves and we capture, saved methods, products, and signed notifications.
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
-import { checkAmount } from './amounts.ts'
 import { createCatalog } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
+import { checkAmount } from './fields.ts'
 import { readNotification } from './notifications.ts'
 import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
 import { createVault } from './vault.ts'

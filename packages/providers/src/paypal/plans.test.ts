@@ -1,12 +1,21 @@
 // Calls about billing plans, where the tests of what is made of them do not get.
+
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import { unlimitedPace } from '../testing/unpaced.ts'
+import { unlimitedPace } from '../testing/providerHarness.ts'
+import { createProduct } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
-import { billingCyclesOf, isAtPrice } from './planPrice.ts'
-import { activatePlan, createPlan, deactivatePlan, getPlan, listPlans, renamePlan } from './plans.ts'
-import { createProduct } from './products.ts'
-import { membership, monthly, productId, ticket } from './testing/catalogUnderTest.ts'
+import {
+  activatePlan,
+  billingCyclesOf,
+  createPlan,
+  deactivatePlan,
+  getPlan,
+  isAtPrice,
+  listPlans,
+  renamePlan,
+} from './plans.ts'
+import { membership, monthly, productId, ticket } from './testing/catalogHarness.ts'
 
 const price = { ...monthly, recurring: { interval: 'month', trial_days: 14 } } as const
 

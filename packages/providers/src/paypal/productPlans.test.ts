@@ -10,7 +10,7 @@ import {
   plansOf,
   productId,
   putTestProduct,
-} from './testing/catalogUnderTest.ts'
+} from './testing/catalogHarness.ts'
 
 t.test('a recurring product has a plan, which can be subscribed to at once', async (t) => {
   const { fake, catalog } = await catalogHarness(t)

@@ -1,9 +1,9 @@
 // The product catalogue at PayPal.
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import { unlimitedPace } from '../testing/unpaced.ts'
+import { unlimitedPace } from '../testing/providerHarness.ts'
+import { createProduct, describeProduct, getProduct, type NewPaypalProduct } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
-import { createProduct, describeProduct, getProduct, type NewPaypalProduct } from './products.ts'
 
 const id = '0198f3a0-0000-7000-8000-0000000000b1'
 const product: NewPaypalProduct = { id, name: 'Ticket', description: null, type: 'DIGITAL' }

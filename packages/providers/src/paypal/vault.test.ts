@@ -1,7 +1,7 @@
 // Saved methods: kept, looked at and forgotten at PayPal.
 import t from 'tap'
 import { customerMissing, type ProviderMethods } from '../provider.ts'
-import { createRequest, paypalHarness } from './testing/testPaypal.ts'
+import { createRequest, paypalHarness } from './testing/paypalHarness.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
 const owner = 'guest:pat@example.com'

@@ -5,8 +5,7 @@ import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import { readResponse } from '../http.ts'
 import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
-import type { PaypalClient } from './client.ts'
-import { type PaypalRejection, rejectionError } from './refusals.ts'
+import { type PaypalClient, type PaypalRejection, rejectionError } from './client.ts'
 
 const Card = Type.Object({
   brand: Type.Optional(Code),

@@ -4,7 +4,7 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { type Provider, ProviderError } from '../provider.ts'
-import { createRequest, paypalFor, paypalHarness } from './testing/testPaypal.ts'
+import { createRequest, paypalFor, paypalHarness } from './testing/paypalHarness.ts'
 
 type Signed = ReturnType<FakePaypal['signed']>
 

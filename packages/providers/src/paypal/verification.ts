@@ -5,9 +5,8 @@ import { Compile } from 'typebox/compile'
 import { readResponse } from '../http.ts'
 import { withPriority } from '../pacing.ts'
 import { ProviderError, type SignedNotification } from '../provider.ts'
-import { createPaypalClient, type PaypalClient } from './client.ts'
-import { parseNotification } from './notificationText.ts'
-import { rejectionError } from './refusals.ts'
+import { createPaypalClient, type PaypalClient, rejectionError } from './client.ts'
+import { parseNotification } from './fields.ts'
 
 const verdict = Compile(
   Type.Object({ verification_status: Type.Union([Type.Literal('SUCCESS'), Type.Literal('FAILURE')]) }),

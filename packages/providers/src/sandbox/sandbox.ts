@@ -1,10 +1,90 @@
-// The sandbox provider: deterministic, without a network and without a state of its own.
+// Ids of the sandbox, which keeps nothing: they follow from what they are made of.
+import { createHash } from 'node:crypto'
+import type { MethodDetails } from '@paylog/domain/payment-methods/events'
+import { notificationJson } from '../fields.ts'
 import { type GenericEventOptions, readGenericEvent } from '../genericEvent.ts'
-import { notificationJson } from '../notificationJson.ts'
-import type { Provider, ProviderNotification } from '../provider.ts'
-import { sandboxCatalog } from './catalog.ts'
-import { cards, declined, declinedCard, sandboxMethods } from './methods.ts'
+import type { ProductCatalog } from '../productCatalog.ts'
+import { type Provider, ProviderError, type ProviderMethods, type ProviderNotification } from '../provider.ts'
 import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
+
+/**
+ * The form of a UUID, because a run of digits in another form could look like a card number to us when a client sends
+ * the id back.
+ */
+export function derivedId(parts: readonly unknown[]): string {
+  const digits = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+}
+
+// The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
+
+export const sandboxCatalog: ProductCatalog = {
+  keepsPrice: () => true,
+  checkProduct: () => undefined,
+
+  async putProduct({ product: { product_id, price }, price: wish, known }) {
+    const { amount_cents, currency, recurring } = price
+    const terms = recurring && [recurring.interval, recurring.trial_days]
+    const priceId = `sandbox_price_${derivedId(['price', product_id, amount_cents, currency, terms])}`
+    return {
+      provider_product_id: `sandbox_prod_${product_id}`,
+      provider_price_id: wish === 'put' ? priceId : (known?.provider_price_id ?? null),
+      kept_fields: [],
+    }
+  },
+}
+
+// The sandbox's customers and saved methods. It keeps none: their ids follow from what they are made of.
+
+export const declinedCard = 'pm_card_declined'
+
+const card = (card_brand: string, last_four: string): MethodDetails => ({
+  payment_type: 'card',
+  wallet_type: null,
+  card_brand,
+  last_four,
+  expiry_month: '12',
+  expiry_year: '2034',
+})
+
+/** What its tokens stand for. Everybody has the same ones, and each owner gets a method of their own from them. */
+export const cards: ReadonlyMap<string, MethodDetails> = new Map([
+  ['pm_card_visa', card('visa', '4242')],
+  ['pm_card_mastercard', card('mastercard', '4444')],
+  ['pm_card_amex', card('amex', '8431')],
+])
+
+export const sandboxMethods: ProviderMethods = {
+  createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
+
+  async attachMethod({ token, provider_customer_id }) {
+    if (provider_customer_id === null) throw new Error('A method at the sandbox is attached to a customer')
+    const provider_method_id = `sandbox_pm_${derivedId(['attached', provider_customer_id, token])}`
+    return { ...cardOf(token), provider_method_id, provider_customer_id }
+  },
+
+  async readMethod({ token, owner }) {
+    return { ...cardOf(token), provider_method_id: `sandbox_pm_${derivedId(['read', owner, token])}` }
+  },
+
+  // It keeps nothing that could be asked for.
+  retrieveMethod: null,
+  detachMethod: async () => undefined,
+}
+
+/** @throws ProviderError `declined`, `rejected` */
+function cardOf(token: string): MethodDetails {
+  if (token === declinedCard) throw declined()
+  const found = cards.get(token)
+  if (found) return found
+  throw new ProviderError('rejected', 'unknown_token', 'The sandbox knows no such token')
+}
+
+export function declined(): ProviderError {
+  return new ProviderError('declined', 'card_declined', 'The card was declined')
+}
+
+// The sandbox provider: deterministic, without a network and without a state of its own.
 
 /** Its notifications have the provider-neutral shape, and no other. */
 const genericEventOptions: GenericEventOptions = {

@@ -2,15 +2,15 @@
 import t from 'tap'
 import type { CatalogPrice, ProviderProductIds } from '../productCatalog.ts'
 import {
+  assertDefaultPrice,
   callsOf,
   catalogHarness,
-  assertDefaultPrice,
   firstPut,
   monthly,
   price,
   product,
   product_id,
-} from './testing/catalogUnderTest.ts'
+} from './testing/catalogHarness.ts'
 
 const at = `POST /v1/products/${product_id}`
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })

@@ -1,11 +1,216 @@
-// Products and their prices at Stripe. https://docs.stripe.com/api/products
+// One product at Stripe, without its prices.
+import Stripe from 'stripe'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
 import { withPriority } from '../pacing.ts'
-import type { CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
+import type {
+  CatalogPrice,
+  CatalogProduct,
+  ProductCatalog,
+  ProviderProduct,
+  ProviderProductIds,
+  PutProduct,
+} from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import { toStripeAmount } from './amounts.ts'
-import type { StripeApi } from './api.ts'
-import { createPrice, isPriceOf, listPrices, makeDefaultPrice } from './catalogPrices.ts'
-import { upsertProduct } from './catalogProduct.ts'
+import { checkResponse } from '../responses.ts'
+import { isAlreadyExisting, isMissing, rejected, type StripeApi } from './api.ts'
+import { CurrencyCode, idIn, Maybe, Reference, toStripeAmount } from './fields.ts'
+
+const productResponse = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
+
+export type PresentProduct = { readonly id: string; readonly default_price: string | null; readonly isNew: boolean }
+
+/**
+ * Sees to it that the product is there as ours is. Its id is ours, and Stripe refuses a second one with it: a call whose
+ * answer was lost never makes a second product, however late it is made again.
+ * @throws ProviderError
+ */
+export async function upsertProduct(
+  call: StripeApi['call'],
+  product: CatalogProduct,
+  known: ProviderProductIds | null,
+): Promise<PresentProduct> {
+  const present =
+    (known && (await updateProduct(call, known.provider_product_id, product))) ??
+    (await createProduct(call, product)) ??
+    (await updateProduct(call, product.product_id, product))
+  if (present) return present
+  throw rejected('product_id_spent')
+}
+
+/** @returns `null` when a product with this id is there already */
+function createProduct(call: StripeApi['call'], product: CatalogProduct): Promise<PresentProduct | null> {
+  const { product_id, name, description } = product
+  return call(async (stripe, timeLeft) => {
+    try {
+      const response = await stripe.products.create(
+        { id: product_id, name, ...(description ? { description } : {}), metadata: metadataOf(product) },
+        timeLeft(),
+      )
+      return presentProduct(response, { isNew: true })
+    } catch (error) {
+      if (isAlreadyExisting(error)) return null
+      throw error
+    }
+  })
+}
+
+/** @returns `null` when there is none with this id */
+function updateProduct(call: StripeApi['call'], id: string, product: CatalogProduct): Promise<PresentProduct | null> {
+  const { name, description } = product
+  return call(async (stripe, timeLeft) => {
+    try {
+      const response = await stripe.products.update(
+        id,
+        // An empty text clears.
+        { name, description: description ?? '', active: true, metadata: metadataOf(product) },
+        timeLeft(),
+      )
+      return presentProduct(response, { isNew: false })
+    } catch (error) {
+      if (isMissing(error)) return null
+      throw error
+    }
+  })
+}
+
+/** Stripe's own `type` only tells goods from services, for subscriptions of an older kind. */
+function metadataOf({ product_id, product_type }: CatalogProduct) {
+  return { product_id, product_type }
+}
+
+function presentProduct(response: unknown, { isNew }: { readonly isNew: boolean }): PresentProduct {
+  const { id, default_price } = checkResponse(productResponse, response)
+  return { id, default_price: idIn(default_price), isNew }
+}
+
+// The prices of a product at Stripe. https://docs.stripe.com/api/prices
+
+const Price = Type.Object({
+  id: Code,
+  currency: CurrencyCode,
+  unit_amount: Maybe(Type.Number()),
+  recurring: Maybe(
+    Type.Object({
+      interval: Type.String(),
+      interval_count: Type.Number(),
+      trial_period_days: Maybe(Type.Number()),
+    }),
+  ),
+  metadata: Maybe(Type.Record(Type.String(), Type.String())),
+})
+type Price = Type.Static<typeof Price>
+const created = Compile(Type.Object({ id: Code }))
+const page = Compile(Type.Object({ data: Type.Array(Price), has_more: Type.Boolean() }))
+
+/** Stripe's longest page. */
+const pageSize = 100
+/** Of a merchant who has that many active prices of one product, the oldest ones are not looked at. */
+const maxPages = 20
+
+export type WantedPrice = Pick<CatalogPrice, 'currency' | 'recurring'> & {
+  readonly unit_amount: number
+  readonly product_id: string
+}
+
+/** @returns the active prices of ours that a product has, newest first. Those that the merchant has made are left alone */
+export async function listPrices(
+  call: StripeApi['call'],
+  { product, product_id }: { readonly product: string; readonly product_id: string },
+): Promise<readonly Price[]> {
+  const ours: Price[] = []
+  let last: Price | undefined
+  for (let pages = 0; pages < maxPages; pages++) {
+    const from = last ? { starting_after: last.id } : {}
+    const { data, has_more } = await call(async (stripe, timeLeft) =>
+      checkResponse(page, await stripe.prices.list({ product, active: true, limit: pageSize, ...from }, timeLeft())),
+    )
+    ours.push(...data.filter(({ metadata }) => metadata?.product_id === product_id))
+    last = data.at(-1)
+    if (!has_more || !last) break
+  }
+  return ours
+}
+
+export function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: WantedPrice): boolean {
+  if (unit_amount !== wanted.unit_amount || currency.toUpperCase() !== wanted.currency) return false
+  if (!recurring || !wanted.recurring) return !recurring && !wanted.recurring
+  const { interval, interval_count, trial_period_days } = recurring
+  const trial_days = trial_period_days ?? 0
+  return interval === wanted.recurring.interval && interval_count === 1 && trial_days === wanted.recurring.trial_days
+}
+
+/**
+ * @returns `null` when Stripe only repeats what it said to this key before. The price may have been archived since, or
+ *   deleted with its product, or it was refused for what is no longer so
+ */
+export function createPrice(
+  call: StripeApi['call'],
+  { product, wanted, idempotencyKey }: PriceToCreate,
+): Promise<string | null> {
+  const { unit_amount, product_id } = wanted
+  const params = {
+    product,
+    unit_amount,
+    currency: wanted.currency.toLowerCase(),
+    ...(wanted.recurring ? { recurring: recurringOf(wanted.recurring) } : {}),
+    metadata: { product_id },
+  }
+  return call(async (stripe, timeLeft) => {
+    try {
+      const response = await stripe.prices.create(params, { ...timeLeft(), idempotencyKey })
+      const { id } = checkResponse(created, response)
+      return isReplayed(response.lastResponse.headers) ? null : id
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeError && isReplayed(error.headers)) return null
+      throw error
+    }
+  })
+}
+
+type PriceToCreate = { readonly product: string; readonly wanted: WantedPrice; readonly idempotencyKey: string }
+
+/**
+ * The trial is a default: a subscription has to ask for it (`trial_from_plan`), and Checkout takes its own. No trial is
+ * none at all, for Stripe takes no 0.
+ */
+function recurringOf({ interval, trial_days }: NonNullable<CatalogPrice['recurring']>) {
+  return { interval, ...(trial_days > 0 ? { trial_period_days: trial_days } : {}) }
+}
+
+function isReplayed(headers: Readonly<Record<string, string>> = {}): boolean {
+  return headers['idempotent-replayed'] === 'true'
+}
+
+/** Makes a price the one to be sold at, and archives the others. @returns the refusal, if Stripe refused something of it */
+export async function makeDefaultPrice(
+  call: StripeApi['call'],
+  { product: { id, default_price }, priceId, others }: DefaultPriceChange,
+): Promise<ProviderError | null> {
+  try {
+    if (default_price !== priceId)
+      await call(async (stripe, timeLeft) =>
+        checkResponse(created, await stripe.products.update(id, { default_price: priceId }, timeLeft())),
+      )
+    for (const other of others)
+      await call(async (stripe, timeLeft) =>
+        checkResponse(created, await stripe.prices.update(other, { active: false }, timeLeft())),
+      )
+    return null
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === 'rejected') return error
+    throw error
+  }
+}
+
+type DefaultPriceChange = {
+  readonly product: { readonly id: string; readonly default_price: string | null }
+  readonly priceId: string
+  readonly others: readonly string[]
+}
+
+// Products and their prices at Stripe. https://docs.stripe.com/api/products
 
 /** How often it is looked again when somebody else works on the same product. */
 const maxRounds = 5

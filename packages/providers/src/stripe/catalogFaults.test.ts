@@ -1,6 +1,6 @@
 // Lost answers, too many requests and several at once: each product is there once, with one price of ours.
 import { createServer } from 'node:http'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -8,15 +8,15 @@ import { createPace } from '../pacing.ts'
 import type { PutProduct } from '../productCatalog.ts'
 import { createStripe } from './stripe.ts'
 import {
+  assertDefaultPrice,
   callsOf,
   catalogAt,
   catalogHarness,
-  assertDefaultPrice,
   firstPut,
   price,
   product,
   product_id,
-} from './testing/catalogUnderTest.ts'
+} from './testing/catalogHarness.ts'
 
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 const dearer: PutProduct = {

@@ -1,9 +1,69 @@
-// The fields that Stripe's objects are made of, and a lenient look at those that nothing depends on.
+// Amounts as Stripe writes them, whose currencies have other decimals than ISO 4217 in places.
+// https://docs.stripe.com/currencies
+import { DomainError } from '@paylog/domain/errors'
 import { Email } from '@paylog/domain/fields'
+import { currencyExponent } from '@paylog/domain/money'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, UnixTime } from '../fields.ts'
-import { fromStripeAmount } from './amounts.ts'
+
+const zeroDecimal = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
+const threeDecimal = new Set('BHD JOD KWD OMR TND'.split(' '))
+/** Where Stripe's decimals differ from ISO's: ISK and UGX have none, but are written as if they had; MGA has two. */
+const otherThanIso = new Set('ISK UGX MGA'.split(' '))
+
+/** The longest amount that Stripe takes for cards. What is too much for one way to pay, or too little, Stripe knows. */
+const maxAmount = 999_999_999_999
+
+/** @throws DomainError `currency_not_supported` when Stripe cannot be asked for this amount */
+export function checkStripeAmount(amount_cents: number, currency: string): void {
+  if (toStripeAmount(amount_cents, currency) === null)
+    throw new DomainError('currency_not_supported', 'Stripe does not take this amount in this currency', {
+      provider_id: 'stripe',
+      currency,
+      amount_cents,
+    })
+}
+
+/**
+ * An amount in the integer that Stripe means by it.
+ * @param amount_cents in ISO's minor units
+ * @param currency upper case
+ * @returns `null` when there is none
+ */
+export function toStripeAmount(amount_cents: number, currency: string): number | null {
+  const amount = scaled(amount_cents, stripeExponent(currency) - currencyExponent(currency))
+  return amount !== null && isWritable(amount, currency) ? amount : null
+}
+
+/**
+ * An amount of Stripe's in ISO's minor units.
+ * @param currency in any case
+ * @returns `null` for a fraction of the minor unit, which Stripe does not charge
+ */
+export function fromStripeAmount(amount: number, currency: string): number | null {
+  const code = currency.toUpperCase()
+  return scaled(amount, currencyExponent(code) - stripeExponent(code))
+}
+
+function isWritable(amount: number, currency: string): boolean {
+  const isKnown = currencyExponent(currency) === stripeExponent(currency) || otherThanIso.has(currency)
+  // The banks behind Stripe take two decimals of the three.
+  return isKnown && amount <= maxAmount && (!threeDecimal.has(currency) || amount % 10 === 0)
+}
+
+function stripeExponent(currency: string): number {
+  if (zeroDecimal.has(currency)) return 0
+  return threeDecimal.has(currency) ? 3 : 2
+}
+
+function scaled(amount: number, decimals: number): number | null {
+  if (decimals >= 0) return amount * 10 ** decimals
+  const unit = 10 ** -decimals
+  return amount % unit === 0 ? amount / unit : null
+}
+
+// The fields that Stripe's objects are made of, and a lenient look at those that nothing depends on.
 
 export const CurrencyCode = Type.String({ pattern: '^[A-Za-z]{3}$' })
 

@@ -1,6 +1,6 @@
 // What Stripe tells of saved methods.
 import t from 'tap'
-import { withCustomer } from './testing/stripeUnderTest.ts'
+import { withCustomer } from './testing/stripeHarness.ts'
 
 t.test('every event about a method names it and the customer that it is or was attached to', async (t) => {
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)

@@ -2,7 +2,7 @@
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { customerMissing } from '../provider.ts'
-import { createIntentRequest, stripeAt, stripeWithListener, withCustomer } from './testing/stripeUnderTest.ts'
+import { createIntentRequest, stripeAt, stripeWithListener, withCustomer } from './testing/stripeHarness.ts'
 
 const attachedTo = (fake: FakeStripe, id: string) =>
   fake.events.filter(

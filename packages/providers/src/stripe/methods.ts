@@ -1,14 +1,100 @@
-// Customers and their saved methods. https://docs.stripe.com/api/payment_methods
+// A payment method of Stripe's, and what is read from it. https://docs.stripe.com/api/payment_methods/object
+
+import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type Stripe from 'stripe'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { checkResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
-import type { ProviderMethods } from '../provider.ts'
-import type { StripeApi, TimeLeft } from './api.ts'
-import { attachMethod } from './attachMethod.ts'
-import { detailsOf, findMethod, findMethodOf, paymentMethod, readMethodOf } from './paymentMethod.ts'
-import { isInvalidRequest, rejected } from './refusals.ts'
+import { customerMissing, ProviderError, type ProviderMethods, type ReadMethod } from '../provider.ts'
+import { checkResponse, unreadableResponse } from '../responses.ts'
+import { isInvalidRequest, isMissing, rejected, type StripeApi, type TimeLeft, toProviderError } from './api.ts'
+import { codeIn, idIn, Maybe, objectIn, Reference } from './fields.ts'
+
+const PaymentMethod = Type.Object({
+  id: Code,
+  type: Code,
+  customer: Maybe(Reference),
+  card: Maybe(
+    Type.Object({
+      brand: Maybe(Code),
+      exp_month: Maybe(Type.Integer({ minimum: 1, maximum: 12 })),
+      exp_year: Maybe(Type.Integer({ minimum: 1000, maximum: 9999 })),
+      wallet: Maybe(Type.Object({ type: Code })),
+    }),
+  ),
+})
+export type PaymentMethod = Static<typeof PaymentMethod>
+export const paymentMethod = Compile(PaymentMethod)
+
+/** A method, and whose it should be. */
+export type MethodLookup = { readonly id: string; readonly provider_customer_id: string; readonly timeLeft: TimeLeft }
+
+/** A method if it is the customer's. */
+export async function findMethodOf(stripe: Stripe, lookup: MethodLookup): Promise<PaymentMethod | null> {
+  const method = await findMethod(stripe, lookup.id, lookup.timeLeft)
+  return idIn(method?.customer) === lookup.provider_customer_id ? method : null
+}
+
+/** A method, whosever it is. */
+export async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft): Promise<PaymentMethod | null> {
+  try {
+    return checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+export function readMethodOf(method: PaymentMethod): ReadMethod {
+  return { ...detailsOf(method), provider_method_id: method.id }
+}
+
+export function detailsOf(method: PaymentMethod): MethodDetails {
+  const { type, card } = method
+  return {
+    payment_type: type,
+    wallet_type: card?.wallet?.type ?? null,
+    card_brand: card?.brand ?? null,
+    // Bank debits have one as well.
+    last_four: codeIn(objectIn(objectIn(method)[type]).last4),
+    expiry_month: card?.exp_month ? String(card.exp_month).padStart(2, '0') : null,
+    expiry_year: card?.exp_year ? String(card.exp_year) : null,
+  }
+}
+
+// Attaches a method to a customer, also when that was done before.
+
+type Attachment = MethodLookup & { readonly idempotency_key: string }
+
+/** @throws ProviderError; what the `stripe` package throws */
+export async function attachMethod(stripe: Stripe, attachment: Attachment): Promise<PaymentMethod> {
+  const { id, idempotency_key, provider_customer_id: customer, timeLeft } = attachment
+  // A key means the same parameters each time, and the user gets another customer when Stripe has lost the first.
+  const options = { ...timeLeft(), idempotencyKey: `${idempotency_key}-${customer}` }
+  let response: Stripe.Response<Stripe.PaymentMethod>
+  try {
+    response = await stripe.paymentMethods.attach(id, { customer }, options)
+  } catch (error) {
+    if (isMissing(error, 'customer')) throw customerMissingError(error)
+    if (!isInvalidRequest(error)) throw error
+    // A setup intent of the same customer has attached its method already, which Stripe refuses to do again.
+    return (await findMethodOf(stripe, attachment)) ?? Promise.reject(error)
+  }
+  const method = checkResponse(paymentMethod, response)
+  if (idIn(method.customer) !== customer) throw unreadableResponse('another_customer')
+  if (response.lastResponse.headers['idempotent-replayed'] !== 'true') return method
+  // What is kept under a key says how it was, and the method may have been detached since.
+  const present = await findMethodOf(stripe, { ...attachment, id: method.id })
+  if (present) return present
+  throw new ProviderError('rejected', 'detached', 'The provider does not accept this token any more')
+}
+
+function customerMissingError(error: unknown): ProviderError {
+  const cause = toProviderError(error)
+  return new ProviderError('rejected', customerMissing, 'The provider does not know the customer', { cause })
+}
+
+// Customers and their saved methods. https://docs.stripe.com/api/payment_methods
 
 const customer = Compile(Type.Object({ id: Code }))
 

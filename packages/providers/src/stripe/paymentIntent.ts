@@ -1,10 +1,9 @@
 // A payment intent of Stripe's, and what it says about a payment. https://docs.stripe.com/api/payment_intents/object
 import type { Evidence } from '@paylog/domain/payments/evidence'
-import type { PaymentStatus } from '@paylog/domain/payments/status'
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
 import { Amount, Code } from '../fields.ts'
-import { fromStripeAmount } from './amounts.ts'
-import { CurrencyCode, idIn, Maybe, Reference } from './fields.ts'
+import { CurrencyCode, fromStripeAmount, idIn, Maybe, Reference } from './fields.ts'
 
 /** As much as we read of one, in answers and in notifications. */
 export const PaymentIntent = Type.Object({

@@ -1,9 +1,9 @@
 // What Stripe's events about payments say: statuses, refunds, disputes, and what tells the same money again.
+
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { readNotification } from './notification.ts'
-import { createdSeconds, intentFixture, occurred_at, readEvent } from './testing/notificationUnderTest.ts'
-import { payment_id } from './testing/stripeUnderTest.ts'
+import { readNotification } from './notifications.ts'
+import { createdSeconds, intentFixture, occurred_at, payment_id, readEvent } from './testing/stripeHarness.ts'
 
 t.test('an event about an intent is evidence of its status', async (t) => {
   const statuses: readonly [string, string][] = [

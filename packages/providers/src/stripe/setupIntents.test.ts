@@ -1,6 +1,6 @@
 // Setup intents at Stripe.
 import t from 'tap'
-import { stripeWithListener, withCustomer } from './testing/stripeUnderTest.ts'
+import { stripeWithListener, withCustomer } from './testing/stripeHarness.ts'
 
 t.test('prepares to save a method, for the customer if there is one', async (t) => {
   const { fake, stripe, provider_customer_id } = await withCustomer(t)

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { signEvent } from '@paylog/testing/stripe/events'
 import Stripe from 'stripe'
 import t from 'tap'
-import { verifyStripeSignature } from './signature.ts'
+import { verifyStripeSignature } from './notifications.ts'
 
 const secret = 'whsec_example'
 const now = new Date('2026-01-01T12:00:00.000Z')

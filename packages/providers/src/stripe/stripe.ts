@@ -1,14 +1,12 @@
 // Stripe. https://docs.stripe.com/api
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
-import { checkStripeAmount } from './amounts.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
-import { cancelIntent, createIntent, findIntents, retrieveIntent } from './intentCalls.ts'
+import { checkStripeAmount } from './fields.ts'
+import { cancelIntent, createIntent, createSetupIntent, findIntents, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
-import { readNotification } from './notification.ts'
-import { createSetupIntent } from './setupIntents.ts'
-import { readStripeSignature, verifyStripeSignature } from './signature.ts'
+import { readNotification, readStripeSignature, verifyStripeSignature } from './notifications.ts'
 
 /**
  * @param options `secretKey` secret or restricted, live or test; `webhookSecrets` of the notifications' signature, several

@@ -1,7 +1,7 @@
 // What Stripe's events about subscriptions, invoices, customers and methods say, in both shapes of billing.
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import t from 'tap'
-import { createdSeconds, occurred_at, readEvent } from './testing/notificationUnderTest.ts'
+import { createdSeconds, occurred_at, readEvent } from './testing/stripeHarness.ts'
 
 t.test('a subscription, in both shapes', async (t) => {
   for (const shape of ['since_2025', 'before_2025'] as const) {

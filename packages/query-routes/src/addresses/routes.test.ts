@@ -1,8 +1,7 @@
-import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
-import { AddressResource } from '@paylog/domain/addresses/resource'
-import { addAddressTo, ofGuest, ofUser } from '@paylog/projections/testing/testResources'
+import { AddressResource, addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
+import { addAddressTo, ofGuest, ofUser } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { ada, asAda, asGuest, queryApiHarness } from '../testing/testApi.ts'
+import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
 
 const ofAda = ofUser(ada.payer.id)
 const occurred_at = '2026-03-02T10:00:00.000Z'

@@ -1,17 +1,25 @@
 // GET /addresses and GET /addresses/{id} (interface, sections 2.5 and 4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ownerOf } from '@paylog/domain/actor'
+import { AddressResource } from '@paylog/domain/addresses/address'
 import { AddressType } from '@paylog/domain/addresses/events'
-import { AddressResource } from '@paylog/domain/addresses/resource'
 import { exampleAddress } from '@paylog/domain/examples'
-import { ownerOf } from '@paylog/domain/owner'
 import { getAddress, listAddresses } from '@paylog/projections/addresses/queries'
-import { newestFirst } from '@paylog/projections/queries/page'
+import { newestFirst } from '@paylog/projections/queries/listPage'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { Type } from 'typebox'
-import { listResponse, toListResponse, listParameters } from '../lists.ts'
-import { type QueryDependencies, readSchema } from '../reading.ts'
-import { ItemParams, ItemQuery, replyWithItem, itemResponse } from '../singles.ts'
-import { ownEmailOnly } from '../userContext.ts'
+import {
+  ItemParams,
+  ItemQuery,
+  itemResponse,
+  listParameters,
+  listResponse,
+  ownEmailOnly,
+  type QueryDependencies,
+  readSchema,
+  replyWithItem,
+  toListResponse,
+} from '../routeSchemas.ts'
 
 const ListQuery = Type.Object({
   ...listParameters,

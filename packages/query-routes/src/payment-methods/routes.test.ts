@@ -1,8 +1,11 @@
-import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
-import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { ofGuest, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
+import {
+  PaymentMethodResource,
+  paymentMethodFold,
+  removePaymentMethod,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { addMethodTo, ofGuest, ofUser } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { ada, asAda, asGuest, queryApiHarness } from '../testing/testApi.ts'
+import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
 
 const ofAda = ofUser(ada.payer.id)
 

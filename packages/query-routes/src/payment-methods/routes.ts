@@ -1,16 +1,24 @@
 // GET /payment-methods and GET /payment-methods/{id} (interface, sections 2.3 and 4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ownerOf } from '@paylog/domain/actor'
 import { exampleMethod } from '@paylog/domain/examples'
-import { ownerOf } from '@paylog/domain/owner'
-import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
+import { PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
 import { getPaymentMethod, listPaymentMethods } from '@paylog/projections/payment-methods/queries'
-import { newestFirst } from '@paylog/projections/queries/page'
+import { newestFirst } from '@paylog/projections/queries/listPage'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { Type } from 'typebox'
-import { listResponse, toListResponse, listParameters } from '../lists.ts'
-import { type QueryDependencies, readSchema } from '../reading.ts'
-import { ItemParams, ItemQuery, replyWithItem, itemResponse } from '../singles.ts'
-import { ownEmailOnly } from '../userContext.ts'
+import {
+  ItemParams,
+  ItemQuery,
+  itemResponse,
+  listParameters,
+  listResponse,
+  ownEmailOnly,
+  type QueryDependencies,
+  readSchema,
+  replyWithItem,
+  toListResponse,
+} from '../routeSchemas.ts'
 
 export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const preHandler = readAfter('payment_methods')

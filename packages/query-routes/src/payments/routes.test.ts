@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import { guest, addPaymentTo } from '@paylog/projections/testing/testEvents'
-import { ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
+import { addMethodTo, addPaymentTo, guest, ofUser } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { ada, asGuest, callers, grace, queryApiHarness } from '../testing/testApi.ts'
+import { ada, asGuest, callers, grace, queryApiHarness } from '../testing/queryApiHarness.ts'
 
 const succeeded = {
   occurred_at: '2026-03-02T00:00:00.000Z',

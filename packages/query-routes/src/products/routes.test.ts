@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { ProductResource } from '@paylog/domain/products/resource'
-import type { LogFixture } from '@paylog/projections/testing/testEvents'
-import { changeProductIn, addProductTo } from '@paylog/projections/testing/testResources'
+import { ProductResource } from '@paylog/domain/products/product'
+import { addProductTo, changeProductIn, type LogFixture } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { asAda, asAdmin, asGuest, queryApiHarness } from '../testing/testApi.ts'
+import { asAda, asAdmin, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
 
 const path = '/admin/products'
 

@@ -1,7 +1,7 @@
 // How much of it is shown, and that the order holds.
 import t from 'tap'
-import { asAdmin } from '../testing/testApi.ts'
-import { failed, webhookLogHarness } from '../testing/testWebhooks.ts'
+import { asAdmin } from '../testing/queryApiHarness.ts'
+import { failed, webhookLogHarness } from '../testing/webhookLogHarness.ts'
 
 const kib = 1024
 /** A body of so many bytes. */

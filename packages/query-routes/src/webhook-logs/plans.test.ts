@@ -1,10 +1,10 @@
 // How Postgres finds entries among very many: by an index for whatever is asked, also for what is rare or long past.
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
-import { recordingPool } from '@paylog/projections/testing/testDatabase'
+import { recordingPool } from '@paylog/projections/testing/projectionHarness'
 import { getWebhookLog, listWebhookLogs, type WebhookLogsQuery } from '@paylog/projections/webhook-logs/queries'
 import t from 'tap'
-import { webhookLogHarness } from '../testing/testWebhooks.ts'
+import { webhookLogHarness } from '../testing/webhookLogHarness.ts'
 
 const rows = 60_000
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
+import { WebhookLogEntry } from '@paylog/domain/webhookLog'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { ada, asAda, asAdmin, asGrace, asGuest, grace } from '../testing/testApi.ts'
-import { failed, webhookLogHarness } from '../testing/testWebhooks.ts'
+import { ada, asAda, asAdmin, asGrace, asGuest, grace } from '../testing/queryApiHarness.ts'
+import { failed, webhookLogHarness } from '../testing/webhookLogHarness.ts'
 
 const idsOf = (entries: readonly { id: string }[]) => entries.map(({ id }) => id)
 

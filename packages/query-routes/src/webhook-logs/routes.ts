@@ -1,19 +1,73 @@
-// GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): what became of outgoing webhooks.
+// The query string of GET /webhooks/logs (interface, section 4.11), and the question that it asks.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Actor, Session } from '@paylog/domain/actor'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { exampleLogEntry } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
-import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
-import { getWebhookLog, listWebhookLogs } from '@paylog/projections/webhook-logs/queries'
-import { dataResponse, etagHeader, errorResponses, unused } from '@paylog/runtime/http/openApiParts'
+import { WebhookLogEntry, WebhookLogStatus } from '@paylog/domain/webhookLog'
+import {
+  getWebhookLog,
+  type LoggedWebhook,
+  listWebhookLogs,
+  type WebhookLogsQuery,
+} from '@paylog/projections/webhook-logs/queries'
+import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { positionPattern } from '../readAfter.ts'
-import type { QueryDependencies } from '../reading.ts'
-import { ItemParams } from '../singles.ts'
-import { entryJson } from './entryText.ts'
-import { createConcurrencyLimit } from './fewAtOnce.ts'
-import { ListQuery, sessionOf, userSeenBy, toWebhookLogsQuery } from './listQuery.ts'
+import { ItemParams, maxPage, type QueryDependencies } from '../routeSchemas.ts'
+import { createConcurrencyLimit } from './concurrencyLimit.ts'
+
+/** A provider's own name of 255 characters, behind the name of the provider. */
+const maxNameLength = 300
+
+/** Control characters are in no name, and Postgres refuses one of them. */
+const exactMatch = (what: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxNameLength,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      description: `Exactly this ${what}`,
+    }),
+  )
+
+export const ListQuery = Type.Object({
+  provider: exactMatch('provider'),
+  event_type: exactMatch('name, as it is on the wire'),
+  status: Type.Optional(WebhookLogStatus),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'How many at most' }),
+  offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many of the newest are skipped' }),
+})
+
+export function toWebhookLogsQuery(
+  caller: Actor,
+  { provider, event_type: event, status, limit, offset }: Static<typeof ListQuery>,
+): WebhookLogsQuery {
+  return { user_id: userSeenBy(caller), provider, event, status: status ?? 'any', limit, offset }
+}
+
+/** @throws DomainError `forbidden` should a route have forgotten its hook: it fails closed */
+export function sessionOf(caller: Actor): Session {
+  if (caller.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
+  return caller
+}
+
+/** Whose entries a caller sees: the own ones; an administrator all. */
+export function userSeenBy(caller: Actor): string | undefined {
+  const { is_administrator, user_id } = sessionOf(caller)
+  return is_administrator ? undefined : user_id
+}
+
+// A log entry as JSON. It is not left to the serialiser: a payload that is parsed and written anew would round large
+// numbers, and one that is nested deeply enough cannot be written at all, so that it would take the whole list with it.
+
+export function entryJson({ payload, ...entry }: LoggedWebhook): string {
+  return `${JSON.stringify(entry).slice(0, -1)},"payload":${payload}}`
+}
+
+// GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): what became of outgoing webhooks.
 
 /** Per user. A page may take some MiB, several times over until it is sent. */
 const maxConcurrentLists = 2

@@ -4,7 +4,7 @@ import { loadConfig } from '@paylog/config/environment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
-import { apiHarness } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
 import { apiVariables } from './apiServer.ts'
 
 t.test('while the event loop is held up requests are refused, until it is not', async (t) => {

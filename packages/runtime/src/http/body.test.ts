@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { apiHarness } from '../testing/servedApi.ts'
-import { rawBody } from './rawBody.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
+import { rawBody } from './body.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import t, { type Test } from 'tap'
-import { apiHarness } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
 
 const shop = 'https://shop.example.com'
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { apiHarness } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
 
 /** An API with `/slow`, which answers when it is told to, and `/large` of 300 KB; and connections to it. */
 async function connectable(t: Test, variables: Readonly<Record<string, string>>) {

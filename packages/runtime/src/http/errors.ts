@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { DomainError, type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { isDatabaseUnavailable } from '../postgres/databaseFailure.ts'
-import type { ErrorResponse } from './openApiParts.ts'
+import { isDatabaseUnavailable } from '../postgres/databaseErrors.ts'
+import type { ErrorResponse } from './openApiSchemas.ts'
 
 type HttpError = { status: number; code: ErrorCode; message: string; details?: Readonly<Record<string, unknown>> }
 

@@ -7,8 +7,8 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { createLog } from '../telemetry/log.ts'
+import { rawBody } from './body.ts'
 import { createHttp } from './http.ts'
-import { rawBody } from './rawBody.ts'
 
 const Body = Type.Object({
   total_cents: Type.Integer({ minimum: 1 }),

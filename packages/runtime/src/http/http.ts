@@ -1,20 +1,17 @@
 // The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
+
 import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type Logger, withoutRedaction } from '../telemetry/log.ts'
-import { traceRequests } from '../telemetry/requestSpans.ts'
-import { limitBodies } from './body.ts'
-import { limitConnections } from './connections.ts'
-import { drainOnClose } from './draining.ts'
+import { traceRequests } from '../telemetry/spans.ts'
+import { limitBodies, parseStrictJson } from './body.ts'
+import { limitConnections, type PendingResponse, watchPendingResponses } from './connections.ts'
+import { drainOnClose, readBodyBeforeClosing } from './draining.ts'
 import { handleClientError, handleError, handleNotFound } from './errors.ts'
-import { type PendingResponse, watchPendingResponses } from './owedAnswers.ts'
-import { validateHeaders } from './soundRequest.ts'
-import { parseStrictJson } from './strictJson.ts'
-import { readBodyBeforeClosing } from './unreadBody.ts'
-import { validatorCompiler } from './validation.ts'
+import { validateHeaders, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseStrictJson } from './strictJson.ts'
+import { parseStrictJson } from './body.ts'
 
 const refused = { code: 'invalid_request' }
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)

@@ -4,7 +4,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createCallers } from '../http/callers.ts'
-import { apiHarness } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
 
 const off = {
   RATE_LIMIT_PER_MINUTE: '0',

@@ -5,10 +5,8 @@ import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
 import { clientNetwork } from '../http/networks.ts'
-import { credentialKeys } from './credentialKeys.ts'
-import { limitUnauthenticated } from './guardIdentity.ts'
-import { throwRateLimited, setLimitHeaders } from './rateLimited.ts'
-import type { RequestCount, CountRequests } from './requestCounts.ts'
+import { credentialKeys, limitUnauthenticated } from './credentialLimits.ts'
+import { type CountRequests, type RequestCount, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
-import { apiHarness } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
 import { countRequests } from './requestCounts.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })

@@ -1,7 +1,39 @@
-// Counts requests within windows of a minute: in Redis for all processes together, else for this one.
+// A memory of the keys that were seen last, with a bound.
+
+import { DomainError } from '@paylog/domain/errors'
+import type { FastifyReply } from 'fastify'
 import type { Redis } from 'ioredis'
 import type { Logger } from '../telemetry/log.ts'
-import { recentKeys } from './recentKeys.ts'
+
+export type RecentKeys<Value> = {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  delete(key: string): void
+}
+
+const maxKeys = 50_000
+
+/**
+ * Keeps at least the last 25,000 keys. Two halves: when the later one is full, the earlier one is dropped. Dropping the
+ * oldest key alone would take ever longer, as a Map leaves holes where its first entries were.
+ */
+export function recentKeys<Value>(): RecentKeys<Value> {
+  let earlier = new Map<string, Value>()
+  let later = new Map<string, Value>()
+  return {
+    get: (key) => later.get(key) ?? earlier.get(key),
+    set(key, value) {
+      later.set(key, value)
+      if (later.size >= maxKeys / 2) [earlier, later] = [later, new Map()]
+    },
+    delete(key) {
+      earlier.delete(key)
+      later.delete(key)
+    },
+  }
+}
+
+// Counts requests within windows of a minute: in Redis for all processes together, else for this one.
 
 export type RequestCount = {
   readonly count: number
@@ -83,4 +115,22 @@ async function countInRedis(redis: Redis, keys: readonly string[], step: number)
     const restMs = Number(result[2 * index + 1])
     return { count: Number(result[2 * index]), restMs: restMs < 0 ? windowMs : restMs }
   })
+}
+
+// How a caller is told of a limit, and that it is reached.
+
+/** Sets the headers by which a client can keep within a limit of so many in a window. */
+export function setLimitHeaders(reply: FastifyReply, max: number, { count, restMs }: RequestCount): void {
+  reply.headers({
+    'ratelimit-limit': max,
+    'ratelimit-remaining': Math.max(0, max - count),
+    'ratelimit-reset': Math.ceil(restMs / 1_000),
+  })
+}
+
+/** @throws DomainError `rate_limited`, with `Retry-After` */
+export function throwRateLimited(reply: FastifyReply, restMs: number): never {
+  const seconds = Math.max(1, Math.ceil(restMs / 1_000))
+  reply.header('retry-after', seconds)
+  throw new DomainError('rate_limited', 'Too many requests; try again later', { retry_after_seconds: seconds })
 }

@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'

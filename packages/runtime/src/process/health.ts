@@ -1,7 +1,7 @@
 // Tells an orchestrator whether this process lives, and whether what it depends on answers.
 import type { FastifyPluginAsync } from 'fastify'
 import { isClosing } from '../http/draining.ts'
-import { livenessSchema, readinessSchema } from '../http/operationsSchemas.ts'
+import { livenessSchema, readinessSchema } from '../http/openApiSchemas.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 const checkTimeoutMs = 2_000

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '@paylog/testing/compileCache'
+import { compileCache } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 import { stopTimeoutMs } from './lifecycle.ts'
 

@@ -2,7 +2,7 @@
 import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { durationMs, oneOf } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
-import { databaseAdvice } from '../postgres/databaseFailure.ts'
+import { databaseAdvice } from '../postgres/databaseErrors.ts'
 import { createLog, type Logger, withoutUrlSecrets } from '../telemetry/log.ts'
 import { startTracing } from '../telemetry/tracing.ts'
 

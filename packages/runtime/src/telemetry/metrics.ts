@@ -1,7 +1,7 @@
 // Prometheus metrics of one process.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { metricsSchema } from '../http/operationsSchemas.ts'
+import { metricsSchema } from '../http/openApiSchemas.ts'
 import type { Logger } from './log.ts'
 
 export type Metrics = {

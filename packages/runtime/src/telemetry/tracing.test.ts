@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noProcessEnv: the SDK reads the environment by itself.
 import { ConfigError } from '@paylog/config/environment'
-import { startFakeTraceCollector } from '@paylog/testing/traceCollector'
+import { startFakeTraceCollector } from '@paylog/testing/fakeTraceCollector'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { isTracing, tracer } from './spans.ts'

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { listen } from '../httpServer.ts'
+import { listen } from '../fakeServer.ts'
 import { type FakeAuthorizeNet, startFakeAuthorizeNet } from './fakeAuthorizeNet.ts'
 
 const merchantAuthentication = { name: 'fake-login', transactionKey: 'fake-key' }

@@ -1,15 +1,13 @@
 // Authorize.Net over HTTP, with its state in memory: hosted forms, transactions, batches, profiles and notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
-import { deliverEvents } from '../delivery.ts'
-import { createFaultPlan, createChargeLedger } from '../fakeProvider.ts'
-import { listen } from '../httpServer.ts'
-import { respond, type FakeServer, type AuthorizeNetCall } from './exchange.ts'
+import { createChargeLedger, createFaultPlan, deliverEvents, listen } from '../fakeServer.ts'
 import { merchantOf } from './merchant.ts'
 import { methodsOf } from './methods.ts'
 import { createEvent, type FakeEvent, signEvent } from './notifications.ts'
 import { createProfiles } from './profiles.ts'
-import { type SettlementBatch, createTransactions, type Transaction } from './transactions.ts'
+import { type AuthorizeNetCall, type FakeServer, respond } from './server.ts'
+import { createTransactions, type SettlementBatch, type Transaction } from './transactions.ts'
 
 export type FakeAuthorizeNetOptions = {
   readonly apiLoginId?: string

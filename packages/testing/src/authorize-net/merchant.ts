@@ -1,8 +1,7 @@
 // What payers and the merchant do, with the notifications and the charges that come of it.
-import type { ChargeLedger } from '../fakeProvider.ts'
-import type { ChargeSource } from './hostedTokens.ts'
+import type { ChargeLedger } from '../fakeServer.ts'
 import { type FakeEvent, transactionPayload } from './notifications.ts'
-import type { PaymentAttempt, FakePayment, Transaction, Transactions } from './transactions.ts'
+import type { ChargeSource, FakePayment, PaymentAttempt, Transaction, Transactions } from './transactions.ts'
 
 type Notify = (eventType: string, payload: object) => FakeEvent
 

@@ -1,7 +1,7 @@
 // Authorize.Net's notifications: short bodies, signed with the text of the signature key.
 import { createHmac, randomUUID } from 'node:crypto'
-import type { SignedEvent } from '../delivery.ts'
-import { decimal, toJson } from './decimals.ts'
+import type { SignedEvent } from '../fakeServer.ts'
+import { decimal, toJson } from './server.ts'
 import type { Transaction } from './transactions.ts'
 
 export type FakeEvent = {

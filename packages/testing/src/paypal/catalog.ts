@@ -1,9 +1,7 @@
 // The product catalogue that PayPal keeps.
 
-import { valueAt } from '../jsonAt.ts'
-import { type FakeResponse, respondWith, errorResponse } from './answers.ts'
-import { paypalId } from './ids.ts'
-import { textIssue } from './textIssue.ts'
+import { valueAt } from '../fakeServer.ts'
+import { errorResponse, type FakeResponse, paypalId, respondWith, textIssue } from './responses.ts'
 
 export type PaypalProduct = {
   readonly id: string

@@ -1,7 +1,7 @@
 // The notifications that PayPal sends, with their whole bodies.
-import { paypalId } from './ids.ts'
-import type { Capture, Order } from './orders.ts'
-import { payee, payer, representation } from './orderView.ts'
+
+import { type Capture, type Order, payee, payer, representation } from './orders.ts'
+import { paypalId } from './responses.ts'
 import type { PaymentToken } from './vault.ts'
 
 export type PaypalEvent = {

@@ -2,10 +2,10 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { listen } from '../httpServer.ts'
+import { listen } from '../fakeServer.ts'
 import { type FakePaypal, startFakePaypal } from './fakePaypal.ts'
-import { textAt } from './json.ts'
-import { rawMember } from './rawMember.ts'
+import { textAt } from './responses.ts'
+import { rawMember } from './signatures.ts'
 
 async function token(fake: FakePaypal): Promise<string> {
   const credentials = Buffer.from(`${fake.clientId}:${fake.clientSecret}`).toString('base64')

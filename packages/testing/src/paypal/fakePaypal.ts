@@ -1,18 +1,30 @@
 // PayPal as a real HTTP server that keeps its state in memory: OAuth, orders, vault, catalogue and signed notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
-import { deliverEvents, type SignedEvent } from '../delivery.ts'
-import { type LedgerCharge, createFaultPlan, createChargeLedger, type FaultPlan } from '../fakeProvider.ts'
-import { listen } from '../httpServer.ts'
-import { createFakeRateLimit, type FakeRateLimit } from '../rateLimit.ts'
-import { createIssuedTokens } from './accessTokens.ts'
-import { type ProductStore, createProductStore } from './catalog.ts'
+import {
+  createChargeLedger,
+  createFakeRateLimit,
+  createFaultPlan,
+  deliverEvents,
+  type FakeRateLimit,
+  type FaultPlan,
+  type LedgerCharge,
+  listen,
+  type SignedEvent,
+} from '../fakeServer.ts'
+import { createProductStore, type ProductStore } from './catalog.ts'
 import type { PaypalEvent } from './events.ts'
 import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
 import { captureEvents, createPayerActions, type PayerActions } from './payer.ts'
 import { createPlans, type Plans } from './plans.ts'
-import { createRequestIds } from './requestIds.ts'
-import { respondToCall, type FakePaypalParts, type PaypalCall, readCall } from './routes.ts'
+import {
+  createIssuedTokens,
+  createRequestIds,
+  type FakePaypalParts,
+  type PaypalCall,
+  readCall,
+  respondToCall,
+} from './routes.ts'
 import { createSignatures } from './signatures.ts'
 import { createFakeVault, type Vault } from './vault.ts'
 

@@ -1,10 +1,136 @@
-// The orders that PayPal keeps, and what can be done to them through the API.
+// What PayPal demands of a request for an order.
+
 import { currencyExponent } from '@paylog/domain/money'
-import type { ChargeLedger } from '../fakeProvider.ts'
-import { type FakeResponse, respondWith, errorResponse } from './answers.ts'
-import { paypalId } from './ids.ts'
-import { type Money, type PurchaseUnit, readOrderRequest } from './orderRequests.ts'
-import { minimal, representation } from './orderView.ts'
+import { type ChargeLedger, valueAt } from '../fakeServer.ts'
+import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from './responses.ts'
+
+export const currencies: ReadonlySet<string> = new Set([
+  ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS'],
+  ...['JPY', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
+])
+export const withoutDecimals: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
+
+export type Money = { readonly currency_code: string; readonly value: string }
+
+export type PurchaseUnit = {
+  readonly amount: Money
+  readonly custom_id?: string
+  readonly invoice_id?: string
+  readonly description?: string
+}
+
+const textFields = ['custom_id', 'invoice_id', 'description'] as const
+const amountField = "/purchase_units/@reference_id=='default'/amount"
+
+/** @returns the one purchase unit, or the refusal */
+export function readOrderRequest(
+  json: unknown,
+  paidInvoices: ReadonlySet<string>,
+): { unit: PurchaseUnit } | { refused: FakeResponse } {
+  const units = valueAt(json, 'purchase_units')
+  if (valueAt(json, 'intent') !== 'CAPTURE' || !Array.isArray(units) || units.length !== 1)
+    return { refused: errorResponse(400, 'INVALID_PARAMETER_SYNTAX') }
+  const [unit] = units
+  const currency_code = textAt(unit, /^.+$/, 'amount', 'currency_code')
+  const value = textAt(unit, /^.{1,32}$/, 'amount', 'value')
+  if (currency_code === undefined || value === undefined)
+    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', amountField) }
+  const amountIssue = issueOf({ currency_code, value })
+  if (amountIssue) return { refused: errorResponse(422, amountIssue, `${amountField}/value`) }
+  const texts: Partial<Record<(typeof textFields)[number], string>> = {}
+  for (const field of textFields) {
+    const text = valueAt(unit, field)
+    if (text === undefined) continue
+    if (typeof text !== 'string' || text === '' || Buffer.byteLength(text) > 127)
+      return {
+        refused: errorResponse(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`),
+      }
+    texts[field] = text
+  }
+  if (texts.invoice_id !== undefined && paidInvoices.has(texts.invoice_id))
+    return { refused: errorResponse(422, 'DUPLICATE_INVOICE_ID') }
+  return { unit: { amount: { currency_code, value }, ...texts } }
+}
+
+function issueOf({ currency_code, value }: Money): string | undefined {
+  if (!/^[A-Z]{3}$/.test(currency_code)) return 'INVALID_CURRENCY_CODE'
+  if (!currencies.has(currency_code)) return 'CURRENCY_NOT_SUPPORTED'
+  const [, whole, fraction] = /^(\d+)(?:\.(\d+))?$/.exec(value) ?? []
+  if (whole === undefined) return 'INVALID_PARAMETER_VALUE'
+  if (withoutDecimals.has(currency_code) && fraction !== undefined) return 'DECIMALS_NOT_SUPPORTED'
+  if (fraction !== undefined && fraction.length > 2) return 'DECIMAL_PRECISION'
+  if (whole.length > 15) return 'MAX_VALUE_EXCEEDED'
+  return Number(value) > 0 ? undefined : 'CANNOT_BE_ZERO_OR_NEGATIVE'
+}
+
+// An order as PayPal shows it.
+
+/** The whole order. */
+export function representation(order: Order, apiBase: string) {
+  const { id, status, unit, captures, create_time } = order
+  const self = `${apiBase}/v2/checkout/orders/${id}`
+  const link = (rel: string, href: string, method: string) => ({ href, rel, method })
+  const isOpen = status === 'CREATED' || status === 'SAVED' || status === 'PAYER_ACTION_REQUIRED'
+  return {
+    id,
+    intent: 'CAPTURE',
+    status,
+    ...(isOpen ? {} : { payer }),
+    purchase_units: [
+      {
+        reference_id: 'default',
+        ...unit,
+        payee,
+        payments: captures.length > 0 ? { captures: captures.map((made) => shownCapture(order, made)) } : undefined,
+      },
+    ],
+    create_time,
+    links: [
+      link('self', self, 'GET'),
+      ...(isOpen ? [link('approve', `https://www.sandbox.paypal.com/checkoutnow?token=${id}`, 'GET')] : []),
+      ...(status === 'COMPLETED' ? [] : [link('update', self, 'PATCH'), link('capture', `${self}/capture`, 'POST')]),
+    ],
+  }
+}
+
+/** What is shown of an order that was just made or captured, unless the whole is asked for. */
+export function minimal(order: Order, apiBase: string) {
+  const { id, status, links, purchase_units } = representation(order, apiBase)
+  if (order.captures.length === 0) return { id, status, links }
+  return {
+    id,
+    status,
+    links,
+    purchase_units: purchase_units.map(({ reference_id, payments }) => ({ reference_id, payments })),
+  }
+}
+
+function shownCapture({ unit }: Order, { id, status, amount, create_time }: Capture) {
+  const { custom_id, invoice_id } = unit
+  return {
+    id,
+    status,
+    ...(status === 'PENDING' ? { status_details: { reason: 'PENDING_REVIEW' } } : {}),
+    amount,
+    final_capture: true,
+    seller_protection: { status: 'NOT_ELIGIBLE' },
+    ...(custom_id === undefined ? {} : { custom_id }),
+    ...(invoice_id === undefined ? {} : { invoice_id }),
+    create_time,
+    update_time: create_time,
+  }
+}
+
+export const payer = {
+  name: { given_name: 'Pat', surname: 'Example' },
+  email_address: 'pat@example.com',
+  payer_id: 'QYR5Z8XDVJNXQ',
+  address: { country_code: 'US' },
+}
+
+export const payee = { email_address: 'merchant@example.com', merchant_id: 'C7CYMKZDG8D6E' }
+
+// The orders that PayPal keeps, and what can be done to them through the API.
 
 export type CaptureStatus = 'COMPLETED' | 'PENDING' | 'DECLINED' | 'PARTIALLY_REFUNDED' | 'REFUNDED'
 

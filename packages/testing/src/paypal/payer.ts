@@ -8,8 +8,8 @@ import {
   type PaypalEvent,
   refundEvent,
 } from './events.ts'
-import { paypalId } from './ids.ts'
 import type { Capture, Order, OrderStatus, Orders } from './orders.ts'
+import { paypalId } from './responses.ts'
 
 export type PayerActions = {
   /** The payer approves the order at PayPal's page. @param at when it was, in PayPal's words; now when left out */

@@ -1,8 +1,8 @@
 // The fake keeps plans as PayPal is documented to.
 import t from 'tap'
-import { valueAt } from '../jsonAt.ts'
-import type { FakeResponse } from './answers.ts'
+import { valueAt } from '../fakeServer.ts'
 import { createPlans } from './plans.ts'
+import type { FakeResponse } from './responses.ts'
 
 const product_id = 'product-1'
 const cycle = (more: object = {}) => ({

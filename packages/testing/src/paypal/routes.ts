@@ -1,17 +1,104 @@
-// Which call of PayPal's API does what.
+// OAuth as PayPal does it: credentials for a token that ends.
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { FaultPlan } from '../fakeProvider.ts'
-import type { FakeRateLimit } from '../rateLimit.ts'
-import type { IssuedTokens } from './accessTokens.ts'
-import { type FakeResponse, invalidToken, rateLimited, errorResponse, send } from './answers.ts'
+import type { FakeRateLimit, FaultPlan } from '../fakeServer.ts'
 import type { ProductStore } from './catalog.ts'
-import { parseJson } from './json.ts'
 import type { Orders } from './orders.ts'
 import type { Plans } from './plans.ts'
-import type { RequestIds } from './requestIds.ts'
+import {
+  errorResponse,
+  type FakeResponse,
+  invalidClient,
+  invalidToken,
+  parseJson,
+  rateLimited,
+  respondWith,
+  send,
+} from './responses.ts'
 import type { Signatures } from './signatures.ts'
 import type { Vault } from './vault.ts'
+
+export type IssuedTokens = {
+  issue(authorization: string | undefined, body: string): FakeResponse
+  isValid(authorization: string | undefined): boolean
+  /** Withdraws every token there is. */
+  expire(): void
+}
+
+export function createIssuedTokens(options: {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly lifetimeSeconds: number
+}): IssuedTokens {
+  const goodUntil = new Map<string, number>()
+  const expected = `Basic ${Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64')}`
+  return {
+    issue(authorization, body) {
+      if (authorization !== expected) return invalidClient
+      if (new URLSearchParams(body).get('grant_type') !== 'client_credentials')
+        return respondWith(400, () => ({ error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' }))
+      const access_token = `A21AA${randomBytes(24).toString('base64url')}`
+      goodUntil.set(access_token, performance.now() + options.lifetimeSeconds * 1000)
+      return respondWith(200, () => ({
+        scope: 'https://uri.paypal.com/services/payments/payment',
+        access_token,
+        token_type: 'Bearer',
+        app_id: 'APP-80W284485P519543T',
+        expires_in: options.lifetimeSeconds,
+        nonce: '2026-09-01T10:00:00Z',
+      }))
+    },
+    isValid(authorization) {
+      const token = authorization?.replace(/^Bearer /, '') ?? ''
+      return performance.now() < (goodUntil.get(token) ?? 0)
+    },
+    expire: () => goodUntil.clear(),
+  }
+}
+
+// PayPal-Request-Id: the same one gets the latest state of what the first call made.
+
+export type RequestIds = {
+  /**
+   * Does a call, unless one with the same key has succeeded before. One that was refused is done anew.
+   * @param operation keys of different operations have nothing to do with each other
+   */
+  once(operation: string, key: string | undefined, act: () => FakeResponse): FakeResponse
+  /** Marks a key as being worked on while the call is played. Of two calls at the same time the second one fails. */
+  exclusively(key: string | undefined, play: () => Promise<void>, refuse: (answer: FakeResponse) => void): Promise<void>
+  /** As if so much time had passed that the server does not store the keys any more. */
+  forget(): void
+}
+
+export function createRequestIds(): RequestIds {
+  const done = new Map<string, FakeResponse>()
+  const working = new Set<string>()
+  return {
+    once(operation, key, act) {
+      if (key === undefined) return act()
+      const id = `${operation} ${key}`
+      const first = done.get(id)
+      if (first) return respondWith(200, first.body)
+      const made = act()
+      if (made.status < 300) done.set(id, made)
+      return made
+    },
+    async exclusively(key, play, refuse) {
+      if (key === undefined) return play()
+      if (working.has(key)) return refuse(errorResponse(409, 'PREVIOUS_REQUEST_IN_PROGRESS'))
+      working.add(key)
+      try {
+        await play()
+      } finally {
+        working.delete(key)
+      }
+    },
+    forget: () => done.clear(),
+  }
+}
+
+// Which call of PayPal's API does what.
 
 export type PaypalCall = {
   readonly method: string

@@ -1,10 +1,8 @@
 // Vault: setup tokens that a payer approved, and the payment tokens that come of them.
 
-import { valueAt } from '../jsonAt.ts'
-import { type FakeResponse, respondWith, errorResponse } from './answers.ts'
+import { valueAt } from '../fakeServer.ts'
 import { type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
-import { paypalId } from './ids.ts'
-import { textAt } from './json.ts'
+import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from './responses.ts'
 
 export type PaymentSource = Readonly<Record<string, object>>
 

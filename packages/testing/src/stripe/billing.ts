@@ -1,5 +1,5 @@
 // Subscriptions and invoices of the fake Stripe, which exist in its events alone.
-import { stripeId } from './ids.ts'
+import { stripeId } from './bodies.ts'
 
 /** Since 2025 the period of a subscription, and the subscription of an invoice, stand elsewhere. */
 export type ApiShape = 'since_2025' | 'before_2025'

@@ -6,9 +6,9 @@ import {
   productBody,
   type StripePrice,
   type StripeProduct,
-} from './catalogBodies.ts'
+} from './bodies.ts'
+import { invalid, noSuch } from './errors.ts'
 import type { StripeEvent } from './events.ts'
-import { invalid, noSuch } from './refusal.ts'
 import { existing, type StripeState } from './state.ts'
 
 /** What may be changed of a product; an empty text clears. */

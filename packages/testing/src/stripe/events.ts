@@ -1,7 +1,7 @@
 // The fake Stripe's notifications: made, and signed as Stripe signs them.
 import { createHmac } from 'node:crypto'
-import type { SignedEvent } from '../delivery.ts'
-import { apiVersion, stripeId } from './ids.ts'
+import type { SignedEvent } from '../fakeServer.ts'
+import { apiVersion, stripeId } from './bodies.ts'
 
 export type StripeEvent = {
   readonly id: string

@@ -1,6 +1,6 @@
 // That the fake Stripe keeps products and prices as Stripe does.
 import t, { type Test } from 'tap'
-import { matchList } from '../matchList.ts'
+import { matchList } from '../assertions.ts'
 import { startFakeStripe } from './fakeStripe.ts'
 
 type Body = {

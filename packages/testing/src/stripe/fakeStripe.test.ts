@@ -2,8 +2,8 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { listen } from '../httpServer.ts'
-import { matchList } from '../matchList.ts'
+import { matchList } from '../assertions.ts'
+import { listen } from '../fakeServer.ts'
 import { waitFor } from '../waitFor.ts'
 import { type FakeStripe, startFakeStripe } from './fakeStripe.ts'
 

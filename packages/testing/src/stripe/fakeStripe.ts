@@ -1,20 +1,31 @@
 // Stripe for tests: an HTTP server that keeps state, speaks its API, honours its keys, and signs its notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
-import { deliverEvents, type SignedEvent } from '../delivery.ts'
-import { createChargeLedger, type FaultPlan, type ChargeLedger } from '../fakeProvider.ts'
-import { listen } from '../httpServer.ts'
-import type { FakeRateLimit } from '../rateLimit.ts'
+import {
+  type ChargeLedger,
+  createChargeLedger,
+  deliverEvents,
+  type FakeRateLimit,
+  type FaultPlan,
+  listen,
+  type SignedEvent,
+} from '../fakeServer.ts'
+import {
+  type Card,
+  type CardChange,
+  type NewPrice,
+  type StripeMethod,
+  type StripePrice,
+  type StripeProduct,
+  stripeId,
+} from './bodies.ts'
 import { addPrice, changePrice, changeProduct, deleteProduct, type ProductChange } from './catalog.ts'
-import type { NewPrice, StripePrice, StripeProduct } from './catalogBodies.ts'
 import { type StripeEvent, signEvent, stripeEvent } from './events.ts'
-import { stripeId } from './ids.ts'
 import { closeDispute, dispute, type PayOutcome, pay, refund } from './payer.ts'
 import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
 import { createStripeServer, type PlannedError, type StripeCall } from './server.ts'
 import { createStripeState, existing } from './state.ts'
-import type { Card, CardChange, StripeMethod } from './vaultBodies.ts'
-import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultPaths.ts'
+import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultRoutes.ts'
 
 export type FakeStripe = {
   readonly origin: string

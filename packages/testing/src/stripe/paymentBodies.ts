@@ -1,6 +1,5 @@
 // Payments of the fake Stripe: intents, charges, refunds and disputes, with the fields of this version of the API.
-import { stripeId, stripeSecret } from './ids.ts'
-import { nobody } from './vaultBodies.ts'
+import { nobody, stripeId, stripeSecret } from './bodies.ts'
 
 export type PaymentError = {
   readonly type: 'card_error'

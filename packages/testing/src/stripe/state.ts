@@ -1,9 +1,9 @@
 // What the fake Stripe knows, and the events that come of its changes.
-import type { ChargeLedger } from '../fakeProvider.ts'
-import type { StripePrice, StripeProduct } from './catalogBodies.ts'
+import type { ChargeLedger } from '../fakeServer.ts'
+import type { StripeCustomer, StripeMethod, StripePrice, StripeProduct } from './bodies.ts'
 import { type StripeEvent, stripeEvent } from './events.ts'
+import type { Spec, Values } from './params.ts'
 import type { StripeCharge, StripeDispute, StripeIntent } from './paymentBodies.ts'
-import type { StripeCustomer, StripeMethod } from './vaultBodies.ts'
 
 export type StripeState = {
   readonly intents: Map<string, StripeIntent>
@@ -60,4 +60,24 @@ export function existing<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kep
   const found = kept.get(id)
   if (found === undefined) throw new Error(`Nothing has the id ${id}`)
   return found
+}
+
+// What a path of the fake Stripe is.
+
+export type Route = {
+  readonly method: 'GET' | 'POST'
+  /** Its first group is the id in the path. */
+  readonly pattern: RegExp
+  readonly params: Spec
+  /** Does it and returns the answer. @throws StripeRefusal */
+  readonly act: (call: RouteCall) => object
+}
+
+export type RouteCall = {
+  readonly state: StripeState
+  readonly id: string
+  readonly values: Values
+  readonly key: string | null
+  /** Whether a search finds the intent yet. */
+  readonly isSearchable: (intentId: string) => boolean
 }

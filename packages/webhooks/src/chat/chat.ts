@@ -1,6 +1,15 @@
-// What there is to know of a chat service.
-import type { EndpointResponse } from '../endpointAnswer.ts'
+// What an endpoint answers, as far as it is read.
 import type { ChatMessage } from './chatMessage.ts'
+
+export type EndpointResponse = {
+  readonly httpStatus: number
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The start of the body. */
+  readonly body: string
+}
+
+// What there is to know of a chat service.
 
 /** All by the service's documentation. The URL is the endpoint's, which says more to some services. */
 export type Chat = {
@@ -26,4 +35,11 @@ type ChatAddress = {
  */
 export function isHostOf(hosts: readonly string[], { hostname }: URL): boolean {
   return hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))
+}
+
+// The three characters with which Slack (mentions, links) and HTML (tags, entities) tell markup from text.
+
+/** Text that is shown as it is. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

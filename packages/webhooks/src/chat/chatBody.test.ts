@@ -1,8 +1,7 @@
 // The exact bodies that the chat services get.
 import t from 'tap'
-import { chatBody } from './chatBody.ts'
-import type { ChatService } from './chatServices.ts'
-import type { ChatNotice } from './notice.ts'
+import type { ChatNotice } from './chatMessage.ts'
+import { type ChatService, chatBody } from './chatServices.ts'
 
 const chatNotice: ChatNotice = {
   event: 'payment.succeeded',

@@ -1,7 +1,6 @@
 // Notices in words.
 import t from 'tap'
-import { chatMessage, chatFields } from './chatMessage.ts'
-import type { ChatNotice } from './notice.ts'
+import { type ChatNotice, chatFields, chatMessage } from './chatMessage.ts'
 
 const chatNotice: ChatNotice = {
   event: 'payment.succeeded',

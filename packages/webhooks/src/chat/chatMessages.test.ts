@@ -5,16 +5,16 @@ import {
   appliedToMethod,
   canonicalOnly,
   endpointSettings,
+  messagesTo,
   ourPayment,
   payment_id,
   received,
   simulated,
   tested,
-  messagesTo,
   unmatched,
-} from '../testing/testEvents.ts'
-import { chatBody } from './chatBody.ts'
-import type { ChatNotice } from './notice.ts'
+} from '../testing/eventFixtures.ts'
+import type { ChatNotice } from './chatMessage.ts'
+import { chatBody } from './chatServices.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
 const messagesFor = (event: RecordedDomainEvent, mode: string) =>

@@ -1,5 +1,6 @@
 // The chat services that have a layout of their own.
 import { type Chat, isHostOf } from './chat.ts'
+import { type ChatNotice, chatMessage } from './chatMessage.ts'
 import { discord } from './discord.ts'
 import { googleChat } from './googleChat.ts'
 import { mattermost } from './mattermost.ts'
@@ -27,4 +28,11 @@ export function formatByHost(url: URL): WebhookFormat {
   const isOf = (service: ChatService) =>
     chats[service].addresses.some(({ hosts, path }) => isHostOf(hosts, url) && path.test(url.pathname))
   return chatServices.find(isOf) ?? 'json'
+}
+
+// The one entrance to the layouts.
+
+/** The body that a chat service shows as a message, as JSON. @param url the endpoint, which says more to some services */
+export function chatBody(service: ChatService, chatNotice: ChatNotice, url: URL): string {
+  return JSON.stringify(chats[service].message(chatMessage(chatNotice), url))
 }

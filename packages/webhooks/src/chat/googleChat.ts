@@ -1,7 +1,6 @@
 // Google Chat: a card.
-import type { Chat } from './chat.ts'
+import { type Chat, escapeMarkup } from './chat.ts'
 import { type ChatMessage, chatFields } from './chatMessage.ts'
-import { escapeMarkup } from './escapeMarkup.ts'
 
 export const googleChat: Chat = {
   addresses: [{ hosts: ['chat.googleapis.com'], path: /^\/v1\/spaces\/[^/]+\/messages\/?$/ }],

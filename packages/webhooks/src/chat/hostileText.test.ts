@@ -1,9 +1,8 @@
 // Whatever strangers type: the bodies stay within the services' limits, well-formed, and without markup of theirs.
 import fc from 'fast-check'
 import t from 'tap'
-import { chatBody } from './chatBody.ts'
-import { type ChatService, chatServices } from './chatServices.ts'
-import type { ChatNotice } from './notice.ts'
+import type { ChatNotice } from './chatMessage.ts'
+import { type ChatService, chatBody, chatServices } from './chatServices.ts'
 
 const urls: { readonly [Service in ChatService]: string } = {
   slack: 'https://hooks.slack.com/services/T0/B0/abc',

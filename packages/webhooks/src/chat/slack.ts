@@ -1,7 +1,6 @@
 // Slack: messages to incoming webhooks, and variables to workflows.
-import { type Chat, isHostOf } from './chat.ts'
+import { type Chat, escapeMarkup, isHostOf } from './chat.ts'
 import { type ChatMessage, chatFields, timeText } from './chatMessage.ts'
-import { escapeMarkup } from './escapeMarkup.ts'
 
 /** Those that Slack itself answers on. */
 const hosts = ['hooks.slack.com', 'hooks.slack-gov.com']

@@ -1,6 +1,6 @@
 // Microsoft Teams: adaptive cards, for workflows and for the older connectors.
 import { type Chat, isHostOf } from './chat.ts'
-import { type ChatMessage, type ChatField, chatFields } from './chatMessage.ts'
+import { type ChatField, type ChatMessage, chatFields } from './chatMessage.ts'
 
 const colors = { good: 'Good', bad: 'Attention', neutral: 'Default' } as const
 

@@ -1,7 +1,6 @@
 // Telegram: a bot's message in HTML.
-import type { Chat } from './chat.ts'
+import { type Chat, escapeMarkup } from './chat.ts'
 import { type ChatMessage, chatFields } from './chatMessage.ts'
-import { escapeMarkup } from './escapeMarkup.ts'
 
 export const telegram: Chat = {
   addresses: [{ hosts: ['api.telegram.org'], path: /^\/bot[^/]+\/sendMessage\/?$/i }],

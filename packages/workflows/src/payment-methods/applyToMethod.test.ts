@@ -1,16 +1,16 @@
 import { ProviderError } from '@paylog/providers/provider'
 import t, { type Test } from 'tap'
-import { applyStoredNotification } from '../notifications/settleNotification.ts'
+import { applyStoredNotification } from '../notifications.ts'
 import {
   guest,
   inboxOf,
-  methodNotificationHarness,
   methodNotification,
+  methodNotificationHarness,
   type SentNotification,
   user,
   visa,
-} from '../testing/methodsUnderTest.ts'
-import { crashAfter } from '../testing/workflowUnderTest.ts'
+} from '../testing/methodNotificationHarness.ts'
+import { crashAfter } from '../testing/workflowHarness.ts'
 
 const { asking, provider, silent, workflow, store, typesOf, ...methods } = await methodNotificationHarness(t)
 const { add, save, remove, rename, historyOf, stateOf, receive } = methods

@@ -1,6 +1,6 @@
 // A provider's word that something happened to a payment method, and what becomes of the method of ours, if it is one.
 import { DomainError } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/messages'
+import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   type PaymentMethod,
@@ -12,8 +12,7 @@ import {
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { loadMethod } from './ownedMethod.ts'
-import { paymentMethodId } from './paymentMethodId.ts'
+import { loadMethod, paymentMethodId } from './savedMethod.ts'
 
 const detached = 'payment_method.detached'
 const methodTypes: ReadonlySet<string | null> = new Set(['payment_method.attached', 'payment_method.updated', detached])

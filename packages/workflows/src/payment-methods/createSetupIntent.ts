@@ -2,17 +2,16 @@
 // since a setup intent that nobody was told of does nothing.
 
 import { DomainError } from '@paylog/domain/errors'
-import { requireSameRequest } from '@paylog/domain/idempotencyKey'
-import type { LogPosition } from '@paylog/domain/logPosition'
-import type { EventMetadata } from '@paylog/domain/messages'
-import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
-import { type SetupIntent, setupIntentFold } from '@paylog/domain/setup-intents/events'
+import type { EventMetadata, LogPosition } from '@paylog/domain/events'
+import { requireSameRequest } from '@paylog/domain/idempotentRequest'
+import { providerCustomerFold } from '@paylog/domain/providerCustomer'
+import { type SetupIntent, setupIntentFold } from '@paylog/domain/setupIntent'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { enabledProvider } from '../payments/providerCall.ts'
-import { toDomainError } from '../providerRefusal.ts'
+import { toDomainError } from '../providerErrors.ts'
 
 export type SetupIntentRequest = {
   readonly setup_intent_id: string

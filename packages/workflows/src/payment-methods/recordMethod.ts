@@ -1,8 +1,7 @@
 // The record of a method that the provider knows: added, or found to be there already.
-import type { Guest, Session } from '@paylog/domain/actor'
+import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/messages'
-import { ownerOf, recordedOwner } from '@paylog/domain/owner'
+import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentMethodAdded } from '@paylog/domain/payment-methods/events'
 import {
   addPaymentMethod,
@@ -15,9 +14,8 @@ import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { changeSavedMethod } from './changeSavedMethod.ts'
-import { chooseDefaultMethod, clearPreviousDefaultMethods, clearSupersededDefaults } from './defaultMethod.ts'
-import { loadMethod, type StoredMethod, toStoredMethod } from './ownedMethod.ts'
-import { paymentMethodId } from './paymentMethodId.ts'
+import { chooseDefaultMethod, clearPreviousDefaultMethods, clearSupersededDefaults } from './defaultChoice.ts'
+import { loadMethod, paymentMethodId, type StoredMethod, toStoredMethod } from './savedMethod.ts'
 
 /** What a client says of a method beside its token. */
 export type MethodOptions = Pick<

@@ -2,9 +2,9 @@ import { DomainError } from '@paylog/domain/errors'
 import { paymentMethodFold, refreshPaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { visa } from '../testing/methodsUnderTest.ts'
-import { newGuest, newUser, interleaved, savedMethodHarness } from '../testing/savedMethods.ts'
-import { crashAfter, metadata } from '../testing/workflowUnderTest.ts'
+import { visa } from '../testing/methodNotificationHarness.ts'
+import { interleaved, newGuest, newUser, savedMethodHarness } from '../testing/savedMethodHarness.ts'
+import { crashAfter, metadata } from '../testing/workflowHarness.ts'
 
 const { workflow, store, vault, idOf, newToken, typesOf, save, change, remove, stateOf } = await savedMethodHarness(t)
 

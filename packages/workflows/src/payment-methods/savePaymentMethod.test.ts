@@ -1,8 +1,8 @@
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import t from 'tap'
-import { newGuest, newUser, interleaved, savedMethodHarness } from '../testing/savedMethods.ts'
-import { crashes, crashAfter } from '../testing/workflowUnderTest.ts'
+import { interleaved, newGuest, newUser, savedMethodHarness } from '../testing/savedMethodHarness.ts'
+import { crashAfter, crashes } from '../testing/workflowHarness.ts'
 
 const { workflow, vault, idOf, newToken, typesOf, save, change, remove, stateOf, defaultsOf } =
   await savedMethodHarness(t)

@@ -1,20 +1,20 @@
-// Saving a payment method: the provider is asked what a token stands for, and the answer is recorded under an id that
-// follows from the provider's own. Whatever dies in between, the same request finishes.
-import type { Guest, Session } from '@paylog/domain/actor'
+// Requests with an Idempotency-Key to save a method.
+
+import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
-import { ownerOf, recordedOwner } from '@paylog/domain/owner'
-import type { RecordedResponse } from '@paylog/domain/payment-methods/methodRequest'
-import { addressStream } from '@paylog/event-store/streamName'
+import type { MethodRequestEvent } from '@paylog/domain/payment-methods/events'
+import {
+  methodRequestInFlightMs,
+  methodRequestRules,
+  type RecordedResponse,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { addressStream, paymentMethodRequestStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import type { RepeatableRequest } from '../idempotentRequests.ts'
-import { providerErrorCodes, toDomainError } from '../providerRefusal.ts'
-import { attachMethod } from './keepMethod.ts'
-import { methodRequests } from './methodRequests.ts'
-import { loadMethod, methodAt } from './ownedMethod.ts'
-import { paymentMethodId } from './paymentMethodId.ts'
-import { linkCustomer } from './providerCustomer.ts'
+import { idempotentRequests, type RepeatableRequest } from '../idempotentRequests.ts'
+import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
+import { attachMethod, linkCustomer } from './attachMethod.ts'
 import {
   isSavedByOwner,
   type MethodOptions,
@@ -22,7 +22,16 @@ import {
   recordMethod,
   updateSavedMethod,
 } from './recordMethod.ts'
-import { type SavingProvider, savingProvider } from './savingProvider.ts'
+import { loadMethod, methodAt, paymentMethodId, type SavingProvider, savingProvider } from './savedMethod.ts'
+
+export const methodRequests = idempotentRequests<RecordedResponse, MethodRequestEvent>({
+  rules: methodRequestRules,
+  stream: paymentMethodRequestStream,
+  inFlightMs: methodRequestInFlightMs,
+})
+
+// Saving a payment method: the provider is asked what a token stands for, and the answer is recorded under an id that
+// follows from the provider's own. Whatever dies in between, the same request finishes.
 
 export type SavePaymentMethod = RepeatableRequest & {
   readonly caller: Session | Guest

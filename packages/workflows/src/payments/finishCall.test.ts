@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import t, { type Test } from 'tap'
-import { createFakeProvider } from '../testing/stagedProvider.ts'
-import { crashAfter, metadata, workflowHarness } from '../testing/workflowUnderTest.ts'
+import { createFakeProvider } from '../testing/fakeProvider.ts'
+import { crashAfter, metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, stage } = createFakeProvider(t)

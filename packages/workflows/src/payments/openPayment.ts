@@ -2,9 +2,8 @@
 // decisions and never inside one, so that a crash at any point leaves a record from which the call can be finished.
 
 import { DomainError } from '@paylog/domain/errors'
-import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotencyKey'
-import type { LogPosition } from '@paylog/domain/logPosition'
-import type { EventMetadata } from '@paylog/domain/messages'
+import type { EventMetadata, LogPosition } from '@paylog/domain/events'
+import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentRequest'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'

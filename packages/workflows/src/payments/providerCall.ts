@@ -1,6 +1,6 @@
 // The call that creates an intent at the provider, and the record of how it ended.
 import { DomainError } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/messages'
+import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import {
   recordCallThrottled,
@@ -9,12 +9,12 @@ import {
   recordOutcomeUnknown,
 } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { intentOwnerFold } from '@paylog/domain/provider-events/events'
+import { intentOwnerFold } from '@paylog/domain/providerEvents'
 import { type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { providerErrorCodes } from '../providerRefusal.ts'
+import { providerErrorCodes } from '../providerErrors.ts'
 
 /** @throws DomainError `provider_not_enabled` */
 export function enabledProvider({ providers }: Workflow, id: string): Provider {

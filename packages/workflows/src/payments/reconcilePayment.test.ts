@@ -1,7 +1,7 @@
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { createFakeProvider, type FakeIntent } from '../testing/stagedProvider.ts'
-import { metadata, workflowHarness } from '../testing/workflowUnderTest.ts'
+import { createFakeProvider, type FakeIntent } from '../testing/fakeProvider.ts'
+import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, stage } = createFakeProvider(t, { allowDouble: true })

@@ -1,11 +1,91 @@
-// What a sync of one product comes to, as far as the product's own events tell.
-import type { ProviderSyncState, Hashes } from '@paylog/domain/products/atProvider'
+// What a provider's catalogue gets of a product, and the hashes that tell whether that is the same as before.
+import { createHash } from 'node:crypto'
+import type { ProductContent } from '@paylog/domain/products/events'
 import type { ProductState } from '@paylog/domain/products/product'
-import { planSync, type SyncPlan } from '@paylog/domain/products/sync'
-import type { CatalogProduct } from '@paylog/providers/productCatalog'
+import { type Hashes, type ProviderSyncState, planSync, type SyncPlan } from '@paylog/domain/products/sync'
+import type { SyncError, SyncResult } from '@paylog/domain/products/syncRequest'
+import type { CatalogProduct, ProductCatalog } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
-import { catalogProduct, hashesAt } from './syncHashes.ts'
-import { failedResult, type ProductResult, successResult, syncErrorOf, unknownProduct } from './syncResults.ts'
+import { toDomainError } from '../providerErrors.ts'
+
+export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
+  const { product_id, name, description, product_type, billing_interval: interval, trial_days } = product
+  return {
+    product_id,
+    name,
+    description,
+    product_type,
+    price: {
+      amount_cents: product.total_cents,
+      currency: product.currency,
+      recurring: product.is_recurring && interval !== null ? { interval, trial_days: trial_days ?? 0 } : null,
+    },
+  }
+}
+
+/** Of what the provider holds when it has the product as it is. @param catalog `null` for a provider that keeps none */
+export function hashesAt(catalog: ProductCatalog | null, product: CatalogProduct): Hashes {
+  const { name, description, product_type, price } = product
+  const { amount_cents, currency, recurring } = price
+  return {
+    content_hash: hashOf([name, description, product_type]),
+    price_hash: catalog?.keepsPrice(product)
+      ? hashOf([amount_cents, currency, recurring?.interval ?? null, recurring?.trial_days ?? null])
+      : null,
+  }
+}
+
+/** A list, and not an object, whose order would depend on who made it. */
+function hashOf(values: readonly (string | number | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex')
+}
+
+// How a sync went with one product, in the words of the report.
+
+/** The rest of a result is what the client called the product. */
+export type ProductResult = Omit<SyncResult, 'product_id'>
+
+/** A result with what is on record of the product at the provider. */
+export function successResult(
+  status: Exclude<SyncResult['status'], 'failed'>,
+  at: ProviderSyncState | undefined,
+  { price_differs }: Pick<SyncPlan, 'price_differs'>,
+): ProductResult {
+  const synced = at?.synced ?? null
+  return {
+    status,
+    ...knownIds(at),
+    ...(price_differs && { price_differs }),
+    ...(synced?.mapped_locally && { mapped_locally: true }),
+    ...(synced !== null && synced.kept_fields.length > 0 && { kept_fields: synced.kept_fields }),
+  }
+}
+
+export function failedResult(at: ProviderSyncState | undefined, error: SyncError): ProductResult {
+  return { status: 'failed', ...knownIds(at), error }
+}
+
+export const unknownProduct = failedResult(undefined, { code: 'not_found', message: 'No product with this id' })
+
+function knownIds(at: ProviderSyncState | undefined) {
+  const { provider_product_id = null, provider_price_id = null } = at?.synced ?? {}
+  return { provider_product_id, provider_price_id }
+}
+
+const syncErrorCodes = {
+  declined: 'provider_rejected',
+  rejected: 'provider_rejected',
+  currency: 'currency_not_supported',
+  unavailable: 'provider_unavailable',
+  unknown: 'provider_outcome_unknown',
+} as const
+
+/** The provider's own code stands in the message: an administrator can look up what it means there. */
+export function syncErrorOf(error: ProviderError): SyncError {
+  return { code: syncErrorCodes[error.kind], message: `${toDomainError(error).message} (${error.code})` }
+}
+
+// What a sync of one product comes to, as far as the product's own events tell.
 
 export type AssessmentContext = {
   readonly provider: Provider

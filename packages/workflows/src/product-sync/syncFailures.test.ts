@@ -1,8 +1,7 @@
 import t from 'tap'
-import type { CatalogFailure } from '../testing/stagedCatalog.ts'
-import { syncHarness } from '../testing/syncUnderTest.ts'
-import { crashAfter } from '../testing/workflowUnderTest.ts'
-import { syncTimeoutMs } from './syncLimits.ts'
+import { type CatalogFailure, syncHarness } from '../testing/syncHarness.ts'
+import { crashAfter } from '../testing/workflowHarness.ts'
+import { syncTimeoutMs } from './syncProduct.ts'
 
 const harness = await syncHarness(t)
 const { stage, add, change, sync, syncOne, historyOf } = harness

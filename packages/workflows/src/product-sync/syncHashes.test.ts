@@ -1,7 +1,7 @@
 import type { CatalogProduct } from '@paylog/providers/productCatalog'
 import t from 'tap'
-import { createFakeCatalog } from '../testing/stagedCatalog.ts'
-import { catalogProduct, hashesAt } from './syncHashes.ts'
+import { createFakeCatalog } from '../testing/syncHarness.ts'
+import { catalogProduct, hashesAt } from './syncAssessment.ts'
 
 const { provider, stage } = createFakeCatalog()
 const { catalog } = provider

@@ -1,7 +1,7 @@
 import { productStream } from '@paylog/event-store/streamName'
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { syncHarness } from '../testing/syncUnderTest.ts'
+import { syncHarness } from '../testing/syncHarness.ts'
 
 const harness = await syncHarness(t)
 const { stage, add, change, sync, syncOne, historyOf } = harness

@@ -1,15 +1,22 @@
 // Bringing products to a provider. One bad product does not stop the others.
+
+import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
-import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
-import type { EventMetadata } from '@paylog/domain/messages'
-import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest'
+import {
+  type ProductSyncRequestEvent,
+  type RecordedReport,
+  type SyncReport,
+  type SyncResult,
+  syncRequestRules,
+} from '@paylog/domain/products/syncRequest'
+import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
 import type { Workflow } from '../context.ts'
-import { createSyncLimits, syncConcurrency } from './syncLimits.ts'
-import { dryRunSync, syncProduct } from './syncProduct.ts'
-import { unknownProduct } from './syncResults.ts'
-import type { SyncContext } from './syncRound.ts'
+import { idempotentRequests, type RecordedAnswer, type RepeatableRequest } from '../idempotentRequests.ts'
+import { enabledProvider } from '../payments/providerCall.ts'
+import { unknownProduct } from './syncAssessment.ts'
+import { createSyncLimits, dryRunSync, type SyncContext, syncConcurrency, syncProduct } from './syncProduct.ts'
 
 export type SyncProducts = {
   /** As the client wrote them. */
@@ -99,4 +106,52 @@ function reportOf(results: readonly SyncResult[]): SyncReport {
   }
   const total = results.length
   return { total, successful: total - summary.failed, failed: summary.failed, results: [...results], summary }
+}
+
+// A request to bring products to a provider, which is carried out once for each Idempotency-Key.
+
+export type RequestSync = RepeatableRequest &
+  Omit<SyncProducts, 'provider'> & {
+    /** Chooses the provider for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+    readonly providerId: () => string
+  }
+
+/** The more products, the longer the first request may be at it. */
+const inFlightMs = (products: number) => 20_000 + 500 * products
+
+/**
+ * Brings products to a provider, or finds what the same Idempotency-Key was answered.
+ * @returns `replayed` when an earlier request was answered with this
+ * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
+ *   `event_store_unavailable`, and what `providerId` throws
+ */
+export async function requestSync(
+  workflow: Workflow,
+  request: RequestSync,
+): Promise<SyncedProducts & { readonly replayed: boolean }> {
+  const requests = idempotentRequests<RecordedReport, ProductSyncRequestEvent>({
+    rules: syncRequestRules,
+    stream: productSyncRequestStream,
+    inFlightMs: inFlightMs(request.product_ids.length),
+  })
+  const earlier = await requests.earlier(workflow, request)
+  if (earlier !== null) return replayed(earlier)
+  const provider = enabledProvider(workflow, request.providerId())
+  const concurrent = await requests.begin(workflow, request, provider.id)
+  if (concurrent !== null) return replayed(concurrent)
+  let synced: SyncedProducts
+  try {
+    synced = await syncProducts(workflow, { ...request, provider })
+  } catch (error) {
+    // The reason may keep this from being recorded as well. Then the key is free when nobody can be at it any more.
+    await requests.end(workflow, request, { kind: 'failed' }).catch(() => undefined)
+    throw error
+  }
+  const recorded = await requests.end(workflow, request, { kind: 'reported', report: synced.report })
+  // Of two that were at it, the one that took too long tells what the other one was answered.
+  return recorded === null ? { ...synced, replayed: false } : { ...replayed(recorded), replayed: recorded.isEarlier }
+}
+
+function replayed({ answer, position }: RecordedAnswer<RecordedReport>) {
+  return { report: answer.report, position, replayed: true }
 }

@@ -1,9 +1,9 @@
 // What each caller may make and change, and in which ways a caller presents a credential.
 import t from 'tap'
-import { startAccessHarness } from './accessSystem.ts'
-import { type ApiResponse, createClient, dataOf } from './client.ts'
+import { createAccessFixture, methodBody, paymentBody } from './accessFixture.ts'
+import { type ApiResponse, createClient, dataOf, startAccessHarness } from './accessHarness.ts'
 import { assertNoLeaks } from './leaks.ts'
-import { checkLifecycle } from './ownThings.ts'
+import { checkLifecycle } from './lifecycle.ts'
 import {
   ada,
   admin,
@@ -19,7 +19,6 @@ import {
   remembered,
   rememberedPast,
 } from './people.ts'
-import { methodBody, paymentBody, createAccessFixture } from './world.ts'
 
 const session = 'cred.session.ada'
 const token = 'cred.token.g1'

@@ -4,11 +4,10 @@ import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import type { AccessHarness } from './accessSystem.ts'
-import type { ApiResponse, Client } from './client.ts'
+import type { AccessFixture } from './accessFixture.ts'
+import type { AccessHarness, ApiResponse, Client } from './accessHarness.ts'
 import { seesIdAlone } from './model.ts'
 import type { OwnerName } from './people.ts'
-import type { AccessFixture } from './world.ts'
 
 const data = /canary\.([a-z0-9]+)\.[a-z0-9._]*/gi
 /** Sessions, guest tokens, Idempotency-Keys, secret parts of URLs, and what stands for a card at the provider. */

@@ -1,13 +1,26 @@
 // Every route × every kind of caller × whose the thing is: the answer is what the model says, and a refusal leaves no trace.
+
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { type AccessHarness, startAccessHarness } from './accessSystem.ts'
-import { type ApiResponse, type Client, createClient, dataOf, listOf } from './client.ts'
+import {
+  type AccessFixture,
+  createAccessFixture,
+  createWebhookFixture,
+  type OwnedKind,
+  pathOf,
+} from './accessFixture.ts'
+import {
+  type AccessHarness,
+  type ApiResponse,
+  type Client,
+  createClient,
+  dataOf,
+  listOf,
+  startAccessHarness,
+} from './accessHarness.ts'
 import { assertNoLeaks } from './leaks.ts'
-import { expectedStatus, has, type Kind, type Row, authErrorStatus, rows, type Thing, undocumented } from './model.ts'
+import { authErrorStatus, expectedStatus, has, type Kind, type Row, rows, type Thing, undocumented } from './model.ts'
 import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
-import { createWebhookFixture } from './webhooks.ts'
-import { type OwnedKind, pathOf, createAccessFixture, type AccessFixture } from './world.ts'
 
 type Case = { readonly expected: number; readonly answer: Promise<ApiResponse>; readonly about: string }
 

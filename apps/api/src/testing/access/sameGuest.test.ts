@@ -1,9 +1,9 @@
 // Who is the same guest, and who is not; and that nobody's data is told by a refusal.
 import t from 'tap'
-import { startAccessHarness } from './accessSystem.ts'
-import { type ApiResponse, after, createClient, dataOf, listOf } from './client.ts'
-import type { Fault } from './identityBackend.ts'
-import { assertNoLeaks, leaksInResponses, leaksInLogs } from './leaks.ts'
+import { addressBody, createAccessFixture, methodBody, pathOf, paymentBody } from './accessFixture.ts'
+import { type ApiResponse, after, createClient, dataOf, listOf, startAccessHarness } from './accessHarness.ts'
+import type { Fault } from './fakeIdentityBackend.ts'
+import { assertNoLeaks, leaksInLogs, leaksInResponses } from './leaks.ts'
 import {
   ada,
   admin,
@@ -18,7 +18,6 @@ import {
   grace,
   remembered,
 } from './people.ts'
-import { addressBody, methodBody, pathOf, paymentBody, createAccessFixture } from './world.ts'
 
 const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
 /** One letter of it is a Kelvin sign in the other one; Unicode says that they are the same but for the case. */

@@ -1,14 +1,14 @@
 // What operators and providers keep secret is in no log either, whatever goes wrong.
+
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { type AccessHarness, startAccessHarness } from './accessSystem.ts'
-import { type Client, createClient } from './client.ts'
+import { addressBody, paymentBody } from './accessFixture.ts'
+import { type AccessHarness, type Client, createClient, startAccessHarness } from './accessHarness.ts'
 import { leaksIn, leaksInLogs } from './leaks.ts'
 import { ada, anonymous, emailOf, g1 } from './people.ts'
-import { addressBody, paymentBody } from './world.ts'
 
 const cardNumber = '4242 4242 4242 4242'
 

@@ -1,4 +1,5 @@
 // Rules of appending that hold for both calls, and the statuses that are Append's own.
+
 import { randomUUID } from 'node:crypto'
 import { ANY, binaryEvent, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
@@ -9,8 +10,7 @@ import { sendAppend, unaryAppend } from '../rawCalls.ts'
 import { type RawEvent, type RawExpectation, unaryMessage } from '../rawMessages.ts'
 import { readMessages, readRequest } from '../rawReads.ts'
 import { appendEitherWay, bothWays } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 const maxAppendBytes = 1 << 20

@@ -1,13 +1,13 @@
 // How BatchAppend puts the chunks of an append together, and that each append is answered once.
+
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import t, { type Test } from 'tap'
 import { openBatch } from '../batchSession.ts'
 import { type Chunk, wordFor } from '../rawStreams.ts'
-import { freshName } from './freshName.ts'
 import { idsIn } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

@@ -1,13 +1,13 @@
 // What BatchAppend says in its replies, and when it fails instead.
+
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import t, { type Test } from 'tap'
 import { openBatch } from '../batchSession.ts'
 import { batchError, batchRequest, type Chunk, wordFor } from '../rawStreams.ts'
-import { freshName } from './freshName.ts'
 import { idsIn } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

@@ -4,9 +4,8 @@ import { deleteStream, tombstoneStream } from '../rawCalls.ts'
 import type { RawExpectation } from '../rawMessages.ts'
 import { readMessages, readRequest } from '../rawReads.ts'
 import { type Append, appendEitherWay, bothWays } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { lastMetadata, shown } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

@@ -2,9 +2,8 @@
 import t from 'tap'
 import type { RawExpectation } from '../rawMessages.ts'
 import { appendEitherWay, bothWays } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { lastMetadata, shown } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

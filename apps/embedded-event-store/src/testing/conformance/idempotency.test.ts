@@ -1,12 +1,12 @@
 // What a repeated append is answered with, by either call.
+
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { RawExpectation } from '../rawMessages.ts'
 import { type AppendResponse, appendEitherWay, bothWays, type Way } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { shown } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

@@ -1,11 +1,11 @@
 // Links, resolved when asked for: what they lead to, and what is sent when that is nothing.
+
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { type ReadForm, readMessages, readRequest } from '../rawReads.ts'
 import { appendEitherWay } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { shown } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

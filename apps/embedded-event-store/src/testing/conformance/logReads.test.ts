@@ -1,13 +1,13 @@
 // Reads of the whole log: order, bounds, counts and filters. What others write to the log does not matter here.
+
 import { randomUUID } from 'node:crypto'
 import { BACKWARDS, END, FORWARDS, type Position } from '@eventstore/db-client'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
 import { type RawFilter, type ReadForm, readMessages, readRequest } from '../rawReads.ts'
 import { appendEitherWay } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { streamOf } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

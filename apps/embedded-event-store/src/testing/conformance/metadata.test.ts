@@ -1,14 +1,13 @@
 // What stream metadata does, and what metadata streams are.
-import { randomUUID } from 'node:crypto'
 
+import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { RawExpectation } from '../rawMessages.ts'
 import { readMessages, readRequest } from '../rawReads.ts'
 import { appendEitherWay, bothWays, type Way } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { shown } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

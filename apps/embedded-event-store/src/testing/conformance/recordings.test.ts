@@ -2,11 +2,11 @@
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { testEventStoreUrl } from '@paylog/testing/eventStoreUrl'
+import { testEventStoreUrl } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 import { readMessages, readRequest } from '../rawReads.ts'
 import { play } from './player/play.ts'
-import { type RecordedResponse, isSolitary, type Scenario, scenariosOf } from './player/scenario.ts'
+import { isSolitary, type RecordedResponse, type Scenario, scenariosOf } from './player/scenario.ts'
 import { conformanceTarget } from './target.ts'
 
 /** Scenarios mostly wait, either for a commit or for a subscription to fall quiet. */

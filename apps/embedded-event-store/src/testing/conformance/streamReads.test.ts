@@ -1,13 +1,13 @@
 // Reads of one stream, in every form that the protocol has.
+
 import { BACKWARDS, END, START } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
 import { type ReadForm, readMessages, readRequest } from '../rawReads.ts'
 import { appendEitherWay } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
 import { shown } from './readingBack.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 

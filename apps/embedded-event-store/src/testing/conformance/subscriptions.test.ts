@@ -1,10 +1,10 @@
 // Subscriptions to one stream, where they differ from what the recordings hold.
+
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { openRead, readRequest } from '../rawReads.ts'
 import { appendEitherWay } from './appendEitherWay.ts'
-import { freshName } from './freshName.ts'
-import { conformanceTarget } from './target.ts'
+import { conformanceTarget, freshName } from './target.ts'
 
 const { raw } = await conformanceTarget(t)
 

@@ -1,10 +1,17 @@
-// The server that the conformance tests are played against: any server by its address, else a node in this process.
+// Stream names that no server has seen before.
+import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { testEventStoreUrl } from '@paylog/testing/eventStoreUrl'
+import { testEventStoreUrl } from '@paylog/testing/testEnvironment'
 import type { Test } from 'tap'
-import { startServerHarness } from '../nodeUnderTest.ts'
 import { connectRawTo } from '../rawStreams.ts'
+import { startServerHarness } from '../serverHarness.ts'
+
+export function freshName(kind: string): string {
+  return `${kind}-${randomUUID()}`
+}
+
+// The server that the conformance tests are played against: any server by its address, else a node in this process.
 
 export type ConformanceTarget = {
   readonly connectionString: string

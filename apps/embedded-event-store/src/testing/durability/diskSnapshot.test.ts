@@ -4,13 +4,13 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
-import { connect } from '../nodeUnderTest.ts'
+import { connect } from '../serverHarness.ts'
 import { createDisk, type Disk } from './diskImage.ts'
 import type { Attempt } from './journal.ts'
-import { readInto, startLoadedServer } from './loadedNode.ts'
+import { readInto, startLoadedServer } from './loadedServer.ts'
 import { createLogCheck } from './logCheck.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
-import { seed } from './seed.ts'
+import { seed } from './seededRandom.ts'
 
 const failures = 3
 const script = new URL('../../main.ts', import.meta.url)

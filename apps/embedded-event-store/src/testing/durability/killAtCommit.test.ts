@@ -1,11 +1,11 @@
 // kill -9 around the commit: before it reaches the database, as it does, when it is done and nobody knows, and while clients are told.
 
-import { testCycles } from '@paylog/testing/cycles'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
 import { runKillCycles, soon } from './killCycles.ts'
-import { seed } from './seed.ts'
+import { seed } from './seededRandom.ts'
 
 const cycles = testCycles(4)
 const stages: readonly CommitStage[] = ['held', 'sent', 'done', 'answered']

@@ -1,10 +1,10 @@
 // kill -9 at random moments under load: nothing acknowledged is lost, nothing is doubled, nothing is half there.
 
-import { testCycles } from '@paylog/testing/cycles'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
 import { runKillCycles, soon } from './killCycles.ts'
-import { seed } from './seed.ts'
+import { seed } from './seededRandom.ts'
 
 const cycles = testCycles(3)
 

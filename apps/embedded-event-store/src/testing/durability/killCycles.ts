@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import type { CrashingServer } from './crashingNode.ts'
+import type { CrashingServer } from './crashingServer.ts'
 import type { Attempt, Journal } from './journal.ts'
-import { startLoadedServer } from './loadedNode.ts'
-import { queryOnce } from './queryOnce.ts'
+import { startLoadedServer } from './loadedServer.ts'
+import { queryOnce } from './privatePostgres.ts'
 import type { SeededRandom } from './seededRandom.ts'
 import type { Crew } from './writers.ts'
 

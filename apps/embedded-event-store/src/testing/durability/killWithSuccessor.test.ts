@@ -1,12 +1,12 @@
 // kill -9 while the next node already waits for its turn: it takes over a log whose last commit may be under way.
 
-import { testCycles } from '@paylog/testing/cycles'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t from 'tap'
 import { runKillCycles, soon } from './killCycles.ts'
-import { seed } from './seed.ts'
+import { seed } from './seededRandom.ts'
 
 const cycles = testCycles(2)
 /** A successor gives up after three seconds. */

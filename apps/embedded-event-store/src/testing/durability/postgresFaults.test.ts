@@ -1,15 +1,15 @@
 // The database cut off, killed and restarted under load: the node goes on by itself, and the log is right.
+
 import { randomInt } from 'node:crypto'
-import { testCycles } from '@paylog/testing/cycles'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { batchRequest, connectRaw } from '../rawStreams.ts'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
-import { type LoadedServer, startLoadedServer } from './loadedNode.ts'
-import { startPrivatePostgres } from './privatePostgres.ts'
-import { queryOnce } from './queryOnce.ts'
-import { seed } from './seed.ts'
+import { type LoadedServer, startLoadedServer } from './loadedServer.ts'
+import { queryOnce, startPrivatePostgres } from './privatePostgres.ts'
+import { seed } from './seededRandom.ts'
 
 const stages: readonly CommitStage[] = ['held', 'sent', 'done']
 const crew = { owners: 12, sharers: 3, racers: 3 }

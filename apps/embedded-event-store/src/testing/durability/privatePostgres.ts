@@ -1,4 +1,5 @@
-// A Postgres of one test's own, which may be treated as badly as the test likes.
+// Asks the database directly, past the node, on a connection of its own: others may be cut at any time.
+
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,25 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '@paylog/embedded-p
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
 import type { Test } from 'tap'
+
+export async function queryOnce(
+  databaseUrl: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text, [...values])
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+// A Postgres of one test's own, which may be treated as badly as the test likes.
 
 const log = createLog({ app: 'test', level: 'silent' })
 

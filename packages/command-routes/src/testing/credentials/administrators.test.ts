@@ -1,11 +1,11 @@
 import { loadConfig } from '@paylog/config/environment'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import t from 'tap'
 import { Type } from 'typebox'
 import { commandVariables } from '../../config.ts'
-import { callersHarness } from '../callersUnderTest.ts'
-import { commandApiHarness } from '../commandApiUnderTest.ts'
+import { callersHarness } from '../callersHarness.ts'
+import { commandApiHarness } from '../commandApiHarness.ts'
 
 t.test('administrators are the user types that the operator names, to the letter [5-administrators]', async (t) => {
   const userTypes = [

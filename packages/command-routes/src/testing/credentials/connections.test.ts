@@ -1,6 +1,6 @@
-import { matchList } from '@paylog/testing/matchList'
+import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { commandApiHarness } from '../commandApiUnderTest.ts'
+import { commandApiHarness } from '../commandApiHarness.ts'
 import { bytesOf, exchange } from '../rawExchange.ts'
 
 const { app, store } = await commandApiHarness(t)

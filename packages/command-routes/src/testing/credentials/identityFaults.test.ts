@@ -1,10 +1,10 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
-import { callersHarness } from '../callersUnderTest.ts'
+import { callersHarness } from '../callersHarness.ts'
 
 /** Stands in everything that the backend says; nobody else may ever see it. Short, because errors quote short texts. */
 const canary = 'c4n4ry'

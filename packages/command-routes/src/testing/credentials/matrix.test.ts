@@ -1,7 +1,7 @@
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { listen } from '@paylog/testing/httpServer'
+import { listen } from '@paylog/testing/fakeServer'
 import t from 'tap'
-import { callersHarness, type CallerRequest, type Verb, verbs } from '../callersUnderTest.ts'
+import { type CallerRequest, callersHarness, type Verb, verbs } from '../callersHarness.ts'
 
 // What follows is the table of the interface's section 5 and its first rule, and nothing of how it is built.
 

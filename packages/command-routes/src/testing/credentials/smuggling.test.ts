@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { commandApiHarness } from '../commandApiUnderTest.ts'
+import { commandApiHarness } from '../commandApiHarness.ts'
 import { bytesOf, exchange, type RawResponse } from '../rawExchange.ts'
 
 const { app, store, logged } = await commandApiHarness(t)

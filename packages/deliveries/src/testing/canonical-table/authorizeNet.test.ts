@@ -1,8 +1,14 @@
-import { connectAuthorizeNet } from '@paylog/providers/testing/adapters'
+import { connectAuthorizeNet } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
-import * as bodies from './authorizeNetBodies.ts'
-import { createCanonicalTableHarness, type Message, noMoney, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
+import * as bodies from './authorizeNetFixtures.ts'
+import {
+  createCanonicalTableHarness,
+  foreignLegacyMessage,
+  foreignMessage,
+  type Message,
+  noMoney,
+} from './canonicalTableHarness.ts'
 
 const harness = await createCanonicalTableHarness(t)
 const fake = await startFakeAuthorizeNet(t)

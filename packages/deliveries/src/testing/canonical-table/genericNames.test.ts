@@ -1,13 +1,13 @@
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { connectAuthorizeNet, connectPaypal } from '@paylog/providers/testing/adapters'
+import { connectAuthorizeNet, connectPaypal } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t from 'tap'
-import { body, occurred_at } from './genericBodies.ts'
-import { genericCases } from './genericRows.ts'
-import { createCanonicalTableHarness, now, type Signed } from './tableRig.ts'
+import { createCanonicalTableHarness, now, type Signed } from './canonicalTableHarness.ts'
+import { genericCases } from './genericCases.ts'
+import { body, occurred_at } from './genericFixtures.ts'
 
 const timeoutMs = 15_000
 const harness = await createCanonicalTableHarness(t)

@@ -4,20 +4,20 @@ import type { Payment } from '@paylog/domain/payments/payment'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/adapters'
+import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
-import * as generic from './genericBodies.ts'
 import {
   createCanonicalTableHarness,
-  now,
-  ownMessage,
-  ownLegacyMessage,
-  type Signed,
   foreignLegacyMessage,
-} from './tableRig.ts'
+  now,
+  ownLegacyMessage,
+  ownMessage,
+  type Signed,
+} from './canonicalTableHarness.ts'
+import * as generic from './genericFixtures.ts'
 
 const harness = await createCanonicalTableHarness(t)
 const timeoutMs = 15_000

@@ -1,10 +1,16 @@
-import { connectPaypal } from '@paylog/providers/testing/adapters'
+import { connectPaypal } from '@paylog/providers/testing/providerHarness'
 import { event } from '@paylog/testing/paypal/events'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t from 'tap'
-import * as bodies from './paypalBodies.ts'
-import { create_time, current_period_end } from './paypalBodies.ts'
-import { createCanonicalTableHarness, type Message, noMoney, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
+import {
+  createCanonicalTableHarness,
+  foreignLegacyMessage,
+  foreignMessage,
+  type Message,
+  noMoney,
+} from './canonicalTableHarness.ts'
+import * as bodies from './paypalFixtures.ts'
+import { create_time, current_period_end } from './paypalFixtures.ts'
 
 const harness = await createCanonicalTableHarness(t)
 const fake = await startFakePaypal(t)

@@ -1,16 +1,16 @@
-import { connectStripe } from '@paylog/providers/testing/adapters'
+import { connectStripe } from '@paylog/providers/testing/providerHarness'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import * as bodies from './stripeBodies.ts'
-import { created, current_period_end, occurred_at } from './stripeBodies.ts'
 import {
   createCanonicalTableHarness,
+  foreignLegacyMessage,
+  foreignMessage,
   type Message,
   noMoney,
   now,
-  foreignMessage,
-  foreignLegacyMessage,
-} from './tableRig.ts'
+} from './canonicalTableHarness.ts'
+import * as bodies from './stripeFixtures.ts'
+import { created, current_period_end, occurred_at } from './stripeFixtures.ts'
 
 const harness = await createCanonicalTableHarness(t)
 const fake = await startFakeStripe(t, { now: () => now })

@@ -8,9 +8,9 @@ import {
   acceptedText,
   deletedText,
   type Line,
+  noResponseText,
   removedText,
   tooLargeText,
-  noResponseText,
   unknownText,
   wrongText,
 } from './lines.ts'

@@ -3,10 +3,10 @@ import type { Arbitrary, AsyncCommand } from 'fast-check'
 import { intents } from './arbitraries.ts'
 import type { Intent } from './intents.ts'
 import { meaningOf, type Step } from './meaning.ts'
+import { doAppend, doRead, doRemoval, doSubscribe, type ModelRun } from './modelRun.ts'
 import type { StreamRead } from './reads.ts'
 import type { Session } from './session.ts'
 import { isMetastream, originalOf } from './store.ts'
-import { doAppend, doRead, doRemoval, doSubscribe, type ModelRun } from './world.ts'
 
 export type Command = AsyncCommand<ModelRun, Session>
 

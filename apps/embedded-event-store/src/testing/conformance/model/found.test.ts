@@ -1,9 +1,9 @@
 // Sequences that random runs came upon, where the rules are easily read wrongly.
 import t, { type Test } from 'tap'
 import { conformanceTarget } from '../target.ts'
+import { createModelRun, doAppend, doRead, doRemoval, doSubscribe, finish, type ModelRun } from './modelRun.ts'
 import { openSession, type Session } from './session.ts'
 import type { Proposed } from './store.ts'
-import { createModelRun, doAppend, doRead, doRemoval, doSubscribe, finish, type ModelRun } from './world.ts'
 
 async function played(t: Test, steps: (world: ModelRun, session: Session) => Promise<void>): Promise<void> {
   const { raw } = await conformanceTarget(t)

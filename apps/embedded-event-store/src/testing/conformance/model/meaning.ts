@@ -11,11 +11,11 @@ import type {
   RevisionIntent,
 } from './intents.ts'
 import type { Expected } from './model.ts'
+import type { ModelRun } from './modelRun.ts'
 import type { Filter, LogRead, StreamRead } from './reads.ts'
 import { beforeRun, type Session } from './session.ts'
 import { isMetastream, lastPossibleRevision, lastWritten, metastreamOf, originalOf, type Proposed } from './store.ts'
 import type { SubscriptionRequest } from './subscriptions.ts'
-import type { ModelRun } from './world.ts'
 
 export type Step =
   | { readonly append: AppendRequest }

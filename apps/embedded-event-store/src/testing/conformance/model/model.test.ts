@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { conformanceTarget } from '../target.ts'
 import { commands } from './commands.ts'
+import { createModelRun, finish } from './modelRun.ts'
 import { openSession } from './session.ts'
-import { createModelRun, finish } from './world.ts'
 
 /** `MODEL_SEED` repeats the runs of a test that failed. */
 const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { AppendResp, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type ServiceError, status } from '@grpc/grpc-js'
-import { type RawResponse, deleteStream, failed, tombstoneStream, unaryAppend } from '../../rawCalls.ts'
+import { deleteStream, failed, type RawResponse, tombstoneStream, unaryAppend } from '../../rawCalls.ts'
 import type { RawEvent } from '../../rawMessages.ts'
 import { batchError, batchRequest, type Chunk, currentRevisionIn } from '../../rawStreams.ts'
 import { positionAt } from './ranks.ts'
-import type { RecordedResponse, AppendStep, EventSpec, RemoveStep } from './scenario.ts'
+import type { AppendStep, EventSpec, RecordedResponse, RemoveStep } from './scenario.ts'
 import type { Symbols } from './symbols.ts'
 
 export async function playAppend(

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { playAppend, playRemove, noResponseCode } from './appending.ts'
+import { noResponseCode, playAppend, playRemove } from './appending.ts'
 import { ranked } from './ranks.ts'
 import { type Past, playRead, playSubscription } from './reading.ts'
-import type { RecordedResponse, AppendStep, Json, MetaStep, Scenario, Step } from './scenario.ts'
+import type { AppendStep, Json, MetaStep, RecordedResponse, Scenario, Step } from './scenario.ts'
 import { createSymbols, type Symbols } from './symbols.ts'
 
 const answerTimeoutMs = 15_000

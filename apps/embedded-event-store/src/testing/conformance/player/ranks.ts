@@ -1,5 +1,5 @@
 // Positions in the log mean nothing but their order: a recording has their ranks within the scenario.
-import type { RecordedResponse, Json } from './scenario.ts'
+import type { Json, RecordedResponse } from './scenario.ts'
 
 /** How an answer holds a position until all of them are known. */
 export function positionAt(position: string): Json {

@@ -5,7 +5,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { openRead, type RawFilter, readMessages, readRequest } from '../../rawReads.ts'
 import { failureResponse } from './appending.ts'
 import { messageResponses } from './messages.ts'
-import type { RecordedResponse, FilterSpec, ReadSpec, ReadStep, Step, SubscribeStep } from './scenario.ts'
+import type { FilterSpec, ReadSpec, ReadStep, RecordedResponse, Step, SubscribeStep } from './scenario.ts'
 import type { Symbols } from './symbols.ts'
 
 const firstLookMs = 200

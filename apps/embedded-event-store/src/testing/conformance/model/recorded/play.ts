@@ -3,7 +3,7 @@ import { ranked } from '../../player/ranks.ts'
 import type { RecordedResponse, Scenario, Step } from '../../player/scenario.ts'
 import { emptyStore, type Store } from '../store.ts'
 import { deliver, type Subscription, subscribe } from '../subscriptions.ts'
-import { type Positions, playRead, subscriptionResponse, subscriptionRequest } from './reads.ts'
+import { type Positions, playRead, subscriptionRequest, subscriptionResponse } from './reads.ts'
 import { playAppend, playRemoval } from './writes.ts'
 
 /** Undefined is the answer to what the model does not know. */

@@ -1,5 +1,5 @@
 // The model's answers to reads and subscriptions in the words of a recording.
-import type { RecordedResponse, Json, ReadSpec, ReadStep, SubscribeStep } from '../../player/scenario.ts'
+import type { Json, ReadSpec, ReadStep, RecordedResponse, SubscribeStep } from '../../player/scenario.ts'
 import { type Found, type ReadResponse, readLog, readStream } from '../reads.ts'
 import { lastRevision, type Recorded, type Store } from '../store.ts'
 import type { Message, Subscription, SubscriptionRequest } from '../subscriptions.ts'

@@ -1,6 +1,6 @@
 // The model's answers to writes in the words of a recording.
 import { positionAt } from '../../player/ranks.ts'
-import type { RecordedResponse, AppendStep, EventSpec, Expectation, Json, RemoveStep } from '../../player/scenario.ts'
+import type { AppendStep, EventSpec, Expectation, Json, RecordedResponse, RemoveStep } from '../../player/scenario.ts'
 import { append, type Expected, softDelete, tombstone, type WriteResponse } from '../model.ts'
 import type { Proposed, Store } from '../store.ts'
 

@@ -1,0 +1,223 @@
+// Reads the OpenAPI document as a client would, and holds answers against it.
+
+import { randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+
+export type Content = {
+  readonly schema: TSchema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+export type DocumentedResponse = {
+  readonly description?: string
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>
+  readonly content?: Readonly<Record<string, Content>>
+}
+export type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly description?: string
+  readonly required?: boolean
+  readonly example?: unknown
+  readonly schema: {
+    readonly type?: string
+    readonly enum?: readonly string[]
+    readonly format?: string
+    readonly minimum?: number
+  }
+}
+type Operation = {
+  readonly operationId?: string
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly security?: readonly object[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: DocumentedResponse & { readonly required?: boolean }
+  readonly responses: Readonly<Record<string, DocumentedResponse & { readonly $ref?: string }>>
+}
+export type Document = {
+  readonly info: { readonly description: string }
+  readonly servers: readonly object[]
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly responses: Readonly<Record<string, DocumentedResponse>>
+    readonly headers: Readonly<Record<string, { readonly description: string }>>
+    readonly securitySchemes: object
+  }
+}
+
+/** `name` is method and path. The references of its responses are followed. */
+export type Route = Operation & {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
+}
+
+export function routesOf({ paths, components }: Document): readonly Route[] {
+  const follow = ({ $ref, ...response }: DocumentedResponse & { readonly $ref?: string }): DocumentedResponse =>
+    $ref === undefined ? response : (components.responses[$ref.split('/').at(-1) ?? ''] ?? {})
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      path,
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, response]) => [status, follow(response)]),
+      ),
+    })),
+  )
+}
+
+/** A single example stands by itself, several have names. */
+export function examplesOf({ example, examples = {} }: Content): readonly unknown[] {
+  const named = Object.values(examples).map(({ value }) => value)
+  return example === undefined ? named : [example, ...named]
+}
+
+/** What has been compiled before: the same schema comes again and again. */
+const validators = new Map<string, Validator>()
+
+/** @returns what is wrong with a value; a field that the schema does not name is wrong as well */
+export function schemaErrors(schema: TSchema, value: unknown): readonly unknown[] {
+  const text = JSON.stringify(schema)
+  const validator = validators.get(text) ?? Compile(closed(schema) as TSchema)
+  validators.set(text, validator)
+  return validator.Errors(value)
+}
+
+/** The same schema, which knows no more fields than it names. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]))
+  return 'properties' in schema ? { additionalProperties: false, ...parts } : parts
+}
+
+export type ReceivedResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown }
+
+/** Headers that a server or a browser has a use for, and no client of the API. */
+const notOurs =
+  /^(access-control-.*|cache-control|connection|content-.*|cross-origin-.*|date|keep-alive|origin-agent-cluster|referrer-policy|strict-transport-security|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/
+
+/** As much of an answer as helps to see what went wrong. */
+export const shown = (body: unknown): string => JSON.stringify(body).slice(0, 300)
+
+/** The answer has nothing, neither status nor header nor field, that the route is not described with. */
+export function assertAsDocumented(
+  t: Test,
+  { name, responses }: Route,
+  { status, headers, body }: ReceivedResponse,
+): void {
+  const described = responses[status]
+  if (!described) return void t.fail(`${name}: ${status} is not described: ${shown(body)}`)
+  const [type = ''] = (headers.get('content-type') ?? '').split(';')
+  const content = described.content?.[type]
+  if (!content) return void t.fail(`${name}: ${status} is not described as ${type}`)
+  t.same(schemaErrors(content.schema, body), [], `${name}: ${status} ${shown(body)}`)
+  const known = new Set(Object.keys(described.headers ?? {}).map((header) => header.toLowerCase()))
+  const unknown = [...headers.keys()].filter((header) => !known.has(header) && !notOurs.test(header))
+  t.same(unknown, [], `${name}: headers of ${status}`)
+}
+
+// Sends the requests that the document has as examples, one caller's after the other's, as a client does who reads it.
+
+export type Caller = {
+  readonly name: string
+  /** The security scheme; undefined for who has no credential. */
+  readonly scheme: 'session' | 'guest' | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export type Sent = {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly query?: string
+}
+export type Send = (route: Route, caller: Caller, id: string | undefined, sent?: Sent) => Promise<ReceivedResponse>
+
+export const sender =
+  (baseUrl: string): Send =>
+  async ({ method, path }, caller, id, { headers = {}, body, query = '' } = {}) => {
+    const url = `${baseUrl}${path.replace('{id}', id ?? 'no-id')}${query}`
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await fetch(url, {
+      method,
+      headers: { ...type, ...caller.headers, ...headers },
+      ...(body !== undefined && { body }),
+      signal: AbortSignal.timeout(30_000),
+    })
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? await response.json() : await response.text(),
+    }
+  }
+
+/** Whether a route says that it is for such a caller; one without security is for nobody in particular. */
+export function isFor({ security }: Route, { scheme }: Caller): boolean {
+  if (security === undefined) return scheme === undefined
+  return security.some((asked) => (scheme === undefined ? Object.keys(asked).length === 0 : scheme in asked))
+}
+
+export const idOf = ({ body }: ReceivedResponse): string | undefined => {
+  const data = typeof body === 'object' && body !== null && 'data' in body ? body.data : undefined
+  return typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : undefined
+}
+
+/** The texts of all examples of a body; one undefined for a route without. */
+export function bodiesOf({ requestBody }: Route): readonly (string | undefined)[] {
+  const bodies = Object.values(requestBody?.content ?? {}).flatMap(examplesOf)
+  return bodies.length === 0 ? [undefined] : bodies.map((body) => JSON.stringify(body))
+}
+
+/** Queries with one parameter each, with a value that its description allows. */
+export function queriesOf({ parameters = [] }: Route): readonly string[] {
+  const inQuery = parameters.filter(({ in: where, name }) => where === 'query' && name !== 'token')
+  return inQuery.flatMap((parameter) =>
+    valuesOf(parameter).map((value) => `?${parameter.name}=${encodeURIComponent(String(value))}`),
+  )
+}
+
+function valuesOf({ example, schema }: Parameter): readonly unknown[] {
+  if (example !== undefined) return [example]
+  if (schema.enum) return schema.enum
+  if (schema.format === 'date-time') return [new Date().toISOString()]
+  return [schema.type === 'integer' ? (schema.minimum ?? 1) : 'example']
+}
+
+/** A request that creates something, and the same once more. */
+export const repeatable = (route: Route): Readonly<Record<string, string>> =>
+  route.parameters?.some(({ name }) => name === 'idempotency-key') ? { 'idempotency-key': randomUUID() } : {}
+
+// Says in one word per field what a schema of the document lets through.
+
+export type Schema = {
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly default?: unknown
+  readonly items?: object
+  readonly anyOf?: readonly Schema[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+/** @returns name and type of each field, sorted; that one may be null is not told */
+export const fieldsOf = ({ properties = {} }: Schema): readonly string[] =>
+  Object.entries(properties)
+    .map(([name, schema]) => `${name} ${typeOf(schema)}`)
+    .sort()
+
+function typeOf({ type, anyOf = [], properties }: Schema): string {
+  const types = new Set(anyOf.map(typeOf).filter((each) => each !== 'null'))
+  return type ?? (properties ? 'object' : [...types].join('|'))
+}

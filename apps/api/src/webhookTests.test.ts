@@ -1,0 +1,249 @@
+// Tests and simulations through every process of ours, to real endpoints of every mode.
+import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { startSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { client, signingSecret } from './testing/roundTripHarness.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Planned = { readonly node: string; readonly event: string; readonly mode: string }
+type Entry = {
+  readonly id: string
+  readonly provider: string
+  readonly event_type: string
+  readonly status: string
+  readonly payload: Json
+  readonly response: { readonly node: string; readonly error: string | null }
+}
+
+const session = { 'x-session-id': 'demo-session' }
+const ada = { id: '00000000-0000-4000-8000-000000000001', type: 'user', email: 'ada@example.com' }
+
+const endpoints = {
+  raw: await startFakeEndpoint(t),
+  canonical: await startFakeEndpoint(t),
+  both: await startFakeEndpoint(t),
+  chat: await startFakeEndpoint(t),
+  legacy: await startFakeEndpoint(t),
+  failing: await startFakeEndpoint(t, (response, index) => {
+    response.statusCode = index === 0 ? 503 : 200
+    response.end()
+  }),
+}
+const system = await startSystem(t, {
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: endpoints.raw.url,
+  WEBHOOK_1_EVENT_MODE: 'raw',
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: endpoints.canonical.url,
+  WEBHOOK_2_SECRET: signingSecret,
+  WEBHOOK_3_ENABLED: 'true',
+  WEBHOOK_3_URL: endpoints.both.url,
+  WEBHOOK_3_EVENT_MODE: 'both',
+  WEBHOOK_4_ENABLED: 'true',
+  WEBHOOK_4_URL: endpoints.chat.url,
+  WEBHOOK_4_FORMAT: 'slack',
+  WEBHOOK_5_ENABLED: 'true',
+  WEBHOOK_5_URL: endpoints.failing.url,
+  WEBHOOK_5_EVENTS: 'membership.extended',
+  WEBHOOK_5_RETRY_SCHEDULE: '100ms',
+  WEBHOOK_6_ENABLED: 'true',
+  // A private network that nobody allowed.
+  WEBHOOK_6_URL: 'http://10.1.2.3/hook',
+  WEBHOOK_6_EVENTS: 'membership.extended',
+  WEBHOOK_6_RETRY_SCHEDULE: '1h',
+  EXTERNAL_WEBHOOK_URLS: endpoints.legacy.url,
+})
+const api = client(system)
+
+async function ask(
+  path: string,
+  body: object,
+  caller = session,
+): Promise<{ id: string; deliveries: readonly Planned[] }> {
+  const headers = { 'content-type': 'application/json', ...caller }
+  const answer = await api.call(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
+  return answer.body.data as { id: string; deliveries: readonly Planned[] }
+}
+async function logged(headers = session): Promise<readonly Entry[]> {
+  const response = await fetch(`${system.baseUrl}/webhooks/logs?limit=1000`, { headers })
+  return (await response.json()) as readonly Entry[]
+}
+
+/** What came at an endpoint since it was last looked at. */
+const seen = new Map<FakeEndpoint, number>()
+async function next(endpoint: FakeEndpoint, count: number) {
+  const from = seen.get(endpoint) ?? 0
+  await waitFor(() => endpoint.received.length >= from + count, { what: `${count} webhooks`, timeoutMs: 20_000 })
+  seen.set(endpoint, endpoint.received.length)
+  return endpoint.received.slice(from).map(({ id, body, headers }) => ({ id, headers, body, json: JSON.parse(body) }))
+}
+
+t.test(
+  'a simulation reaches nodes of every mode, flagged, under the ids of the log, as it was planned [1-simulation]',
+  async (t) => {
+    const object = {
+      id: 'pi_example1',
+      amount: 500,
+      currency: 'jpy',
+      customer: 'cus_example1',
+      receipt_email: 'pat@example.com',
+    }
+    const asked = await ask('/webhooks/external/simulate', {
+      event: 'stripe:payment_intent.succeeded',
+      provider: 'stripe',
+      payload: object,
+    })
+    const [raw] = await next(endpoints.raw, 1)
+    t.match(raw?.json, {
+      event: 'stripe:payment_intent.succeeded',
+      provider: 'stripe',
+      data: { type: 'payment_intent.succeeded', data: { object } },
+      test: true,
+    })
+    const [canonical] = await next(endpoints.canonical, 1)
+    const told = {
+      event: 'payment.succeeded',
+      provider: 'stripe',
+      data: {
+        payment_id: 'pi_example1',
+        amount: 500,
+        currency: 'JPY',
+        status: 'succeeded',
+        user: { id: 'cus_example1', type: 'customer', email: 'pat@example.com' },
+        project: { id: 'default' },
+      },
+      test: true,
+    }
+    t.match(canonical?.json, told)
+    new Webhook(signingSecret).verify(canonical?.body ?? '', canonical?.headers as Record<string, string>)
+    const both = await next(endpoints.both, 2)
+    t.same(both.map(({ json }) => [json.event, json.test]).sort(), [
+      ['payment.succeeded', true],
+      ['stripe:payment_intent.succeeded', true],
+    ])
+    const [chat] = await next(endpoints.chat, 1)
+    t.match(chat?.body, /test/i)
+    t.match(chat?.body, /JPY/)
+    const [legacy] = await next(endpoints.legacy, 1)
+    t.match(legacy?.json, {
+      event: 'payment_intent.succeeded',
+      provider: 'stripe',
+      data: {
+        payment_id: 'pi_example1',
+        amount: 500,
+        currency: 'JPY',
+        customer_email: 'pat@example.com',
+        status: 'succeeded',
+      },
+      test: true,
+    })
+    await sentAsPlanned(t, asked.deliveries, [raw, canonical, ...both, chat, legacy])
+  },
+)
+
+t.test('a test is about the user who asks [1-test]', async (t) => {
+  const asked = await ask('/webhooks/test', {
+    event: 'payment_intent.failed',
+    test_data: { amount: 700, currency: 'usd' },
+  })
+  const [canonical] = await next(endpoints.canonical, 1)
+  t.match(canonical?.json, {
+    event: 'payment.failed',
+    provider: 'sandbox',
+    data: { payment_id: `test_${asked.id}`, amount: 700, currency: 'USD', status: 'failed', user: ada },
+    test: true,
+  })
+  const [raw] = await next(endpoints.raw, 1)
+  t.match(raw?.json, { event: 'sandbox:payment_intent.failed', data: { provider: 'sandbox' }, test: true })
+  const [legacy] = await next(endpoints.legacy, 1)
+  t.match(legacy?.json, { event: 'payment_intent.failed', data: { customer_email: ada.email }, test: true })
+  const both = await next(endpoints.both, 2)
+  const [chat] = await next(endpoints.chat, 1)
+  await sentAsPlanned(t, asked.deliveries, [raw, canonical, ...both, chat, legacy])
+})
+
+t.test(
+  'a message that was made up takes the same path: retries, and the guard against private addresses',
+  async (t) => {
+    const { deliveries } = await ask('/webhooks/test', { event: 'membership.extended' })
+    t.same(
+      deliveries.map(({ node }) => node),
+      ['2', '3', '4', '5', '6'],
+    )
+    const [first, second] = await next(endpoints.failing, 2)
+    t.equal(second?.id, first?.id, 'sent again under its id')
+    t.match(second?.json, {
+      event: 'membership.extended',
+      data: { user: ada, subscription_id: /^test_sub_/ },
+      test: true,
+    })
+    const refused = await waitFor(async () => (await logged()).find(({ response }) => response.node === '6'), {
+      what: 'the attempt that the guard refused',
+    })
+    t.match(refused, {
+      event_type: 'membership.extended',
+      provider: 'sandbox',
+      status: 'failed',
+      payload: { test: true },
+    })
+    for (const endpoint of [endpoints.canonical, endpoints.both, endpoints.chat]) await next(endpoint, 1)
+  },
+)
+
+t.test('nobody else sees them in the log, and they change no payment', async (t) => {
+  const { id } = await api.open()
+  const event = { event: 'payment_intent.succeeded', provider: 'stripe' }
+  const payload = { id: 'pi_example2', amount: 2599, currency: 'eur' }
+  const claim = { ...event, payload: { ...payload, metadata: { payment_id: id } } }
+  await t.rejects(ask('/webhooks/external/simulate', claim), /recorded_payment_id/)
+  await ask('/webhooks/external/simulate', claim, { 'x-session-id': 'demo-admin-session' })
+  await ask('/webhooks/external/simulate', { ...event, payload })
+  await waitFor(async () => (await logged()).some(({ payload }) => JSON.stringify(payload).includes('pi_example2')), {
+    what: 'the simulation in the log',
+  })
+  t.match((await api.get(id)).body, { data: { id, status: 'pending' } })
+  const others = await logged({ 'x-session-id': 'demo-session-2' })
+  t.notMatch(JSON.stringify(others), 'pi_example')
+  const administrators = await logged({ 'x-session-id': 'demo-admin-session' })
+  t.match(JSON.stringify(administrators), 'pi_example2')
+})
+
+t.test('the log names exactly what was delivered [1-log]', async (t) => {
+  const asAdministrator = { 'x-session-id': 'demo-admin-session' }
+  const sent = () => Object.values(endpoints).flatMap(({ received }) => received.map(({ id }) => id))
+  const entries = await waitFor(
+    async () => {
+      const all = await logged(asAdministrator)
+      return sent().every((id) => all.some((entry) => entry.id === id)) && all
+    },
+    { what: 'the log to name all that was sent' },
+  )
+  t.ok(entries.length > 0)
+  for (const { id, response } of entries) if (response.node !== '6') t.ok(sent().includes(id), id)
+})
+
+/** Every planned delivery was sent once, and stands in the log of whoever asked. */
+async function sentAsPlanned(
+  t: Test,
+  planned: readonly Planned[],
+  sent: readonly ({ readonly id: string } | undefined)[],
+): Promise<void> {
+  const ids = sent.map((each) => each?.id ?? '')
+  t.equal(new Set(ids).size, planned.length)
+  const entries = await waitFor(
+    async () => {
+      const mine = (await logged()).filter(({ id }) => ids.includes(id))
+      return mine.length === planned.length && mine
+    },
+    { what: 'the log to have them' },
+  )
+  const names = (list: readonly string[][]) => list.map((each) => each.join(' ')).sort()
+  t.same(
+    names(entries.map(({ event_type, response }) => [response.node, event_type])),
+    names(planned.map(({ node, event }) => [node, event])),
+  )
+  t.ok(entries.every(({ status }) => status === 'success'))
+}

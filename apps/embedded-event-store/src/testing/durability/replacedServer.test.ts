@@ -1,0 +1,123 @@
+// One writer only: a second node is refused, and one that was replaced while it slept writes nothing any more.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ANY, jsonEvent } from '@eventstore/db-client'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { connect } from '../serverHarness.ts'
+import { createJournal } from './journal.ts'
+import { readInto } from './loadedServer.ts'
+import { createLogCheck } from './logCheck.ts'
+import { queryOnce } from './privatePostgres.ts'
+import { createRandom, seed } from './seededRandom.ts'
+import { startWriters } from './writers.ts'
+
+const script = new URL('../../main.ts', import.meta.url)
+const askEveryMs = 50
+
+async function environment(databaseUrl: string) {
+  return { DATABASE_URL: databaseUrl, PORT: String(await freePort()), LOG_LEVEL: 'silent' }
+}
+
+t.test('a second node on the same database refuses to start, with one line, and the first goes on', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const env = await environment(databaseUrl)
+  await startProcess(t, { script, env })
+  const second = await environment(databaseUrl)
+  const refusal = await startProcess(t, { script, env: second }).catch((error: Error) => error)
+  t.match(refusal, {
+    message:
+      /ended \(1\) before it was ready: embedded-event-store: [^\n]*Another embedded-event-store is already running[^\n]*\n$/,
+  })
+  const appended = await connect(t, Number(env.PORT)).appendToStream(
+    'still-here',
+    jsonEvent({ type: 'Written', data: {} }),
+  )
+  t.ok(appended.success)
+})
+
+t.test('a node whose epoch is over writes nothing and stops with a failure', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const env = await environment(databaseUrl)
+  const node = await startProcess(t, { script, env })
+  const client = connect(t, Number(env.PORT))
+  await client.appendToStream('fenced', jsonEvent({ type: 'Before', data: {} }))
+  await queryOnce(databaseUrl, 'update event_store.writer set epoch = epoch + 1')
+  await t.rejects(client.appendToStream('fenced', jsonEvent({ type: 'After', data: {} })))
+  t.equal((await node.exited).code, 1)
+  const stored = await queryOnce(databaseUrl, `select type from event_store.events where stream = 'fenced'`)
+  t.same(stored, [{ type: 'Before' }])
+})
+
+t.test('a node that slept while another took over wakes up unable to write, and ends', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const [firstEnv, secondEnv] = [await environment(databaseUrl), await environment(databaseUrl)]
+  const first = await startProcess(t, { script, env: firstEnv })
+  const journal = createJournal()
+  const sleepersClient = connect(t, Number(firstEnv.PORT))
+  let client = sleepersClient
+  const up = Promise.resolve()
+  const sender = {
+    get client() {
+      return client
+    },
+    // Batches go to the first node only, so that some of them lie in its socket when it wakes.
+    get unaryOnly() {
+      return client !== sleepersClient
+    },
+    journal,
+    untilUp: () => up,
+  }
+  const load = startWriters([sender], { owners: 8, sharers: 3, racers: 3 }, createRandom(seed))
+  // Not waited for: a test that failed may have left nobody to answer.
+  t.teardown(() => void load.stop().catch(() => undefined))
+  await waitFor(() => journal.acknowledged > 100, { what: 'a load under way' })
+
+  process.kill(first.pid, 'SIGSTOP')
+  t.teardown(() => first.kill('SIGKILL'))
+  const asleep = journal.open().length
+  await queryOnce(
+    databaseUrl,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+     where datname = current_database() and application_name like 'embedded-event-store%'`,
+  )
+  await startProcess(t, { script, env: secondEnv })
+  client = connect(t, Number(secondEnv.PORT))
+  await waitFor(() => journal.acknowledged > 400, { what: 'the second node to be the writer' })
+
+  process.kill(first.pid, 'SIGCONT')
+  let ended = false
+  const end = first.exited.then(({ code }) => {
+    ended = true
+    return code
+  })
+  const answers = new Set<string>()
+  while (!ended) {
+    // Whatever the woken node is asked, and however often, until it is gone.
+    const event = jsonEvent({ type: 'TooLate', data: {} })
+    const appending = sleepersClient.appendToStream('too-late', event, {
+      expectedRevision: ANY,
+      credentials: { username: 'anybody', password: 'any' },
+    })
+    const answer = appending.then(
+      () => 'written',
+      () => 'refused',
+    )
+    answers.add(await Promise.race([answer, end.then(() => 'ended')]))
+    // What the second node is asked beside that is enough when the woken one has said something.
+    if (answers.size > 0) await load.stop()
+    await sleep(askEveryMs)
+  }
+  t.equal(await end, 1, 'it ends with a failure')
+  t.notOk(answers.has('written'), 'nothing was acknowledged by it')
+  t.ok(answers.has('refused'))
+
+  const check = createLogCheck()
+  await readInto(check, client)
+  t.ok(asleep > 0)
+  t.same(journal.surprises, [])
+  t.same(check.faults(journal.attempts), [], `nothing is lost or doubled (seed ${seed})`)
+  t.same(check.strangers(journal.attempts), [], `nothing of the replaced node is there (seed ${seed})`)
+})

@@ -1,0 +1,119 @@
+// Asks the providers about many payments, a few at a time.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/events'
+import { withPriority } from '@paylog/providers/pacing'
+import type { Workflow } from '@paylog/workflows/context'
+import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
+
+export type ReconcileResult = {
+  readonly payment_id: string
+  readonly provider_id: string
+  /** `stateless`: the provider keeps nothing that could be asked for. */
+  readonly finding: Finding | 'stateless'
+  /** Absent when the question was not even asked. */
+  readonly reconciliation: Reconciliation | undefined
+  readonly problem: string | undefined
+}
+
+const maxConcurrent = 8
+/** For so long questions about several payments may share what a provider answered. */
+const maxAgeMs = 5 * 60_000
+/** A provider that is not reached (a refused connection) is asked again after these. */
+const pausesMs: readonly number[] = [500, 1_000, 2_000]
+/** A provider that does not answer costs 10 s each time. After so many payments in a row it is left alone. */
+const maxFailuresInARow = 3 * maxConcurrent
+
+export type AskProvidersOptions = {
+  readonly metadata: EventMetadata
+  /** No further question is asked once it aborts; those under way come to their end. */
+  readonly signal: AbortSignal
+  readonly pausesMs?: readonly number[]
+}
+
+/**
+ * Brings payments up to what their providers say.
+ * @param payments by their id that of their provider
+ * @returns one answer per payment, in order
+ * @throws DomainError `event_store_unavailable`
+ */
+export async function* askProviders(
+  workflow: Workflow,
+  payments: ReadonlyMap<string, string>,
+  options: AskProvidersOptions,
+): AsyncGenerator<ReconcileResult> {
+  /** How often in a row each provider failed to answer, and why. */
+  const failures = new Map<string, { readonly inARow: number; readonly problem: string | undefined }>()
+
+  async function ask(payment_id: string, provider_id: string): Promise<ReconcileResult> {
+    const failed = failures.get(provider_id)
+    if (failed && failed.inARow >= maxFailuresInARow)
+      return { payment_id, provider_id, finding: 'unreachable', reconciliation: undefined, problem: failed.problem }
+    const answer = await askWithRetries(workflow, { payment_id, provider_id }, options)
+    if (hasResponse(answer)) failures.delete(provider_id)
+    else failures.set(provider_id, { inARow: (failures.get(provider_id)?.inARow ?? 0) + 1, problem: answer.problem })
+    return answer
+  }
+
+  const underWay: Promise<ReconcileResult>[] = []
+  try {
+    for (const [payment_id, provider_id] of payments) {
+      if (options.signal.aborted) break
+      const asking = ask(payment_id, provider_id)
+      // Its turn to be awaited comes later; until then a failure is not unhandled.
+      asking.catch(() => {})
+      underWay.push(asking)
+      if (underWay.length === maxConcurrent) yield await next(underWay)
+    }
+    while (underWay.length > 0) yield await next(underWay)
+  } finally {
+    await Promise.allSettled(underWay)
+  }
+}
+
+async function next(underWay: Promise<ReconcileResult>[]): Promise<ReconcileResult> {
+  const first = underWay.shift()
+  if (!first) throw new Error('Nothing is under way')
+  return first
+}
+
+type ReconcileTarget = Pick<ReconcileResult, 'payment_id' | 'provider_id'>
+
+async function askWithRetries(
+  workflow: Workflow,
+  target: ReconcileTarget,
+  { metadata, signal, pausesMs: pauses = pausesMs }: AskProvidersOptions,
+): Promise<ReconcileResult> {
+  for (const pauseMs of pauses) {
+    const answer = await askOne(workflow, target, metadata)
+    if (answer.finding !== 'unreachable' || !workflow.providers.has(target.provider_id)) return answer
+    await sleep(pauseMs, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return answer
+  }
+  return askOne(workflow, target, metadata)
+}
+
+async function askOne(
+  workflow: Workflow,
+  { payment_id, provider_id }: ReconcileTarget,
+  metadata: EventMetadata,
+): Promise<ReconcileResult> {
+  try {
+    const reconciliation = await withPriority('reconciler', () =>
+      reconcilePayment(workflow, payment_id, metadata, { maxAgeMs }),
+    )
+    const { finding, problem } = reconciliation
+    const provider = workflow.providers.get(provider_id)
+    const isStateless = finding === 'same' && provider?.retrieveIntent === null
+    return { payment_id, provider_id, finding: isStateless ? 'stateless' : finding, reconciliation, problem }
+  } catch (error) {
+    // Others change this payment all the time, which says nothing about the rest.
+    if (!(error instanceof DomainError) || error.code !== 'concurrent_modification') throw error
+    return { payment_id, provider_id, finding: 'unknown', reconciliation: undefined, problem: error.code }
+  }
+}
+
+/** An unknown outcome without a problem is what the provider does not know either. */
+function hasResponse({ finding, problem }: ReconcileResult): boolean {
+  return finding !== 'unreachable' && (finding !== 'unknown' || problem === undefined)
+}

@@ -1,0 +1,50 @@
+// `payments reconcile` on a log with thousands of payments.
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t from 'tap'
+import { paymentFixture } from '../testing/paymentFixture.ts'
+import { startOps } from '../testing/runOps.ts'
+
+const total = 3_120
+const atOnce = 40
+const recentEvery = 8
+const paidEvery = 48
+const dayMs = 24 * 3_600_000
+
+t.test('thousands of payments are read with little memory, and asked about in the order of the log', async (t) => {
+  const [payments, fake] = await Promise.all([paymentFixture(t), startFakeStripe(t)])
+  // As much as a client may send. All of it together is more than the command may use.
+  const metadata = { note: 'x'.repeat(16_000) }
+  const paid = new Set<string>()
+  const addOne = async (number: number) => {
+    const isRecent = number % recentEvery === 0
+    const intent = fake.openIntent({ amount: 2200, currency: 'eur' })
+    const occurred_at = new Date(Date.now() - (isRecent ? 1 : 3) * dayMs).toISOString()
+    const id = await payments.record('stripe', intent.id, { metadata, occurred_at })
+    if (number % paidEvery !== 0) return
+    fake.pay(intent.id, 'succeeded')
+    paid.add(id)
+  }
+  for (let from = 0; from < total; from += atOnce)
+    await Promise.all(Array.from({ length: atOnce }, (_, n) => addOne(from + n)))
+  const order: string[] = []
+  for await (const event of payments.store.readLog({ prefixes: ['payment-'] }))
+    if (event.type === 'PaymentInitiated' && paid.has(event.data.payment_id)) order.push(event.data.payment_id)
+
+  const run = await startOps(t, ['payments', 'reconcile', '--since', '2d', '--json'], {
+    EVENTSTORE_URL: payments.connectionString,
+    ...fake.env,
+    NODE_OPTIONS: '--max-old-space-size=76',
+  }).ended
+  t.equal(run.code, 0, run.stderr)
+  const lines: { payment_id?: string }[] = run.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const asked = total / recentEvery
+  t.match(lines.pop(), { complete: true, payments: asked, findings: { same: asked - paid.size, late: paid.size } })
+  t.same(
+    lines.map(({ payment_id }) => payment_id),
+    order,
+  )
+  t.equal(order.length, total / paidEvery)
+})

@@ -1,0 +1,174 @@
+// One line per answer, in words and as JSON.
+import type { Payment } from '@paylog/domain/payments/payment'
+import type { IntentSnapshot } from '@paylog/providers/provider'
+import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
+import t from 'tap'
+import type { ReconcileResult } from './askProviders.ts'
+import { isRemarkable, resultJson, resultText } from './resultText.ts'
+
+const payment_id = '018f0000-0000-7000-8000-000000000001'
+const payment: Payment = {
+  payment_id,
+  provider_id: 'stripe',
+  status: 'pending',
+  subtotal_cents: 2200,
+  tax_cents: 0,
+  discount_cents: 0,
+  total_cents: 2200,
+  currency: 'EUR',
+  payer: { id: null, type: 'guest', email: null },
+  project_id: null,
+  concept: null,
+  description: null,
+  reference_code: null,
+  category: null,
+  tags: null,
+  payment_method_id: null,
+  is_guest_payment: true,
+  guest_email: null,
+  metadata: {},
+  request_fingerprint: null,
+  provider_intent_id: 'pi_1',
+  provider_payment_id: null,
+  client_secret: 'secret',
+  created_at: '2026-11-20T12:00:00.000Z',
+  updated_at: '2026-11-20T12:00:00.000Z',
+  completed_at: null,
+  attempt: 1,
+  attempt_started_at: '2026-11-20T12:00:00.000Z',
+  intent_outcome: { kind: 'created' },
+  was_unknown: false,
+  evidence_time: null,
+  seen_provider_events: null,
+  noticed: null,
+  failures: 0,
+  failed_charges: [],
+  approvals_told: 0,
+}
+
+type Reported = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }
+
+function result(
+  finding: ReconcileResult['finding'],
+  here: Partial<Payment>,
+  there?: Reported,
+  problem?: string,
+): ReconcileResult {
+  const { further_charges = [], ...said } = there ?? {}
+  const evidence: IntentSnapshot['evidence'] = {
+    status: 'succeeded',
+    provider_time: '2026-11-20T12:00:00.000Z',
+    provider_event_id: null,
+    provider_intent_id: 'pi_1',
+    provider_payment_id: 'ch_1',
+    amount_cents: 2200,
+    currency: 'eur',
+    ...said,
+  }
+  const reconciliation: Reconciliation = {
+    finding: finding === 'stateless' ? 'same' : finding,
+    status_before: 'pending',
+    payment: { ...payment, ...here },
+    snapshot: there && { evidence, further_charges, awaits_capture: false },
+    problem,
+  }
+  return { payment_id, provider_id: 'stripe', finding, reconciliation, problem }
+}
+
+const textOf = (...given: Parameters<typeof result>) =>
+  resultText(result(...given))
+    .split(payment_id)[1]
+    ?.trim()
+
+t.test('every line begins with the finding, the provider and the payment', async (t) => {
+  t.equal(
+    resultText(result('late', { status: 'succeeded' }, {})),
+    `late            stripe         ${payment_id}  pending -> succeeded`,
+  )
+})
+
+t.test('amounts are written in the units of their currency', async (t) => {
+  const differs = (total_cents: number, currency: string, there: Reported) =>
+    textOf('amount_differs', { total_cents, currency }, there)
+  t.equal(differs(2200, 'EUR', { amount_cents: 5 }), '22.00 EUR is due, 0.05 EUR there')
+  t.equal(differs(2200, 'EUR', { currency: 'usd' }), '22.00 EUR is due, 22.00 USD there')
+  t.equal(differs(2200, 'JPY', { amount_cents: 0, currency: 'jpy' }), '2200 JPY is due, 0 JPY there')
+  t.equal(differs(2200, 'KWD', { amount_cents: 22000, currency: 'kwd' }), '2.200 KWD is due, 22.000 KWD there')
+})
+
+t.test('a conflict names the statuses, and the charges that are not on record', async (t) => {
+  const known = { status: 'succeeded', provider_payment_id: 'ch_1' } as const
+  t.equal(textOf('conflict', known, { status: 'failed', provider_payment_id: 'ch_2' }), 'succeeded here, failed there')
+  t.equal(textOf('conflict', known, { status: 'canceled' }), 'succeeded here, canceled there')
+  t.equal(textOf('conflict', { ...known, status: 'canceled' }, {}), 'canceled here, succeeded there')
+  t.equal(textOf('conflict', known, { provider_payment_id: null }), 'succeeded here, succeeded there')
+  t.equal(
+    textOf('conflict', { status: 'canceled' }, {}),
+    'canceled here, succeeded there, charged there: ch_1, on record: none',
+  )
+  t.equal(
+    textOf('conflict', known, { further_charges: ['ch_2'] }),
+    'succeeded here, succeeded there, charged there: ch_1 ch_2, on record: ch_1',
+  )
+})
+
+t.test('an approval that waits is told with what became of its payment', async (t) => {
+  t.equal(textOf('approval_waits', { status: 'failed' }, { status: 'processing' }), 'failed here, approved there')
+})
+
+t.test('what is not known says why', async (t) => {
+  t.equal(textOf('missing', {}), 'pending here, no intent pi_1 there')
+  t.equal(textOf('unknown', {}), 'pending here, the create call was not answered')
+  t.equal(textOf('unknown', {}, undefined, 'timeout'), 'pending here, timeout')
+  t.equal(textOf('unreachable', {}, undefined, 'refused'), 'pending here, refused')
+  const skipped: ReconcileResult = { ...result('unreachable', {}), reconciliation: undefined, problem: 'timeout' }
+  t.match(resultText(skipped), / {2}timeout$/)
+  t.same(resultJson(skipped), {
+    finding: 'unreachable',
+    payment_id,
+    provider_id: 'stripe',
+    provider_intent_id: null,
+    status_before: null,
+    status: null,
+    amount_cents: null,
+    currency: null,
+    reported: null,
+    problem: 'timeout',
+  })
+})
+
+t.test('for machines amounts stay in minor units', async (t) => {
+  t.same(resultJson(result('conflict', { status: 'canceled' }, { further_charges: ['ch_2'] })), {
+    finding: 'conflict',
+    payment_id,
+    provider_id: 'stripe',
+    provider_intent_id: 'pi_1',
+    status_before: 'pending',
+    status: 'canceled',
+    amount_cents: 2200,
+    currency: 'EUR',
+    reported: {
+      status: 'succeeded',
+      amount_cents: 2200,
+      currency: 'EUR',
+      provider_payment_id: 'ch_1',
+      further_charges: ['ch_2'],
+    },
+    problem: null,
+  })
+})
+
+t.test('only what is as recorded has no line', async (t) => {
+  t.notOk(isRemarkable(result('same', {}, {})))
+  t.notOk(isRemarkable(result('stateless', {})))
+  for (const finding of [
+    'late',
+    'missing',
+    'amount_differs',
+    'approval_waits',
+    'conflict',
+    'unknown',
+    'unreachable',
+  ] as const)
+    t.ok(isRemarkable(result(finding, {})), finding)
+})

@@ -1,0 +1,81 @@
+// What verify finds, and what rebuild mends, while payments are made.
+import t from 'tap'
+import { changedColumns, type ProjectionName, projectionsHarness } from '../testing/projectionsHarness.ts'
+
+const names = Object.keys(changedColumns) as ProjectionName[]
+const harness = await projectionsHarness(t)
+const projector = await harness.startProjector()
+await harness.recordAll(12)
+await harness.caughtUp()
+
+t.test('beside running programs, all rows are what the log says', async (t) => {
+  const paying = harness.keepPaying()
+  const { code, stdout, stderr } = await harness.run(['verify', '--all'])
+  t.ok((await paying.stop()) > 0)
+  t.equal(code, 0, stderr)
+  const lines = stdout.trimEnd().split('\n')
+  t.equal(lines.length, names.length)
+  for (const [index, name] of names.entries())
+    t.match(
+      lines[index],
+      new RegExp(`^${name}: all \\d+ rows of ${name}_v1 are what the log says, up to position \\d+ of`),
+    )
+})
+
+t.test('tampered rows are found, and mended by a rebuild', async (t) => {
+  await harness.caughtUp()
+  const ids = new Map<string, Awaited<ReturnType<typeof harness.tamper>>>()
+  for (const name of names) ids.set(name, await harness.tamper(name))
+  const paying = harness.keepPaying()
+  const verified = await harness.run(['verify', ...names, '--json'])
+  t.equal(verified.code, 3, verified.stderr)
+  t.match(verified.stderr, `Rows differ. To mend them: npm run -s ops -- projections rebuild ${names.join(' ')}\n`)
+  const answer = JSON.parse(verified.stdout)
+  t.same([answer.complete, answer.equal, answer.projections.length], [true, false, names.length])
+  for (const [index, name] of names.entries()) {
+    const { missing = '', extra = '', different = '' } = ids.get(name) ?? {}
+    const told = answer.projections[index]
+    t.match(told, { projection: name, outcome: 'different', table: `${name}_v1`, version: 1, definition: 1 })
+    t.same([told.differing, told.missing, told.extra, told.different, told.truncated], [3, 1, 1, 1, false], name)
+    t.match(told.position, /^\d+$/)
+    const column = changedColumns[name]
+    const found = column === 'client_secret' ? '[redacted]' : 'tampered'
+    const byId = new Map(told.differences.map((row: { id: string }) => [row.id, row]))
+    t.same(byId.get(missing), { id: missing, kind: 'missing' })
+    t.same(byId.get(extra), { id: extra, kind: 'extra' })
+    t.match(byId.get(different), { kind: 'different', columns: [{ column, found }] })
+    t.same([...byId.keys()], [...byId.keys()].toSorted(), 'in the order of their ids')
+  }
+  t.notMatch(verified.stdout, /cs_|client_secret[^}]*tampered/, 'no secret is shown')
+
+  const text = await harness.run(['verify', 'addresses'])
+  const address = ids.get('addresses')
+  t.equal(text.code, 3)
+  t.match(text.stdout, 'addresses: rows that are not what the log says:\n')
+  t.match(text.stdout, `  ${address?.missing}  missing: the log has it, the table has not\n`)
+  t.match(text.stdout, `  ${address?.extra}  extra: the table has it, the log has not\n`)
+  t.match(text.stdout, `  ${address?.different}  different\n      city: "tampered" instead of "Town"\n`)
+  t.match(
+    text.stdout,
+    /\naddresses: 3 rows differ \(1 missing, 1 extra, 1 different\): addresses_v1 has 12 rows and should /,
+  )
+
+  const mended = await harness.run(['rebuild', '--all'])
+  t.equal(mended.code, 0, mended.stderr)
+  for (const name of names) {
+    t.match(mended.stdout, new RegExp(`^${name}: rebuilt from \\d+ events in `, 'm'))
+    t.match(mended.stdout, new RegExp(`^ {2}3 rows of ${name}_v1 differed from what the log says`, 'm'))
+    t.match(mended.stdout, `\n  Queries see ${name}_v2.\n  ${name}_v1 is kept until \`projections prune ${name}\`.\n`)
+    t.match(mended.stdout, `  ${ids.get(name)?.different}  different\n`)
+  }
+  t.notMatch(mended.stdout, /cs_/)
+  t.ok((await paying.stop()) > 0)
+  await harness.caughtUp()
+  t.equal((await harness.run(['verify', '--all'])).code, 0)
+  for (const name of names) t.same(await harness.tables(name), [`${name}_v1 retired`, `${name}_v2 live`])
+})
+
+t.test('the projector went on with the new tables all the time', async (t) => {
+  t.notMatch(projector.output(), /"level":"(error|fatal)"/)
+  t.same(await projector.stop(), undefined)
+})

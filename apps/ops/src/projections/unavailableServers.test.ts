@@ -1,0 +1,58 @@
+// What the commands about projections say when something is not there.
+import { projectionFigures } from '@paylog/projections/lag'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { projectionsHarness } from '../testing/projectionsHarness.ts'
+
+const harness = await projectionsHarness(t)
+
+t.test('without an event store the list asks the projectors, and the others say so', async (t) => {
+  await harness.recordAll(1)
+  const EVENTSTORE_URL = 'esdb://127.0.0.1:1?tls=false'
+  const lagsWith = async (url: string) => {
+    const { code, stdout } = await harness.run(['list', '--json'], { EVENTSTORE_URL: url })
+    t.equal(code, 0)
+    return JSON.parse(stdout).projections.map((each: Record<string, unknown>) => each.lag)
+  }
+  const none = [null, null, null, null]
+  t.same(await lagsWith(EVENTSTORE_URL), none)
+  t.match((await harness.run(['list'], { EVENTSTORE_URL })).stdout, /^ {2}payments +payments_v1 +no +start +unknown$/m)
+  const projector = await harness.startProjector()
+  const zero = { events: 0, is_more: false, seconds: 0 }
+  await waitFor(async () => (await projectionFigures(harness.pool)).every(({ lag }) => lag?.events === 0), {
+    what: 'all lags',
+  })
+  await projector.stop()
+  t.same(await lagsWith(''), [zero, zero, zero, zero])
+  const rebuilt = await harness.run(['rebuild', 'payments', 'products'], { EVENTSTORE_URL })
+  t.equal(rebuilt.code, 1)
+  t.match(
+    rebuilt.stderr,
+    'payments was not rebuilt: The event store cannot be read at the moment. Queries see payments_v1, as before.\n',
+  )
+  t.match(rebuilt.stderr, 'products was not rebuilt: it was not begun.\n')
+  const verified = await harness.run(['verify', 'payments'], { EVENTSTORE_URL })
+  t.match(verified, {
+    code: 1,
+    stderr: /\npayments was not checked: The event store cannot be read at the moment\.\n$/,
+  })
+  t.match(await harness.run(['rebuild', 'payments'], { EVENTSTORE_URL: '' }), {
+    code: 1,
+    stderr: /EVENTSTORE_URL is required/,
+  })
+})
+
+t.test('without a database, or with one that is not of this version', async (t) => {
+  const DATABASE_URL = 'postgres://127.0.0.1:1/none'
+  for (const args of [['list'], ['rebuild', '--all'], ['verify', '--all'], ['prune']])
+    t.match(await harness.run(args, { DATABASE_URL }), {
+      code: 1,
+      stdout: '',
+      stderr: 'Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n',
+    })
+  const other = { DATABASE_URL: (await createTestDatabase(t)).databaseUrl }
+  const migrate = 'The read models of this database are not of this version: run `npm run -s ops -- migrate` first\n'
+  for (const args of [['list'], ['rebuild', '--all']])
+    t.match(await harness.run(args, other), { code: 1, stdout: '', stderr: migrate })
+})

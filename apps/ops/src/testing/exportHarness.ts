@@ -1,0 +1,169 @@
+// What exports need around them: a real log whose every event a test can make as it likes, and the files.
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log/copyEvents'
+import { createRawClient } from '@paylog/event-store/raw/rawClient'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
+import type { Test } from 'tap'
+import { OpsError } from '../command.ts'
+import { streamsExport } from '../streams/export.ts'
+import type { ExportDifference } from '../streams/exportDifference.ts'
+import { type Manifest, manifestOf } from '../streams/exportManifest.ts'
+import { streamsVerifyExport } from '../streams/verifyExport.ts'
+import { contextOf } from './runOps.ts'
+
+export type RecordedRow = {
+  readonly position: bigint
+  readonly stream: string
+  readonly revision: bigint
+  readonly event_id: string
+  readonly type: string
+  readonly is_json: boolean
+  readonly created_ticks: bigint
+  readonly metadata: Buffer
+  readonly data: Buffer
+}
+
+type EventFixture = {
+  readonly type?: string
+  readonly contentType?: string
+  readonly data?: string
+  readonly metadata?: string
+}
+
+export type Verification = {
+  readonly code: number
+  readonly differences: readonly ExportDifference[]
+  /** How many there are, listed or not. */
+  readonly count: number
+  readonly message: string
+  /** Where the log ended by then. */
+  readonly logEnd: string | null
+}
+
+export async function exportHarness(t: Test) {
+  const store = await startEventStore(t)
+  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 10_000 })
+  const pool = createPool({
+    databaseUrl: store.databaseUrl,
+    applicationName: 'test',
+    max: 1,
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  t.teardown(() => Promise.all([raw.close(), pool.end()]))
+  const directory = t.testdir({})
+  const environment = { EVENTSTORE_URL: store.connectionString, DATA_DIR: directory }
+  const revisions = new Map<string, number>()
+  let files = 0
+
+  async function append(stream: string, ...events: readonly EventFixture[]): Promise<void> {
+    const first = revisions.get(stream) ?? 0
+    revisions.set(stream, first + events.length)
+    await appendRaw(
+      raw,
+      events.map(({ type = 'Noted', contentType = 'application/json', data = '{}', metadata = '{}' }, index) => ({
+        id: randomUUID(),
+        stream,
+        revision: BigInt(first + index),
+        type,
+        contentType,
+        data: Buffer.from(data, 'latin1'),
+        metadata: Buffer.from(metadata, 'latin1'),
+        created: new Date(0),
+        position: { commit: 0n, prepare: 0n },
+      })),
+    )
+  }
+  const newPath = () => {
+    files++
+    return join(directory, `export-${files}.ndjson`)
+  }
+  return {
+    store,
+    directory,
+    environment,
+    append,
+    newPath,
+    softDelete: (stream: string) => deleteRaw(raw, stream, 0n),
+    closeForGood: (stream: string) => tombstoneRaw(raw, stream),
+    /** Everything that is recorded, as the disk has it. */
+    rows: async () => (await pool.query<RecordedRow>('select * from event_store.events order by position')).rows,
+    sql: (statement: string, values: readonly unknown[] = []) => pool.query(statement, [...values]),
+    filesThere: () => readdirSync(directory).sort(),
+
+    async exportTo(path: string, ...flags: readonly string[]): Promise<Manifest> {
+      const printed: string[] = []
+      const print = async (line: string) => void printed.push(line)
+      await streamsExport.run(['--out', path, '--json', ...flags], contextOf({ environment, print }))
+      return JSON.parse(printed.join(''))
+    },
+    /** Verifies, and says how a process of its own would have ended. */
+    async verify(path: string): Promise<Verification> {
+      const printed: string[] = []
+      const print = async (line: string) => void printed.push(line)
+      const failure = await streamsVerifyExport.run([path, '--json'], contextOf({ environment, print })).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      if (failure !== undefined && !(failure instanceof OpsError)) throw failure
+      const verdict = printed.length > 0 ? JSON.parse(printed.join('')) : { listed: [], differences: 0, log_end: null }
+      const code = failure?.exitCode ?? 0
+      const { listed: differences, differences: count, log_end: logEnd } = verdict
+      return { code, differences, count, message: failure?.message ?? '', logEnd }
+    },
+  }
+}
+
+export const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').slice(0, -1)
+
+export const writeLines = (path: string, lines: readonly string[]) =>
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
+
+export const readManifestOf = (path: string): Manifest => JSON.parse(readFileSync(manifestOf(path), 'utf8'))
+
+export const editManifest = (path: string, change: Partial<Manifest>) =>
+  writeFileSync(manifestOf(path), JSON.stringify({ ...readManifestOf(path), ...change }))
+
+// An export of some events, to be damaged in every way and looked at.
+
+export async function sampleExportHarness(t: Test) {
+  const harness = await exportHarness(t)
+  const { append, exportTo, newPath, verify, sql } = harness
+
+  for (let number = 0; number < 12; number++) {
+    const data = `{"number":${number},"text":"some text","exact":12345678901234567890}`
+    await append(`payment-${number}`, { type: 'Counted', data }, { type: 'Noted', data: '{ "a":\n1 }' })
+  }
+  await append('bytes-1', { contentType: 'application/octet-stream', data: '\0\xff' }, { data: 'no JSON' })
+  // What was recorded before a time must lie back a little before it can be exported up to there.
+  const hourTicks = 36_000_000_000n
+  await sql('update event_store.events set created_ticks = created_ticks - $1', [String(hourTicks)])
+
+  const original = newPath()
+  await exportTo(original)
+  const lines = linesOf(original)
+
+  /** A copy of the export with other lines, and the original's manifest. */
+  function changed(change: (lines: string[]) => readonly string[]): string {
+    const path = newPath()
+    writeLines(path, change([...lines]))
+    copyFileSync(manifestOf(original), manifestOf(path))
+    return path
+  }
+  const replaced = (index: number, from: string | RegExp, to: string) =>
+    changed((all) => all.map((line, at) => (at === index ? line.replace(from, to) : line)))
+
+  /** What is wrong with the events; that the sum of the file is another one goes without saying. */
+  async function eventDifferences(path: string) {
+    const { code, differences } = await verify(path)
+    return { code, found: differences.filter(({ kind }) => kind !== 'manifest') }
+  }
+  const nameOf = (index: number) => {
+    const { id, stream, revision, position, type } = JSON.parse(lines[index] ?? '')
+    return { id, stream, revision, position, type }
+  }
+  return { ...harness, original, lines, changed, replaced, eventDifferences, nameOf }
+}

@@ -1,0 +1,111 @@
+// What `products import` needs around it: a real log, and files.
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { existingProduct, type Product, productFold } from '@paylog/domain/products/product'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { productStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { type CommandResult, runOps, startOps } from './runOps.ts'
+
+export const mug = { name: 'Mug', product_type: 'physical', currency: 'EUR', total_cents: 1250 }
+
+/** A line that is in order and like no other. */
+export const someLine = (wanted: object = {}) => JSON.stringify({ ...mug, id: randomUUID(), ...wanted })
+
+/** The objects of a report for machines. */
+export const importReport = ({ stdout }: CommandResult): unknown[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+export async function importHarness(t: Test) {
+  const log = await startEventStore(t)
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  const directory = t.testdir({})
+  const env = { EVENTSTORE_URL: log.connectionString, DATA_DIR: directory }
+  let files = 0
+
+  function file(content: string | Buffer): string {
+    files++
+    const path = join(directory, `products-${files}.ndjson`)
+    writeFileSync(path, content)
+    return path
+  }
+  async function events(): Promise<Recorded[]> {
+    const all: Recorded[] = []
+    for await (const event of store.readLog({ prefixes: ['product-'] })) all.push(event)
+    return all
+  }
+  return {
+    log,
+    store,
+    env,
+    file,
+    start: (path: string, { input, nodeOptions }: { input?: Readable; nodeOptions?: string } = {}) =>
+      startOps(
+        t,
+        ['products', 'import', path],
+        { ...env, ...(nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions }) },
+        input,
+      ),
+    run: (lines: readonly string[], ...flags: string[]) =>
+      runOps(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags], env),
+    /** Of all products, in the order of the log. */
+    events,
+    /** The types of one product's events. */
+    history: async (id: string) => (await store.readStream(productStream(id))).map(({ type }) => type),
+    product: async (id: string): Promise<Product> =>
+      existingProduct((await store.load(productStream(id), productFold)).state),
+    /** How often each product was added. */
+    async additions(): Promise<Map<string, number>> {
+      const times = new Map<string, number>()
+      for (const { type, data } of await events()) {
+        if (type === 'ProductAdded') times.set(data.product_id, (times.get(data.product_id) ?? 0) + 1)
+      }
+      return times
+    },
+  }
+}
+
+// An import that has come half way, to be stopped there and repeated.
+
+/** Good lines, and in the middle one that is reported as soon as all before it are settled. */
+function halfwayLines(size: number): string {
+  const lines = Array.from({ length: size }, (_, number) => someLine({ name: `Product ${number}` }))
+  lines.splice(size / 2, 0, '{')
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+/** @param size how many products it is to add */
+export async function startHalfwayImport(t: Test, size: number) {
+  const harness = await importHarness(t)
+  const path = harness.file(halfwayLines(size))
+  const running = harness.start(path)
+  await waitFor(() => running.output().includes(`line ${size / 2 + 1}: `), { what: 'the middle', timeoutMs: 30_000 })
+  return { ...harness, size, path, running }
+}
+
+type HalfwayImport = Awaited<ReturnType<typeof startHalfwayImport>>
+
+/** Runs it once more, and looks that every product is there once. */
+export async function assertCompletes(t: Test, { size, additions, env, path }: HalfwayImport) {
+  const before = await additions()
+  const { code, stdout } = await runOps(['products', 'import', path], env)
+  t.match(
+    { code, stdout },
+    {
+      code: 2,
+      stdout: `${size + 1} lines: ${size - before.size} added, 0 changed, ${before.size} unchanged, 1 rejected.\n`,
+    },
+  )
+  const after = await additions()
+  t.equal(after.size, size)
+  t.same([...new Set(after.values())], [1], 'every product once')
+}

@@ -1,0 +1,94 @@
+// A log of its own for a test, and payments on it, brought by hand to where the test wants them.
+import { randomUUID } from 'node:crypto'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
+import type { Test } from 'tap'
+
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
+
+const paymentDefaults = {
+  ...paymentFixture,
+  total_cents: 2200,
+  currency: 'EUR',
+  payer: { id: null, type: 'guest', email: null },
+}
+
+export async function paymentFixture(t: Test) {
+  const log = await startEventStore(t)
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+
+  const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[]) =>
+    store.handle({
+      stream: paymentStream(id),
+      fold: paymentFold,
+      decide: decision,
+      metadata,
+    })
+  const payment = async (id: string): Promise<Payment> =>
+    existingPayment((await store.load(paymentStream(id), paymentFold)).state)
+
+  return {
+    store,
+    connectionString: log.connectionString,
+    databaseUrl: log.databaseUrl,
+    payment,
+    statusOf: async (id: string) => (await payment(id)).status,
+    intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',
+
+    /** A payment as a request leaves it that lives to its end, whatever the provider answers. */
+    async open(provider: Provider, wanted: Partial<InitiatePayment> = {}): Promise<string> {
+      const payment_id = randomUUID()
+      const occurred_at = new Date().toISOString()
+      await openPayment(
+        { store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
+        {
+          payment_id,
+          request_fingerprint: null,
+          command: async () => ({ ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }),
+          metadata,
+        },
+      )
+      return payment_id
+    },
+
+    /** A payment as a request leaves it that dies before it calls the provider, a minute ago. */
+    async initiate(provider_id: string): Promise<string> {
+      const payment_id = randomUUID()
+      const occurred_at = new Date(Date.now() - 60_000).toISOString()
+      await decide(payment_id, (state) =>
+        initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state),
+      )
+      return payment_id
+    },
+
+    /** A payment whose intent is on record, all in one append. */
+    async record(provider_id: string, provider_intent_id: string, wanted: Partial<InitiatePayment> = {}) {
+      const payment_id = wanted.payment_id ?? randomUUID()
+      const occurred_at = new Date().toISOString()
+      await decide(payment_id, (state) => {
+        const opened = initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
+        const answer = { occurred_at, attempt: 1, provider_intent_id, client_secret: null }
+        return [...opened, ...recordIntentCreated(answer, opened.reduce(paymentFold.evolve, state))]
+      })
+      return payment_id
+    },
+
+    /** What the provider has told of a payment. */
+    async notify(id: string, status: Evidence['status'], provider_payment_id: string | null = null): Promise<void> {
+      const { total_cents: amount_cents, currency, provider_intent_id } = await payment(id)
+      const time = new Date().toISOString()
+      const report = { status, amount_cents, currency, provider_intent_id, provider_payment_id }
+      const source = { occurred_at: time, provider_time: time, provider_event_id: randomUUID() }
+      await decide(id, (state) => recordEvidence({ ...report, ...source, source: 'askable_notification' }, state))
+    },
+  }
+}

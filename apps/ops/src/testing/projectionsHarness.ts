@@ -1,0 +1,226 @@
+// What the commands about projections need around them: a log, the read models, a real projector, and the command line.
+import { randomUUID } from 'node:crypto'
+import type { Fold } from '@paylog/domain/events'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
+import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
+import { projections } from '@paylog/projections/registry'
+import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
+import {
+  addAddressTo,
+  addMethodTo,
+  addPaymentTo,
+  addProductTo,
+  changeProductIn,
+  createLogFixture,
+  type LoggedEvent,
+  user,
+} from '@paylog/projections/testing/logFixture'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { type RunningCommand, runOps, startOps } from './runOps.ts'
+
+/** Folds nothing: what is appended has been decided. */
+const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
+const projector = new URL('../../../projector/src/main.ts', import.meta.url)
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
+
+/** The column of each that `tamper` changes. */
+export const changedColumns = {
+  payments: 'client_secret',
+  payment_methods: 'last_four',
+  addresses: 'city',
+  products: 'name',
+} as const
+
+export type ProjectionName = keyof typeof changedColumns
+
+export async function projectionsHarness(t: Test) {
+  const { connectionString, databaseUrl } = await startEventStore(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  const store = createEventStore({ connectionString })
+  t.teardown(() => Promise.all([store.close(), pool.end()]))
+  const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
+  const record = recordOn(store)
+
+  return {
+    pool,
+    store,
+    env,
+    record,
+    live: (name: ProjectionName) => liveName(pool, name),
+    startProjector: () => startProcess(t, { script: projector, env: { ...env, LOG_LEVEL: 'info' } }),
+    run: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      runOps(['projections', ...args], { ...env, ...more }),
+    start: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      startOps(t, ['projections', ...args], { ...env, ...more }),
+
+    /** So many of everything that has a projection. */
+    async recordAll(count: number): Promise<void> {
+      const log = createLogFixture()
+      for (let made = 0; made < count; made++) {
+        addPaymentTo(log, user('u1'))
+        addMethodTo(log)
+        addAddressTo(log)
+        const product = addProductTo(log)
+        const changes = { description: `number ${made}` }
+        changeProductIn(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
+      }
+      await record(log.events)
+    },
+
+    /** Makes one payment after another, as soon as the one before can be seen, until it is told to stop. */
+    keepPaying: () => keepPaying(t, () => payAndSee(pool, record)),
+
+    /** Until the live tables have read what is recorded by then. */
+    async caughtUp(): Promise<void> {
+      for (const { name, streamPrefixes } of projections)
+        await waitFor(
+          async () => {
+            const checkpoint = (await liveCheckpoints(pool)).get(name)
+            return (await store.lag(checkpoint?.position, streamPrefixes)).events === 0
+          },
+          { what: `${name} to be caught up` },
+        )
+    },
+
+    /** Removes one row, adds one and changes one, behind the projector's back. @returns their ids */
+    tamper: (name: ProjectionName) => tamper(pool, name),
+
+    /** Holds locks of the database until it is told to let go. */
+    hold: (...statements: readonly string[]) => holdLocks(t, pool, statements),
+
+    /** All tables of a projection with their states: `payments_v1 live`. */
+    async tables(name: ProjectionName): Promise<string[]> {
+      const all = await listTables(pool, name)
+      return all.map(({ version, state }) => `${tableName({ name }, version)} ${state}`)
+    },
+  }
+}
+
+export type Paying = {
+  /** @returns how many were made */
+  stop(): Promise<number>
+}
+
+type Pool = ReturnType<typeof createPool>
+type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
+
+function recordOn(store: EventStore): Recorder {
+  return async (events) => {
+    const streams = Map.groupBy(events, ({ type, id }) => streamOf(type)(id))
+    for (const [stream, own] of streams)
+      await store.handle({
+        stream,
+        fold,
+        decide: () => own.map(({ id: _, revision: __, position: ___, ...event }) => event),
+        metadata,
+      })
+  }
+}
+
+async function payAndSee(pool: Pool, record: Recorder): Promise<void> {
+  const log = createLogFixture()
+  const id = addPaymentTo(log, user('u1'))
+  await record(log.events)
+  const seen = async () => (await pool.query('select from read_models.payments where id = $1', [id])).rowCount === 1
+  await waitFor(seen, { what: 'a payment in the read model' })
+}
+
+function keepPaying(t: Test, pay: () => Promise<void>): Paying {
+  let isOver = false
+  const paying = (async () => {
+    let made = 0
+    for (; !isOver; made++) await pay()
+    return made
+  })()
+  // Whoever stops it is told; until then a failure is not unhandled.
+  paying.catch(() => undefined)
+  const stop = async () => {
+    isOver = true
+    return await paying
+  }
+  t.teardown(() => stop().catch(() => undefined))
+  return { stop }
+}
+
+async function holdLocks(t: Test, pool: Pool, statements: readonly string[]): Promise<() => Promise<void>> {
+  const client = await pool.connect()
+  let isHeld = true
+  const release = async () => {
+    if (!isHeld) return
+    isHeld = false
+    await client.query('rollback').finally(() => client.release())
+  }
+  t.teardown(release)
+  await client.query('begin; set local idle_in_transaction_session_timeout = 0')
+  for (const statement of statements) await client.query(statement)
+  return release
+}
+
+async function liveName(pool: Pool, name: ProjectionName): Promise<string> {
+  const live = await liveTable(pool, { name })
+  return tableName({ name }, live?.version ?? Number.NaN)
+}
+
+async function tamper(pool: Pool, name: ProjectionName) {
+  const table = `read_models.${await liveName(pool, name)}`
+  const idOf = async (sql: string, values: readonly string[] = []) =>
+    (await pool.query<{ id: string }>(sql, [...values])).rows[0]?.id ?? ''
+  const missing = await idOf(`delete from ${table} where id = (select min(id::text)::uuid from ${table}) returning id`)
+  const different = await idOf(
+    `update ${table} set ${changedColumns[name]} = 'tampered' where id = (select max(id::text)::uuid from ${table})
+     returning id`,
+  )
+  const extra = await idOf(
+    `insert into ${table} select (jsonb_populate_record(t, jsonb_build_object('id', $1::text))).* from ${table} as t
+     where id <> $2 limit 1 returning id`,
+    [randomUUID(), different],
+  )
+  return { missing, extra, different }
+}
+
+function streamOf(type: string) {
+  if (type.startsWith('PaymentMethod')) return paymentMethodStream
+  if (type.startsWith('Address')) return addressStream
+  return type.startsWith('Product') ? productStream : paymentStream
+}
+
+// Rebuilds that stand still at a chosen step, because the test holds a lock of the database.
+
+type Harness = Awaited<ReturnType<typeof projectionsHarness>>
+
+/** Until a statement of the command line with these words waits for a lock. */
+export async function waitUntilBlocked(harness: Harness, words: string): Promise<void> {
+  await waitFor(
+    async () => {
+      const { rows } = await harness.pool.query<{ query: string }>(
+        `select query from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and application_name = 'paylog ops'`,
+      )
+      return rows.some(({ query }) => query.includes(words))
+    },
+    { what: `a statement with ${words} that waits` },
+  )
+}
+
+/** Begins to rebuild the addresses, up to where the indexes of the new table are made. */
+export async function rebuildUpToIndexes(
+  harness: Harness,
+): Promise<{ readonly command: RunningCommand; readonly building: string; readonly release: () => Promise<void> }> {
+  const live = await harness.live('addresses')
+  const releaseLive = await harness.hold(`lock table read_models.${live} in access exclusive mode`)
+  const command = harness.start(['rebuild', 'addresses'])
+  await waitUntilBlocked(harness, live)
+  const building = (await harness.tables('addresses')).find((table) => table.endsWith(' building'))?.split(' ')[0] ?? ''
+  const release = await harness.hold(`lock table read_models.${building} in row exclusive mode`)
+  await releaseLive()
+  await waitUntilBlocked(harness, `${building}_`)
+  return { command, building, release }
+}

@@ -1,0 +1,42 @@
+// What `payments reconcile` needs around it: a real log, and providers that speak over the wire.
+import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Test } from 'tap'
+import { paymentFixture } from './paymentFixture.ts'
+import type { CommandResult } from './runOps.ts'
+
+export const reconcile = ['payments', 'reconcile']
+
+const timeoutMs = 2_000
+
+/** A log, providers with state, and the environment that leads to them. */
+export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
+  const [payments, fakeStripe, fakePaypal, fakeAuthorizeNet] = await Promise.all([
+    paymentFixture(t),
+    startFakeStripe(t),
+    startFakePaypal(t, { allowDouble }),
+    startFakeAuthorizeNet(t),
+  ])
+  const given = { EVENTSTORE_URL: payments.connectionString, PROVIDER_TIMEOUT_MS: '1000' }
+  return {
+    payments,
+    fakeStripe,
+    fakePaypal,
+    fakeAuthorizeNet,
+    stripe: connectStripe(t, fakeStripe, { timeoutMs }),
+    paypal: connectPaypal(t, fakePaypal, { timeoutMs }),
+    authorizeNet: connectAuthorizeNet(t, fakeAuthorizeNet, { timeoutMs }),
+    env: { ...given, ...fakeStripe.env, ...fakePaypal.env, ...fakeAuthorizeNet.env },
+  }
+}
+
+/** The findings' lines, and the last one. */
+export function readJson({ stdout }: CommandResult) {
+  const lines: Record<string, unknown>[] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  return { found: lines.slice(0, -1), summary: lines.at(-1) }
+}

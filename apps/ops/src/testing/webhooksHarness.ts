@@ -1,0 +1,152 @@
+// What the webhook commands need around them: a log, a database, a real worker, and the command line.
+import { randomUUID } from 'node:crypto'
+import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
+import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhookTest'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startProcess } from '@paylog/testing/processes'
+import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
+import { outboundMessages } from '@paylog/webhooks/outbound'
+import type { Test } from 'tap'
+import { paymentFixture } from './paymentFixture.ts'
+import { runOps, startOps } from './runOps.ts'
+
+const worker = new URL('../../../worker/src/main.ts', import.meta.url)
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
+
+export type Variables = Readonly<Record<string, string>>
+
+export type DeliveryRow = {
+  readonly id: string
+  readonly node: string
+  readonly event: string
+  readonly body: string
+  readonly status: string
+  readonly attempts: number
+  readonly series_start: number
+  readonly next_attempt_at: Date | null
+  readonly is_test: boolean
+}
+
+/** The variables of a node. @param more by what follows the number: `EVENT_MODE` */
+export function endpointVariables(name: string, url: string, more: Variables = {}): Record<string, string> {
+  const variables = { ENABLED: 'true', URL: url, RETRY_SCHEDULE: '50ms', ...more }
+  return Object.fromEntries(Object.entries(variables).map(([suffix, value]) => [`WEBHOOK_${name}_${suffix}`, value]))
+}
+
+export async function webhooksHarness(t: Test) {
+  const payments = await paymentFixture(t)
+  const { databaseUrl, store } = payments
+  const pool = createPool({
+    databaseUrl,
+    applicationName: 'test',
+    max: 3,
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  t.teardown(() => pool.end())
+  const env = {
+    DATABASE_URL: databaseUrl,
+    EVENTSTORE_URL: payments.connectionString,
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    DATA_DIR: t.testdir({}),
+  }
+
+  async function events(): Promise<Recorded[]> {
+    const all: Recorded[] = []
+    for await (const event of store.readLog({ prefixes: ['payment-', 'providerEvent-'] })) all.push(event)
+    return all
+  }
+
+  return {
+    pool,
+    store,
+    env,
+    events,
+    /** A real worker with these nodes. */
+    startWorker: (nodes: Variables) => startProcess(t, { script: worker, env: { ...env, ...nodes } }),
+    run: (args: readonly string[], nodes: Variables = {}) => runOps(['webhooks', ...args], { ...env, ...nodes }),
+    start: (args: readonly string[], nodes: Variables = {}) => startOps(t, ['webhooks', ...args], { ...env, ...nodes }),
+
+    /** Of one node, in the order of their creation. */
+    async rows(name: string): Promise<DeliveryRow[]> {
+      const { rows } = await pool.query<DeliveryRow>(
+        'select * from webhooks.deliveries where node = $1 order by created_at, source_stream, source_revision, id',
+        [name],
+      )
+      return rows
+    },
+
+    /** What the worker would give a node of the whole log: ids, in order. */
+    async idsOf(name: string, nodes: Variables): Promise<string[]> {
+      const wanted = decodeEndpoints(nodes).endpoints.filter((configured) => configured.name === name)
+      return (await events()).flatMap((event) =>
+        outboundMessages(event, wanted, { projectId: 'default', projectIds: [] }).map(({ id }) => id),
+      )
+    },
+
+    /** Records payments whose intents are made: each is one canonical message. */
+    async pay(count: number): Promise<string[]> {
+      return await Promise.all(Array.from({ length: count }, () => payments.record('sandbox', randomUUID())))
+    },
+
+    /** Records many notifications at once: each is one raw message. */
+    async notify(count: number): Promise<void> {
+      const id = randomUUID()
+      await store.handle({
+        stream: providerEventStream('sandbox', id),
+        fold: notificationFold,
+        decide: () => Array.from({ length: count }, (_, index) => notificationReceived(`${id}-${index}`)),
+        metadata,
+      })
+    },
+
+    /** Records a test and a simulation, as asked for by a user. */
+    async ask(): Promise<void> {
+      for (const type of ['WebhookTestRequested', 'WebhookSimulationRequested'] as const) {
+        const webhook_test_id = randomUUID()
+        await store.handle({
+          stream: webhookTestStream(webhook_test_id),
+          fold: webhookTestFold,
+          decide: () => [{ type, data: { ...webhookTestFacts, webhook_test_id } }],
+          metadata,
+        })
+      }
+    },
+  }
+}
+
+function notificationReceived(provider_event_id: string): ProviderNotificationEvent {
+  const time = '2026-01-02T03:04:05.000Z'
+  return {
+    type: 'ProviderEventReceived',
+    data: {
+      provider_id: 'sandbox',
+      provider_event_id,
+      provider_type: 'invoice.created',
+      generic_type: 'invoice.created',
+      occurred_at: time,
+      received_at: time,
+      body: JSON.stringify({ id: provider_event_id, type: 'invoice.created' }),
+    },
+  }
+}
+
+const webhookTestFacts: Omit<WebhookTestFacts, 'webhook_test_id'> = {
+  occurred_at: '2026-01-02T03:04:05.000Z',
+  requested_by: { id: 'user-1', type: 'customer', email: null },
+  provider_id: 'sandbox',
+  canonical_name: 'payment.created',
+  provider_type: null,
+  generic_type: null,
+  body: null,
+  object_id: 'object-1',
+  amount_cents: 2200,
+  currency: 'USD',
+  status: 'pending',
+  customer_id: 'customer-1',
+  customer_email: null,
+  request_fingerprint: null,
+  plan: { canonical_events: ['payment.created'], deliveries: [] },
+}

@@ -1,0 +1,144 @@
+// Saved methods and the worker: what it finishes of notifications about them, and of payments with them.
+import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
+import { connectStripe } from '@paylog/providers/testing/providerHarness'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { waitFor } from '@paylog/testing/waitFor'
+import { receiveNotification } from '@paylog/workflows/notifications'
+import { paymentMethodId } from '@paylog/workflows/payment-methods/savedMethod'
+import t from 'tap'
+import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
+
+const second = 1_000
+const harness = await createReconcilerHarness(t)
+const fake = await startFakeStripe(t, { now: harness.now })
+const stripe = connectStripe(t, fake, { timeoutMs: 2_000 })
+const workflow = { store: harness.store, providers: new Map([[stripe.id, stripe]]), now: harness.now }
+
+t.beforeEach(() => {
+  fake.faults.always(undefined)
+  fake.readFaults.always(undefined)
+})
+
+const stateOf = async (id: string) => (await harness.store.load(paymentMethodStream(id), paymentMethodFold)).state
+
+/** A method that is attached at Stripe, and on record here. */
+async function save() {
+  const { methods } = stripe
+  const user = { user_id: 'user-1', email: 'ann@example.com', name: null }
+  const customer = (await methods?.createCustomer({ idempotency_key: crypto.randomUUID(), ...user })) ?? ''
+  const attached = await methods?.attachMethod({
+    idempotency_key: crypto.randomUUID(),
+    token: fake.addMethod().id,
+    user_id: user.user_id,
+    provider_customer_id: customer,
+  })
+  if (!attached) throw new Error('Stripe has methods')
+  const id = paymentMethodId(stripe.id, attached.provider_method_id)
+  const command = {
+    payment_method_id: id,
+    occurred_at: harness.now().toISOString(),
+    user_id: user.user_id,
+    guest_email: null,
+    provider_id: stripe.id,
+    ...attached,
+    type: null,
+    alias: 'Mine',
+    organization_id: null,
+    billing_address_id: null,
+    billing_details: null,
+    default_choice: null,
+  }
+  await harness.store.handle({
+    stream: paymentMethodStream(id),
+    fold: paymentMethodFold,
+    decide: (state) => addPaymentMethod(command, state),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'session:user-1' },
+  })
+  const { provider_method_id, provider_customer_id } = attached
+  return { id, provider_method: { provider_method_id, provider_customer_id } }
+}
+
+async function receive(event: { readonly id: string }) {
+  const { body, headers } = fake.signed(event)
+  const received = await receiveNotification(workflow, {
+    provider: stripe,
+    body: Buffer.from(body),
+    headers,
+    requestId: 'request-1',
+  })
+  return { ...received, inbox: providerEventStream(stripe.id, event.id) }
+}
+const typesOf = async (stream: string) => (await harness.store.readStream(stream)).map(({ type }) => type)
+const settled = (inbox: string) =>
+  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
+
+t.test('a notification about which Stripe could not be asked is settled when it can be', async (t) => {
+  await harness.startWorker(t, stripe)
+  const [gone, renewed] = [await save(), await save()]
+  fake.readFaults.always({ kind: 'drop', commits: false })
+  const [detached] = fake.detachMethod(gone.provider_method.provider_method_id)
+  const [updated] = fake.changeCard(renewed.provider_method.provider_method_id, { last4: '0005', exp_year: 2034 })
+  if (!detached || !updated) throw new Error('Stripe has told nothing')
+  const inboxes: string[] = []
+  for (const event of [detached, updated]) {
+    const { inbox, postponed } = await receive(event)
+    t.match(postponed, { name: 'ProviderError' })
+    t.match(await harness.entry(inbox), { finish: Date, ask: null, watch: null })
+    inboxes.push(inbox)
+  }
+  harness.forward(31 * second)
+  for (const inbox of inboxes) {
+    await waitFor(async () => (await harness.entry(inbox))?.pauses === 2, { what: 'a look that is not answered' })
+    t.same(await typesOf(inbox), ['ProviderEventReceived'])
+  }
+  t.match(await stateOf(gone.id), { status: 'saved' }, 'nothing is believed that could be asked')
+  fake.readFaults.always(undefined)
+  harness.forward(60 * second)
+  for (const inbox of inboxes) {
+    await settled(inbox)
+    t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventAppliedToMethod'])
+  }
+  t.match(await stateOf(gone.id), { status: 'removed' })
+  t.match(await stateOf(renewed.id), { status: 'saved', last_four: '0005', expiry_year: '2034', alias: 'Mine' })
+})
+
+/** Every create call that Stripe was asked to make for a payment: its key, and whom and what it was to be paid with. */
+const creations = (payment: string) =>
+  fake.calls
+    .filter(({ path, params }) => path === '/v1/payment_intents' && params['metadata[payment_id]'] === payment)
+    .map(({ key, params }) => [key, params.customer, params.payment_method])
+const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === payment)
+const finished = (payment: string) =>
+  waitFor(async () => (await harness.payment(payment)).intent_outcome.kind === 'created', { what: 'the intent' })
+
+t.test('a payment whose process died before the call is finished with its method', async (t) => {
+  await harness.startWorker(t, stripe)
+  const { id: payment_method_id, provider_method } = await save()
+  const id = await harness.initiate(stripe, { payment_method_id, provider_method })
+  harness.forward(31 * second)
+  await finished(id)
+  const { provider_customer_id: customer, provider_method_id: method } = provider_method
+  t.same(creations(id), [[id, customer, method]])
+  t.match(intentsOf(id), [{ customer, payment_method: method }])
+})
+
+t.test('a call whose answer was lost is made again with the same method, for the same intent', async (t) => {
+  await harness.startWorker(t, stripe)
+  const { id: payment_method_id, provider_method } = await save()
+  fake.faults.always({ kind: 'drop', commits: true })
+  const id = await harness.open(stripe, { payment_method_id, provider_method })
+  t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+  const before = creations(id).length
+  t.ok(before > 0)
+  fake.faults.always(undefined)
+  harness.forward(11 * second)
+  await finished(id)
+  const calls = creations(id)
+  t.ok(calls.length > before, 'it is made again')
+  const { provider_customer_id: customer, provider_method_id: method } = provider_method
+  t.same(new Set(calls.map((call) => JSON.stringify(call))), new Set([JSON.stringify([id, customer, method])]))
+  const intents = intentsOf(id)
+  t.equal(intents.length, 1)
+  t.match(intents, [{ customer, payment_method: method }])
+})

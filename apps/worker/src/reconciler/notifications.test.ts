@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/fakeProvider'
+import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
+import { notificationFold } from '@paylog/domain/providerEvents'
+import { newStream } from '@paylog/event-store/eventStore'
+import { providerEventStream } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
+
+const second = 1_000
+const minute = 60 * second
+const harness = await createReconcilerHarness(t)
+
+/** A notification as a receiver leaves it that dies before it applies it. */
+async function receive(provider: Provider, object: object, body?: string): Promise<string> {
+  const provider_event_id = `evt_${randomUUID()}`
+  const created = Math.round(harness.now().getTime() / second)
+  const event = { id: provider_event_id, type: 'payment_intent.succeeded', created, data: { object } }
+  const inbox = providerEventStream(provider.id, provider_event_id)
+  const data = {
+    ...eventSamples.ProviderEventReceived,
+    provider_id: provider.id,
+    provider_event_id,
+    received_at: harness.now().toISOString(),
+    body: body ?? JSON.stringify(event),
+  }
+  await harness.store.handle({
+    stream: inbox,
+    fold: notificationFold,
+    decide: () => [{ type: 'ProviderEventReceived' as const, data }],
+    metadata: { correlationId: 'request-1', causationId: inbox, actor: `provider:${provider.id}` },
+    known: newStream(notificationFold),
+  })
+  return inbox
+}
+const paid = (intent: string) => ({ id: intent, amount: 2200, currency: 'usd', status: 'succeeded' })
+const typesOf = async (inbox: string) => (await harness.store.readStream(inbox)).map(({ type }) => type)
+const offTheList = (inbox: string) =>
+  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
+
+t.test('a notification that was received and not applied is applied', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  const inbox = await receive(tills, paid(await harness.intentOf(id)))
+  const foreign = await receive(tills, paid('intent-of-others'))
+  t.match(await harness.entry(inbox), { finish: Date, ask: null, watch: null })
+  t.strictSame(await typesOf(inbox), ['ProviderEventReceived'], 'whoever is at it gets his time')
+  harness.forward(31 * second)
+  await offTheList(inbox)
+  await offTheList(foreign)
+  t.strictSame(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventApplied'])
+  t.strictSame(await typesOf(foreign), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+  t.equal((await harness.payment(id)).status, 'succeeded')
+  const [first, last] = await harness.store.readStream(inbox)
+  t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
+})
+
+t.test('one whose provider has to be asked waits until it answers, however long that takes', async (t) => {
+  let answer: () => Promise<void> = fails('unavailable')
+  let asked = 0
+  const tills = createFakeProvider(t, {
+    completeNotification: async (notification) => {
+      asked++
+      await answer()
+      return notification
+    },
+  })
+  await harness.startWorker(t, tills)
+  const inbox = await receive(tills, paid('intent-of-others'))
+  await harness.entry(inbox)
+  harness.forward(31 * second)
+  const pauses = [20, 40, 80, 160, 320, 600, 600]
+  for (const [round, pause] of pauses.entries()) {
+    await waitFor(() => asked === round + 1, { what: `try ${round + 1}` })
+    const { finish } = await waitFor(
+      async () => {
+        const entry = await harness.entry(inbox)
+        return entry?.lease === null && entry.pauses === round + 2 && entry
+      },
+      { what: `the end of try ${round + 1}` },
+    )
+    const fromNow = ((finish?.getTime() ?? 0) - harness.now().getTime()) / second
+    t.ok(Math.abs(fromNow - pause) <= 3, `again in ${fromNow} s, for ${pause}`)
+    harness.forward(pause * second + (round === pauses.length - 1 ? 0 : second))
+  }
+  t.ok(harness.lines.some((line) => line.includes(inbox) && line.includes('broke off')))
+  answer = passes
+  harness.forward(4 * 24 * 60 * minute)
+  await offTheList(inbox)
+  t.strictSame(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+})
+
+t.test('one that cannot be read is not lost, and does not keep the others waiting', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const broken = await receive(tills, {}, '{"half":')
+  const inbox = await receive(tills, paid('intent-of-others'))
+  await harness.entry(inbox)
+  harness.forward(31 * second)
+  await offTheList(inbox)
+  await waitFor(async () => (await harness.entry(broken))?.pauses === 2, { what: 'a look at the broken one' })
+  t.strictSame(await typesOf(broken), ['ProviderEventReceived'])
+  t.notOk(
+    harness.lines.some((line) => line.includes('half')),
+    'and what it says is in no log',
+  )
+})

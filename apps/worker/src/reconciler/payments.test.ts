@@ -1,0 +1,292 @@
+import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/fakeProvider'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createReconcilerHarness, reconcileAfterMs } from '../testing/reconcilerHarness.ts'
+
+const second = 1_000
+const { connectionString, databaseUrl } = await startEventStore(t)
+const way = await startTcpProxy(t, Number(new URL(connectionString).port))
+const harness = await createReconcilerHarness(t, {
+  connectionString: `esdb://127.0.0.1:${way.port}?tls=false`,
+  databaseUrl,
+})
+
+const entryOf = (id: string) => harness.entry(paymentStream(id))
+const statusOf = async (id: string) => (await harness.payment(id)).status
+const succeeded = (id: string) =>
+  waitFor(async () => (await statusOf(id)) === 'succeeded', { what: `the success of ${id}` })
+const created = (id: string) =>
+  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
+const offTheList = (id: string) =>
+  waitFor(async () => (await entryOf(id)) === undefined, { what: `the end of ${id} on the list` })
+const looked = (id: string) =>
+  waitFor(
+    async () => {
+      const entry = await entryOf(id)
+      return entry && entry.lease === null && entry.pauses > 0 && entry
+    },
+    { what: `a look at ${id}` },
+  )
+const fromNow = (time: Date | null | undefined) =>
+  Math.round(((time?.getTime() ?? 0) - harness.now().getTime()) / second)
+
+t.test('a call that a crash left open is finished, with the key of the request', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.initiate(tills)
+  t.ok(fromNow((await entryOf(id))?.finish) >= 28)
+  t.strictSame(tills.calls, [], 'whoever is at it gets his time')
+  harness.forward(31 * second)
+  await created(id)
+  t.equal(tills.calls[0], `create ${id}`)
+  t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+  const [first, last] = await harness.store.readStream(paymentStream(id))
+  t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
+  await waitFor(async () => (await entryOf(id))?.watch, { what: 'the watch' })
+  t.match(await entryOf(id), { finish: null, ask: null })
+})
+
+t.test(
+  'an unknown outcome becomes known by the same call, and a payment is charged once [10.2-charged-once]',
+  async (t) => {
+    const tills = createFakeProvider(t)
+    await harness.startWorker(t, tills)
+    tills.after = fails('unknown')
+    const id = await harness.open(tills)
+    t.match(await harness.payment(id), { intent_outcome: { kind: 'unknown' }, provider_intent_id: null })
+    t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
+    harness.forward(11 * second)
+    await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+    t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so after twice the time')
+    tills.after = passes
+    harness.forward(21 * second)
+    await created(id)
+    t.strictSame(new Set(tills.calls.slice(0, 3)), new Set([`create ${id}`]))
+    t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+    tills.set(await harness.intentOf(id), 'approved')
+    await harness.notify(id, { status: 'processing' })
+    await succeeded(id)
+    t.equal(tills.charges.length, 1)
+  },
+)
+
+t.test('that a repeated call did not reach the provider says nothing about the first', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  tills.after = fails('unknown')
+  const id = await harness.open(tills)
+  tills.before = fails('unavailable')
+  harness.forward(11 * second)
+  await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+  t.match(await looked(id), { finish: Date })
+  t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+})
+
+t.test('what the payer has approved is taken at once, and once, however many workers there are', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  await harness.startWorker(t, tills)
+  const ids = await Promise.all(Array.from({ length: 10 }, () => harness.open(tills)))
+  const before = performance.now()
+  for (const id of ids) {
+    tills.set(await harness.intentOf(id), 'approved')
+    await harness.notify(id, { status: 'processing' })
+  }
+  for (const id of ids) await succeeded(id)
+  t.comment(`taken after ${Math.round(performance.now() - before)} ms, ten of them`)
+  for (const id of ids) await offTheList(id)
+  t.equal(tills.charges.length, ids.length)
+  t.equal(tills.calls.filter((call) => call.startsWith('capture')).length, ids.length)
+})
+
+t.test('an approval that was recorded by a notification wakes the sweeper at once', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const tookMs = []
+  for (let round = 0; round < 10; round++) {
+    const id = await harness.open(tills)
+    await entryOf(id)
+    tills.set(await harness.intentOf(id), 'approved')
+    await harness.notify(id, { status: 'processing' })
+    const before = performance.now()
+    await succeeded(id)
+    tookMs.push(Math.round(performance.now() - before))
+  }
+  t.comment(`taken after ${tookMs.join(', ')} ms`)
+  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'sooner than by looking every second')
+})
+
+t.test('a capture that is declined is not made again and again', async (t) => {
+  const tills = createFakeProvider(t)
+  tills.captured = 'failed'
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  tills.set(await harness.intentOf(id), 'approved')
+  await harness.notify(id, { status: 'processing' })
+  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the decline' })
+  t.match(await looked(id), { finish: null, ask: null, watch: Date })
+  t.equal(tills.calls.filter((call) => call.startsWith('capture')).length, 1)
+})
+
+t.test('a capture without an answer is made again with the same key', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  tills.set(await harness.intentOf(id), 'approved')
+  tills.after = async () => {
+    if (tills.calls.at(-1)?.startsWith('capture')) await fails('unknown')()
+  }
+  await harness.notify(id, { status: 'processing' })
+  await waitFor(() => tills.charges.length === 1, { what: 'the lost answer' })
+  t.ok(Math.abs(fromNow((await looked(id)).ask) - 10) <= 1)
+  tills.after = passes
+  harness.forward(11 * second)
+  await succeeded(id)
+  t.equal(tills.charges.length, 1)
+})
+
+t.test('statements of the same time leave it to the provider', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  const intent = await harness.intentOf(id)
+  const provider_time = harness.now().toISOString()
+  await harness.notify(id, { status: 'pending', provider_time })
+  tills.set(intent, 'failed')
+  await harness.notify(id, { status: 'processing', provider_time })
+  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'what the provider says' })
+  t.strictSame((await harness.eventsOf(id)).slice(-2), ['ProviderEventIgnored', 'PaymentAttemptFailed'])
+  t.match(await looked(id), { ask: null, watch: Date })
+})
+
+t.test('a payment that nothing was heard of is asked about, then less and less often', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  await entryOf(id)
+  t.equal(tills.calls.length, 1)
+  harness.forward(reconcileAfterMs + second)
+  await waitFor(() => tills.calls.length === 2, { what: 'the first question' })
+  const minutes = Math.round(fromNow((await looked(id)).watch) / 60)
+  t.equal(minutes, 69)
+  tills.set(await harness.intentOf(id), 'succeeded')
+  harness.forward(2 * reconcileAfterMs + second)
+  await succeeded(id)
+  await offTheList(id)
+  t.ok(harness.lines.some((line) => line.includes(id) && line.includes('"finding":"late"')))
+})
+
+t.test('a payment that is not paid for 90 days is left alone then, and that is said once', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  await entryOf(id)
+  harness.forward(91 * 24 * 3_600_000)
+  await offTheList(id)
+  t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('any longer')).length, 1)
+})
+
+t.test('a provider that is away is asked again, and one that is back has the last word', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  tills.set(await harness.intentOf(id), 'succeeded')
+  tills.before = fails('unavailable')
+  harness.forward(reconcileAfterMs + second)
+  for (const [round, minutes] of [20, 40].entries()) {
+    await waitFor(() => tills.calls.length === round + 2, { what: `question ${round + 1}` })
+    const { ask, watch } = await looked(id)
+    t.ok(Math.abs(fromNow(watch) - minutes * 60) <= 1, `again in ${minutes} min`)
+    t.equal(ask, null, 'nothing is known to be wrong, so others come first')
+    harness.forward((minutes * 60 + 1) * second)
+  }
+  t.ok(harness.lines.some((line) => line.includes(id) && line.includes('"finding":"unreachable"')))
+  tills.before = passes
+  harness.forward(161 * 60 * second)
+  await succeeded(id)
+  await offTheList(id)
+})
+
+t.test('a provider that does not answer delays nobody else', async (t) => {
+  const silent = createFakeProvider(t)
+  const quick = createFakeProvider(t)
+  const silence = Promise.withResolvers<void>()
+  await harness.startWorker(t, silent, quick)
+  for (let n = 0; n < 20; n++) await harness.initiate(silent)
+  const id = await harness.initiate(quick)
+  silent.before = () => silence.promise
+  harness.forward(31 * second)
+  await created(id)
+  await waitFor(() => silent.calls.length >= 8, { what: 'a full lane' })
+  t.equal(silent.calls.length, 8, 'which holds no more than its share')
+  silent.before = passes
+  silence.resolve()
+  await waitFor(() => new Set(silent.calls.filter((call) => call.startsWith('create'))).size === 20, {
+    what: 'the others',
+  })
+})
+
+t.test('where nobody can be asked, a payment is off the list as soon as its intent is there', async (t) => {
+  const mute = createFakeProvider(t, { retrieveIntent: null })
+  await harness.startWorker(t, mute)
+  const open = await harness.initiate(mute)
+  const pending = await harness.open(mute)
+  t.equal(await entryOf(pending), undefined)
+  harness.forward(31 * second)
+  await created(open)
+  await offTheList(open)
+  t.equal(mute.calls.length, 2)
+})
+
+t.test('a payment of a provider that is not enabled waits until it is', async (t) => {
+  const tills = createFakeProvider(t)
+  const without = await harness.startWorker(t)
+  const id = await harness.initiate(tills)
+  t.match(await entryOf(id), { finish: Date })
+  harness.forward(31 * second)
+  await without.stop()
+  await harness.startWorker(t)
+  t.ok(harness.lines.some((line) => line.includes(tills.id) && line.includes('not enabled')))
+  await harness.startWorker(t, tills)
+  await created(id)
+})
+
+t.test('a payment that has ended is no question to its provider, though the list says so', async (t) => {
+  const tills = createFakeProvider(t)
+  const id = await harness.open(tills)
+  await harness.notify(id, { status: 'succeeded' })
+  const worker = await harness.startWorker(t)
+  t.equal(await entryOf(id), undefined)
+  await worker.stop()
+  await harness.pool.query(
+    `insert into webhooks.follow_ups (subject, provider_id, payment_id, ask_at, pauses, correlation_id, event_id)
+     values ($1, $2, $3, now(), 0, 'request-1', gen_random_uuid())`,
+    [paymentStream(id), tills.id, id],
+  )
+  await harness.startWorker(t, tills)
+  await offTheList(id)
+  t.equal(tills.calls.length, 1)
+})
+
+t.test('while the log is away nothing is decided, and afterwards everything', async (t) => {
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.initiate(tills)
+  await entryOf(id)
+  await way.refuse()
+  harness.forward(31 * second)
+  await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('broke off')), {
+    what: 'a failure',
+    timeoutMs: 30_000,
+  })
+  t.strictSame(tills.calls, [], 'what cannot be recorded is not begun')
+  await way.accept()
+  harness.forward(60 * second)
+  await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
+    what: 'the intent',
+    timeoutMs: 30_000,
+  })
+})

@@ -1,0 +1,89 @@
+import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
+import type { NonStatusEvent } from '@paylog/domain/payments/payment'
+import t from 'tap'
+import { planOf, type ReconciledEvent, type ReconcilePlan } from './plan.ts'
+
+const at = new Date('2026-05-06T07:08:09.000Z')
+const after = (ms: number) => new Date(at.getTime() + ms)
+const hour = 3_600_000
+const unused = async () => Promise.reject(new Error('a plan asks nobody'))
+const providers = new Map([
+  ['tills', { retrieveIntent: unused, captureIntent: null }],
+  ['capturing', { retrieveIntent: unused, captureIntent: unused }],
+  ['mute', { retrieveIntent: null, captureIntent: null }],
+])
+const rules = { providers, reconcileAfterMs: hour }
+const nothingLeft = { finish: null, ask: null, watch: null }
+const watched = { ask: null, watch: after(hour) }
+
+type EventType = ReconciledEvent['type']
+
+t.test('every event sets and clears the times that it decides, and no others', async (t) => {
+  const table: Readonly<
+    Record<Exclude<EventType, NonStatusEvent['type']>, ReconcilePlan | null> &
+      Partial<Record<EventType, null | ReconcilePlan>>
+  > = {
+    PaymentInitiated: { finish: after(30_000) },
+    PaymentAttemptStarted: { finish: after(30_000) },
+    ProviderOutcomeUnknown: { finish: after(10_000) },
+    ProviderCallThrottled: { finish: after(10_000) },
+    ProviderIntentCreated: { finish: null, watch: after(hour) },
+    PaymentActionRequired: watched,
+    PaymentProcessingStarted: watched,
+    PaymentAttemptFailed: watched,
+    PaymentAmountMismatch: { watch: after(hour) },
+    PaymentSucceeded: nothingLeft,
+    PaymentCanceled: nothingLeft,
+    ProviderEventIgnored: null,
+    PaymentConflictDetected: null,
+    PaymentRefundRecorded: null,
+    PaymentDisputeRecorded: null,
+    ProviderEventReceived: { finish: after(30_000) },
+    ProviderEventApplied: nothingLeft,
+    ProviderEventAppliedToMethod: nothingLeft,
+    ProviderEventUnmatched: nothingLeft,
+  }
+  for (const type of Object.keys(eventSamples) as EventType[]) {
+    t.strictSame(planOf(recordedEvent(type, { at }), rules), table[type], type)
+    const unknown = planOf(recordedEvent(type, { at }), { ...rules, providers: new Map() })
+    t.strictSame(unknown, table[type], `${type} of a provider that is not enabled`)
+  }
+})
+
+t.test('where nobody can be asked there is nothing to watch once the intent is there', async (t) => {
+  const data = { provider_id: 'mute' }
+  t.strictSame(planOf(recordedEvent('PaymentInitiated', { at, data }), rules), { finish: after(30_000) })
+  t.strictSame(planOf(recordedEvent('ProviderIntentCreated', { at, data }), rules), nothingLeft)
+  for (const type of ['PaymentActionRequired', 'PaymentProcessingStarted', 'PaymentAttemptFailed'] as const)
+    t.equal(planOf(recordedEvent(type, { at, data }), rules), null, type)
+  t.equal(planOf(recordedEvent('PaymentAmountMismatch', { at, data }), rules), null)
+  const regression = { ...data, reason: 'regression' } as const
+  t.equal(planOf(recordedEvent('ProviderEventIgnored', { at, data: regression }), rules), null)
+})
+
+t.test(
+  'a statement that decides nothing leads to a question at once, another one that is ignored to none',
+  async (t) => {
+    const planFor = (reason: 'tie' | 'regression' | 'stale' | 'final' | 'foreign_intent') =>
+      planOf(recordedEvent('ProviderEventIgnored', { at, data: { reason } }), rules)
+    for (const reason of ['tie', 'regression'] as const) t.strictSame(planFor(reason), { ask: at }, reason)
+    for (const reason of ['stale', 'final', 'foreign_intent'] as const) t.equal(planFor(reason), null, reason)
+  },
+)
+
+t.test('where we have to take the money, an approval leads to a question at once', async (t) => {
+  const processing = (provider_id: string, provider_event_id: string | null) =>
+    planOf(recordedEvent('PaymentProcessingStarted', { at, data: { provider_id, provider_event_id } }), rules)
+  t.strictSame(processing('capturing', 'evt_1'), { ask: at })
+  t.strictSame(processing('tills', 'evt_1'), watched)
+  t.strictSame(
+    processing('capturing', null),
+    { ask: after(30_000) },
+    'who heard of it by asking takes it himself, and is waited for',
+  )
+})
+
+t.test('a refused call is the end, a refused payment is not', async (t) => {
+  const refused = recordedEvent('PaymentAttemptFailed', { at, data: { refusal: 'payment_declined' } })
+  t.strictSame(planOf(refused, rules), nothingLeft)
+})

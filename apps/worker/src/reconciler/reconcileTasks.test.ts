@@ -1,0 +1,184 @@
+import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { at, event, none, reconcileTasksHarness, stream, tiedReport } from '../testing/reconcileTasksHarness.ts'
+import type { ReconcileTask, ReconcileTasks } from './reconcileTasks.ts'
+
+/** Behind every time that is planned here. */
+const later = at(1_000_000)
+const { payment_id } = eventSamples.PaymentInitiated
+const { pool, emptyList } = await reconcileTasksHarness(t)
+
+/** Resolves when a statement of this database waits for a lock. */
+const someoneWaits = () =>
+  waitFor(
+    async () => {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows[0]?.count === 1
+    },
+    { what: 'a statement that waits' },
+  )
+
+async function takeOne({ followUps }: { followUps: ReconcileTasks }): Promise<ReconcileTask> {
+  const [taken, ...more] = await followUps.take('tills', later, 10)
+  if (!taken || more.length > 0) throw new Error(`${more.length} more`)
+  return taken
+}
+
+t.test('what is not due, or belongs to another provider, is not taken', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0))
+  t.strictSame(await list.followUps.take('tills', at(29), 10), [])
+  t.strictSame(await list.followUps.take('other', later, 10), [])
+  t.strictSame(await list.followUps.waiting(['other']), [{ provider_id: 'tills', follow_ups: 1 }])
+  t.strictSame(await list.followUps.waiting(['tills', 'other']), [])
+  const [taken, ...more] = await list.followUps.take('tills', at(30), 10)
+  t.match(taken, { subject: stream, payment_id, pauses: 1, correlation_id: 'request-1' })
+  t.strictSame(taken?.times, { ...none, finish: at(30) })
+  t.strictSame(more, [])
+})
+
+t.test('what cannot wait is taken before what is only watched, and then what is due the longest', async (t) => {
+  const list = await emptyList()
+  for (const n of [1, 2, 3]) await list.read(event('ProviderIntentCreated', n, `payment-${n}`))
+  await list.read(event('PaymentInitiated', 5000, 'payment-5'), event('PaymentInitiated', 4999, 'payment-4'))
+  await list.read(event('ProviderIntentCreated', 4, 'payment-6'), tiedReport(5001, 'payment-6'))
+  const taken = []
+  for (const limit of [1, 3, 10]) {
+    const some = await list.followUps.take('tills', later, limit)
+    taken.push(some.map(({ subject }) => subject).toSorted())
+  }
+  t.strictSame(taken, [['payment-6'], ['payment-1', 'payment-4', 'payment-5'], ['payment-2', 'payment-3']])
+})
+
+t.test('two workers at once take different entries, and do not wait for each other', async (t) => {
+  const list = await emptyList()
+  const count = 40
+  await list.read(...Array.from({ length: count }, (_, n) => event('PaymentInitiated', n, `payment-${n}`)))
+  const takes = Array.from({ length: 16 }, () => list.followUps.take('tills', later, 4))
+  const taken = (await Promise.all(takes)).flat().map(({ subject }) => subject)
+  while (taken.length < count) {
+    const more = await list.followUps.take('tills', later, 4)
+    if (more.length === 0) break
+    taken.push(...more.map(({ subject }) => subject))
+  }
+  t.equal(taken.length, count)
+  t.equal(new Set(taken).size, count)
+
+  const other = await pool.connect()
+  try {
+    await other.query('begin')
+    await pool.query('update webhooks.follow_ups set leased_until = null')
+    await other.query(`select 1 from webhooks.follow_ups where subject <> 'payment-7' for update`)
+    const free = await list.followUps.take('tills', later, 4)
+    t.strictSame(
+      free.map(({ subject }) => subject),
+      ['payment-7'],
+    )
+  } finally {
+    await other.query('rollback')
+    other.release()
+  }
+})
+
+t.test('a lease runs out unless it is renewed, and who lost it decides nothing any more', async (t) => {
+  const list = await emptyList(1_000)
+  await list.read(event('PaymentInitiated', 0))
+  const first = await takeOne(list)
+  t.strictSame(await list.followUps.take('tills', later, 10), [])
+  const { rows: leases } = await pool.query('select leased_until from webhooks.follow_ups')
+  await waitFor(
+    async () => {
+      await list.followUps.renew([first])
+      const { rows } = await pool.query('select now() > $1 as is_over', [leases[0].leased_until])
+      return rows[0].is_over === true
+    },
+    { what: 'the end of the lease as it was' },
+  )
+  t.strictSame(await list.followUps.take('tills', later, 10), [], 'held for longer than it lasts')
+  const second = await waitFor(async () => (await list.followUps.take('tills', later, 10))[0], { what: 'its end' })
+  t.not(second.lease, first.lease)
+  const leasedUntil = async () =>
+    (await pool.query('select leased_until from webhooks.follow_ups')).rows[0].leased_until
+  const until = await leasedUntil()
+  await list.followUps.renew([first])
+  t.strictSame(await leasedUntil(), until)
+  await list.followUps.giveBack(first, 'over')
+  await list.followUps.giveBack(first, { times: { ...none, ask: at(9) }, pauses: 9 })
+  await list.has(t, [{ ...none, finish: 30, pauses: 1 }])
+  await list.followUps.giveBack(second, { times: { ...none, watch: at(50) }, pauses: 2 })
+  await list.has(t, [{ ...none, watch: 50, pauses: 2 }])
+  t.match(await takeOne(list), { pauses: 2 }, 'and is free again')
+})
+
+t.test('an event that comes during a follow-up wins over its result', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0))
+  const results = [{ times: { ...none, watch: at(7200) }, pauses: 5 }, 'over'] as const
+  for (const [round, result] of results.entries()) {
+    const taken = await takeOne(list)
+    await list.read(tiedReport(40 + round))
+    t.strictSame(await list.followUps.take('tills', later, 10), [], 'while it is in the hands of one')
+    await list.followUps.giveBack(taken, result)
+    await list.has(t, [{ finish: 30, ask: 40 + round, pauses: 0 }])
+  }
+  const taken = await takeOne(list)
+  await list.followUps.giveBack(taken, 'over')
+  t.strictSame(await list.rows(), [], 'otherwise the result counts')
+  await list.read(event('PaymentInitiated', 0))
+  const ended = await takeOne(list)
+  await list.read(event('PaymentSucceeded', 50))
+  await list.followUps.giveBack(ended, results[0])
+  t.strictSame(await list.rows(), [], 'and nothing comes back that an event has ended')
+})
+
+t.test('an event that has to wait for a result adds to it, or begins anew', async (t) => {
+  const list = await emptyList()
+  const meanwhile = {
+    "update webhooks.follow_ups set finish_at = null, watch_at = finish_at + interval '1 s', lease = null": {
+      ...none,
+      ask: 40,
+      watch: 31,
+    },
+    'delete from webhooks.follow_ups': { ...none, ask: 40 },
+  }
+  for (const [result, expected] of Object.entries(meanwhile)) {
+    await list.read(event('PaymentInitiated', 0))
+    const other = await pool.connect()
+    try {
+      await other.query('begin')
+      await other.query(result)
+      const read = list.read(tiedReport(40))
+      await someoneWaits()
+      await other.query('commit')
+      await read
+    } finally {
+      other.release()
+    }
+    await list.has(t, [expected])
+  }
+})
+
+t.test('a result that has to wait for an event does not count, and the entry is free', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0))
+  for (const result of [{ times: { ...none, watch: at(7200) }, pauses: 5 }, 'over'] as const) {
+    const taken = await takeOne(list)
+    const other = await pool.connect()
+    try {
+      await other.query('begin')
+      await other.query("update webhooks.follow_ups set ask_at = finish_at + interval '1 s', version = version + 1")
+      const given = list.followUps.giveBack(taken, result)
+      await someoneWaits()
+      await other.query('commit')
+      await given
+    } finally {
+      other.release()
+    }
+    await list.has(t, [{ finish: 30, ask: 31, watch: null }])
+  }
+  t.match(await takeOne(list), { subject: stream })
+})

@@ -1,0 +1,200 @@
+// The worker's list of what to look after, as those see it who work it off.
+
+import {
+  type CheckpointMove,
+  moveCheckpointSql,
+  moveParameters,
+  readCheckpoint,
+  StaleCheckpointError,
+} from '@paylog/deliveries/subscriptions/checkpoint'
+import { toPostgresText } from '@paylog/deliveries/tables/recordDeliveries'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import type { Pool } from 'pg'
+import type { CheckTimes, ReconcilePlan } from './plan.ts'
+
+/** One entry of the list, leased to whoever took it. */
+export type ReconcileTask = {
+  /** The stream of the payment or of the notification. */
+  readonly subject: string
+  /** `null` for a notification. */
+  readonly payment_id: string | null
+  readonly times: CheckTimes<Date | null>
+  readonly pauses: number
+  readonly version: number
+  readonly lease: string
+  readonly correlation_id: string
+  readonly event_id: string
+}
+
+/** When to look again; `over` when there is nothing left to look at. */
+export type NextCheck = { readonly times: CheckTimes<Date | null>; readonly pauses: number } | 'over'
+
+export type ReconcileTasks = ReturnType<typeof createReconcileTasks>
+
+type Row = Omit<ReconcileTask, 'times'> & { finish_at: Date | null; ask_at: Date | null; watch_at: Date | null }
+
+/** @param leaseMs how long an entry stays with who took it, unless it is renewed; by the clock of the database */
+export function createReconcileTasks(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
+  return {
+    checkpoint: (name: string) => readCheckpoint(pool, name),
+
+    record: (batch: Parameters<typeof recordPlans>[1]) => recordPlans(pool, batch),
+
+    /** Takes what is due for a provider and in nobody's hands: what cannot wait first, then the longest due. */
+    async take(providerId: string, at: Date, limit: number): Promise<ReconcileTask[]> {
+      const values = [providerId, at, limit, leaseMs]
+      const { rows } = await pool.query<Row>({ name: 'take-follow-ups', text: takeSql, values })
+      return rows.map(({ finish_at, ask_at, watch_at, ...row }) => {
+        return { ...row, times: { finish: finish_at, ask: ask_at, watch: watch_at } }
+      })
+    },
+
+    /** Holds on to entries that are still worked on. */
+    async renew(held: readonly ReconcileTask[]): Promise<void> {
+      const values = [held.map(({ subject }) => subject), held.map(({ lease }) => lease), leaseMs]
+      await pool.query({ name: 'renew-follow-ups', text: renewSql, values })
+    },
+
+    /**
+     * Gives an entry back with what is to come. When an event came meanwhile its times stand, and when the lease ran out
+     * and another took the entry, that one decides.
+     */
+    async giveBack({ subject, lease, version }: ReconcileTask, next: NextCheck): Promise<void> {
+      const held = [subject, lease, version]
+      if (next === 'over') {
+        const ended = await pool.query({ name: 'end-follow-up', text: endSql, values: held })
+        if (ended.rowCount === 0) await pool.query({ name: 'release-follow-up', text: releaseSql, values: held })
+        return
+      }
+      const { times, pauses } = next
+      const values = [...held, times.finish, times.ask, times.watch, pauses]
+      await pool.query({ name: 'return-follow-up', text: returnSql, values })
+    },
+
+    /** How many entries wait for providers that are not among these, so that nobody works on them. */
+    async waiting(providerIds: readonly string[]): Promise<{ provider_id: string; follow_ups: number }[]> {
+      const { rows } = await pool.query<{ provider_id: string; follow_ups: number }>(
+        `select provider_id, count(*)::int as follow_ups from webhooks.follow_ups
+         where provider_id <> all($1) group by 1 order by 1`,
+        [providerIds],
+      )
+      return rows
+    },
+  }
+}
+
+/** The array tells the planner that they are few, whatever it expects of the limits; else it reads the whole table. */
+const takeSql = `
+with soon as (
+  select subject from webhooks.follow_ups
+  where provider_id = $1 and soon_at <= $2 and (leased_until is null or leased_until <= now())
+  order by soon_at
+  limit $3
+  for update skip locked
+), watched as (
+  select subject from webhooks.follow_ups
+  where provider_id = $1 and watch_at <= $2 and (leased_until is null or leased_until <= now())
+  order by watch_at
+  limit $3 - (select count(*) from soon)
+  for update skip locked
+)
+update webhooks.follow_ups f
+set lease = gen_random_uuid(), leased_until = now() + $4 * interval '1 ms'
+where subject = any(array(select subject from soon union select subject from watched))
+returning subject, payment_id, finish_at, ask_at, watch_at, pauses, version, lease, correlation_id, event_id`
+
+const renewSql = `
+update webhooks.follow_ups set leased_until = now() + $3 * interval '1 ms'
+where subject = any($1) and lease = any($2::uuid[])`
+
+const endSql = 'delete from webhooks.follow_ups where subject = $1 and lease = $2 and version = $3'
+
+const releaseSql = `
+update webhooks.follow_ups set lease = null, leased_until = null
+where subject = $1 and lease = $2 and version <> $3`
+
+const returnSql = `
+update webhooks.follow_ups
+set lease = null, leased_until = null,
+    finish_at = case when version = $3 then $4::timestamptz else finish_at end,
+    ask_at = case when version = $3 then $5::timestamptz else ask_at end,
+    watch_at = case when version = $3 then $6::timestamptz else watch_at end,
+    pauses = case when version = $3 then $7::integer else pauses end
+where subject = $1 and lease = $2`
+
+// A batch of events taken into the worker's list: rows and checkpoint together.
+
+/** What an event of a payment or of a notification means for it. */
+export type PlannedEvent = { readonly event: Recorded; readonly plan: ReconcilePlan }
+
+/**
+ * Sets and clears the times of every payment and notification of a batch and moves the checkpoint, in one statement and
+ * so in one transaction. Who has no time left is taken off the list.
+ * @param planned in the order of the log; of two events that set the same time, the later one counts
+ * @throws StaleCheckpointError, with nothing changed, when the checkpoint is not at `from`
+ */
+export async function recordPlans(
+  pool: Pool,
+  batch: CheckpointMove & { readonly planned: readonly PlannedEvent[] },
+): Promise<void> {
+  const bySubject = Map.groupBy(batch.planned, ({ event }) => toPostgresText(event.stream))
+  const rows = [...bySubject].map(([subject, planned]) => ({ subject, ...rowOf(planned) }))
+  const { rows: results } = await pool.query<{ moved: number }>({
+    name: 'record-follow-ups',
+    text: recordPlansSql,
+    values: [...moveParameters(batch), JSON.stringify(rows)],
+  })
+  if (results[0]?.moved !== 1) throw new StaleCheckpointError(batch.name)
+}
+
+/** All events of one subject as one change. */
+function rowOf(planned: readonly PlannedEvent[]) {
+  const [first] = planned
+  const last = planned.at(-1)
+  if (!first || !last) throw new Error('A change without events')
+  const latest = (time: keyof ReconcilePlan) => planned.findLast(({ plan }) => plan[time] !== undefined)?.plan[time]
+  const { data, id, type } = last.event
+  if (!('provider_id' in data)) throw new Error(`${type} says nothing about a provider`)
+  const [finish, ask, watch] = [latest('finish'), latest('ask'), latest('watch')]
+  return {
+    provider_id: data.provider_id,
+    payment_id: 'payment_id' in data ? data.payment_id : null,
+    sets_finish: finish !== undefined,
+    finish_at: finish ?? null,
+    sets_ask: ask !== undefined,
+    ask_at: ask ?? null,
+    sets_watch: watch !== undefined,
+    watch_at: watch ?? null,
+    pauses: ask ? 0 : 1,
+    correlation_id: toPostgresText(first.event.metadata.correlationId),
+    event_id: id,
+  }
+}
+
+/** The rows of the update are locked before they are read, so what a follow-up has just decided is not undone here. */
+const recordPlansSql = `
+with moved as (${moveCheckpointSql}
+), planned as (
+  select p.*, num_nonnulls(finish_at, ask_at, watch_at) = 0 as is_over
+  from moved, json_to_recordset($7::json) as p (subject text, provider_id text, payment_id text,
+    sets_finish boolean, finish_at timestamptz, sets_ask boolean, ask_at timestamptz,
+    sets_watch boolean, watch_at timestamptz, pauses integer, correlation_id text, event_id uuid)
+), updated as (
+  update webhooks.follow_ups f
+  set finish_at = case when p.sets_finish then p.finish_at else f.finish_at end,
+      ask_at = case when p.sets_ask then p.ask_at else f.ask_at end,
+      watch_at = case when p.sets_watch then p.watch_at else f.watch_at end,
+      pauses = p.pauses, version = f.version + 1, event_id = p.event_id
+  from planned p
+  where f.subject = p.subject and not p.is_over
+  returning f.subject
+), inserted as (
+  insert into webhooks.follow_ups (subject, provider_id, payment_id, finish_at, ask_at, watch_at, pauses,
+    correlation_id, event_id)
+  select subject, provider_id, payment_id, finish_at, ask_at, watch_at, pauses, correlation_id, event_id
+  from planned
+  where not is_over and subject not in (select subject from updated)
+), ended as (
+  delete from webhooks.follow_ups f using planned p where f.subject = p.subject and p.is_over
+)
+select (select count(*)::int from moved) as moved`

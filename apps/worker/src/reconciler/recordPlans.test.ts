@@ -1,0 +1,133 @@
+import { StaleCheckpointError } from '@paylog/deliveries/subscriptions/checkpoint'
+import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
+import t from 'tap'
+import { event, hour, none, reconcileTasksHarness, stream, tiedReport } from '../testing/reconcileTasksHarness.ts'
+
+const { payment_id } = eventSamples.PaymentInitiated
+const { pool, emptyList } = await reconcileTasksHarness(t)
+
+t.test('the life of a payment on the list', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0))
+  await list.has(t, [
+    {
+      ...{ subject: stream, provider_id: 'tills', payment_id, correlation_id: 'request-1' },
+      ...{ finish: 30, ask: null, watch: null, pauses: 1 },
+    },
+  ])
+  await list.read(event('ProviderOutcomeUnknown', 9))
+  await list.has(t, [{ ...none, finish: 19 }])
+  await list.read(event('ProviderIntentCreated', 20))
+  await list.has(t, [{ ...none, watch: 20 + hour }])
+  await list.read(event('PaymentActionRequired', 50))
+  await list.has(t, [{ ...none, watch: 50 + hour }])
+  await list.read(tiedReport(60))
+  await list.has(t, [{ finish: null, ask: 60, watch: 50 + hour, pauses: 0 }])
+  await list.read(event('PaymentRefundRecorded', 61))
+  await list.has(t, [{ finish: null, ask: 60, watch: 50 + hour, pauses: 0 }])
+  await list.read(event('PaymentSucceeded', 70))
+  t.strictSame(await list.rows(), [])
+})
+
+t.test('a notification is on the list until it is applied', async (t) => {
+  const list = await emptyList()
+  const inbox = 'providerEvent-tills:evt_1'
+  await list.read(event('ProviderEventReceived', 0, inbox))
+  await list.has(t, [{ ...none, subject: inbox, payment_id: null, finish: 30 }])
+  await list.read(event('ProviderEventApplied', 1, inbox))
+  t.strictSame(await list.rows(), [])
+})
+
+t.test('what a notification says is no answer to the question how the create call ended', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1))
+  await list.read(event('PaymentActionRequired', 2))
+  await list.has(t, [{ finish: 11, ask: null, watch: 2 + hour }])
+  await list.read(tiedReport(3), event('ProviderIntentCreated', 4))
+  await list.has(t, [{ finish: null, ask: 3, watch: 4 + hour }], 'nor is its end an answer to a tie')
+})
+
+t.test('of a batch the later events of a stream win, and the streams do not mix', async (t) => {
+  const list = await emptyList()
+  await list.read(
+    event('PaymentInitiated', 0, 'payment-1'),
+    event('PaymentInitiated', 1, 'payment-2'),
+    event('PaymentInitiated', 2, 'payment-3'),
+    event('ProviderIntentCreated', 3, 'payment-2'),
+    event('PaymentSucceeded', 4, 'payment-1'),
+    tiedReport(5, 'payment-3'),
+  )
+  await list.has(t, [
+    { ...none, subject: 'payment-2', watch: 3 + hour },
+    { ...none, subject: 'payment-3', finish: 32, ask: 5 },
+  ])
+  const refused = recordedEvent('PaymentAttemptFailed', {
+    stream: 'payment-2',
+    data: { refusal: 'provider_unavailable' },
+  })
+  await list.read(refused, event('PaymentAttemptStarted', 6, 'payment-2'), event('PaymentCanceled', 7, 'payment-3'))
+  await list.has(t, [{ ...none, subject: 'payment-2', finish: 36 }], 'a further attempt brings it back')
+})
+
+t.test('however the log is cut into batches, and read again, the list is the same', async (t) => {
+  const streams = ['payment-1', 'payment-2', 'payment-3']
+  const types = [
+    ...['PaymentInitiated', 'ProviderOutcomeUnknown', 'PaymentActionRequired', 'ProviderIntentCreated'],
+    ...['PaymentProcessingStarted', 'PaymentAmountMismatch', 'PaymentAttemptFailed', 'PaymentAttemptStarted'],
+  ] as const
+  const history = types.flatMap((type, round) => streams.map((of, n) => event(type, round * 10 + n, of)))
+  history.splice(12, 0, tiedReport(25, 'payment-2'), event('PaymentSucceeded', 26, 'payment-3'))
+  const read = async (size: number) => {
+    const list = await emptyList()
+    for (let from = 0; from < history.length; from += size) await list.read(...history.slice(from, from + size))
+    return list
+  }
+  const expected = await (await read(1)).rows()
+  t.equal(expected.length, 3)
+  for (const size of [2, 5]) t.strictSame(await (await read(size)).rows(), expected, `by ${size}`)
+  const list = await read(history.length)
+  t.strictSame(await list.rows(), expected, 'all at once')
+  await list.read(...history)
+  t.strictSame(await list.rows(), expected, 'and again from the start')
+})
+
+t.test('rows and checkpoint move together, or not at all', async (t) => {
+  const list = await emptyList()
+  const standby = list.newReader()
+  t.equal(await standby.start(), undefined)
+  const first = event('PaymentInitiated', 0)
+  await list.read(first)
+  const second = event('PaymentInitiated', 1, 'payment-2')
+  const batch = { events: [second], position: second.position }
+  await t.rejects(standby.handle(batch), StaleCheckpointError, 'who was overtaken changes nothing')
+  t.equal((await list.rows()).length, 1)
+  t.strictSame(await standby.start(), first.position)
+  await standby.handle(batch)
+  t.equal((await list.rows()).length, 2)
+  await t.rejects(list.read(event('PaymentSucceeded', 2)), StaleCheckpointError)
+  t.equal((await list.rows()).length, 2)
+  await pool.query('alter table webhooks.follow_ups add constraint poison check (ask_at is null)')
+  t.teardown(() => pool.query('alter table webhooks.follow_ups drop constraint poison'))
+  await t.rejects(standby.handle({ events: [tiedReport(3, 'payment-3')], position: { commit: 999n, prepare: 999n } }))
+  t.strictSame(await standby.start(), second.position, 'a row that is refused leaves the checkpoint where it was')
+  await standby.handle({ events: [], position: { commit: 1000n, prepare: 1000n } })
+  t.strictSame(await standby.start(), { commit: 1000n, prepare: 1000n }, 'and an empty batch moves it alone')
+})
+
+t.test('what others chose does not stop the subscription', async (t) => {
+  const list = await emptyList()
+  const odd = event('PaymentInitiated', 0)
+  await list.read({ ...odd, metadata: { ...odd.metadata, correlationId: 'a\0b\ud800' } })
+  await list.has(t, [{ correlation_id: 'a\ufffdb\ufffd' }])
+})
+
+t.test('the sweeper is woken for what is due at once, and only for that', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0), event('ProviderIntentCreated', 1))
+  t.equal(list.woken.length, 0)
+  await list.read(tiedReport(2))
+  t.equal(list.woken.length, 1)
+  const approved = { stream, data: { provider_id: 'captures' } }
+  await list.read(recordedEvent('PaymentProcessingStarted', approved))
+  t.equal(list.woken.length, 2)
+})

@@ -1,0 +1,100 @@
+// The follow-ups on a real log and a real database, with a clock that a test can put forward.
+
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
+import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
+import { paymentFixture } from '@paylog/deliveries/testing/paymentFixture'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import type { StreamName } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { reconcilerSubscription, startReconciler } from '../reconciler/reconciler.ts'
+
+export const reconcileAfterMs = 3_600_000
+const stopPatienceMs = 2_000
+
+/** @param log on which the rest is kept as well; handed in by a test that takes it away */
+export async function createReconcilerHarness(
+  t: Test,
+  log?: { readonly connectionString: string; readonly databaseUrl: string },
+) {
+  const { connectionString, databaseUrl } = log ?? (await startEventStore(t))
+  const store = createEventStore({ connectionString })
+  const lines: string[] = []
+  const logger = createLog({ app: 'test', level: 'info' }, { write: (line) => void lines.push(line) })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 10, log: logger })
+  await migrateWebhooks(pool)
+  t.teardown(async () => {
+    await store.close()
+    await pool.end()
+  })
+  let aheadMs = 0
+  const now = () => new Date(Date.now() + aheadMs)
+
+  return {
+    ...paymentFixture(store, now),
+    connectionString,
+    store,
+    pool,
+    databaseUrl,
+    /** What was logged. */
+    lines,
+    now,
+    forward(ms: number): void {
+      aheadMs += ms
+    },
+
+    /** Starts what a worker process runs. It ends with the test, or when it is told to. */
+    async startWorker(t: Test, ...enabled: readonly Provider[]): Promise<{ stop(): Promise<void> }> {
+      const stopping = new AbortController()
+      const { signal } = stopping
+      const providers = new Map(enabled.map((provider) => [provider.id, provider]))
+      const givingUp = new AbortController()
+      const parts = {
+        pool,
+        databaseUrl,
+        store,
+        providers,
+        reconcileAfterMs,
+        now,
+        signal,
+        givingUp: givingUp.signal,
+        log: logger,
+      }
+      const { reading, sweeping } = await startReconciler(parts)
+      const stop = async () => {
+        stopping.abort()
+        const patience = setTimeout(() => givingUp.abort(), stopPatienceMs)
+        await Promise.all([reading, sweeping.catch(() => undefined)])
+        clearTimeout(patience)
+      }
+      t.teardown(stop)
+      return { stop }
+    },
+
+    /** What is on the list about a stream that is read up to its end. */
+    async entry(stream: StreamName): Promise<Entry | undefined> {
+      const { position: last } = (await store.readStream(stream)).at(-1) ?? {}
+      await waitFor(
+        async () => ((await readCheckpoint(pool, reconcilerSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
+        { what: `the list to know ${stream}` },
+      )
+      const { rows } = await pool.query<Entry>(
+        'select finish_at finish, ask_at ask, watch_at watch, pauses, lease from webhooks.follow_ups where subject = $1',
+        [stream],
+      )
+      return rows[0]
+    },
+  }
+}
+
+type Entry = {
+  readonly finish: Date | null
+  readonly ask: Date | null
+  readonly watch: Date | null
+  readonly pauses: number
+  readonly lease: string | null
+}

@@ -1,0 +1,104 @@
+// Everything of the compose files without Docker: the same commands and variables, with other addresses. EventStoreDB, which
+// is not to be had everywhere, is replaced by the node that speaks its protocol and has the user of the apps; Postgres is that
+// of the tests.
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { freePort } from '@paylog/testing/processes'
+import type { Test } from 'tap'
+import { type Compose, readCompose, root } from './composeFile.ts'
+import {
+  type Container,
+  commandOf,
+  createContainer,
+  edgeEnvironment,
+  environmentOf,
+  type Host,
+  healthCheckOf,
+  portOf,
+} from './container.ts'
+import { createRoles } from './roles.ts'
+
+const run = promisify(execFile)
+
+export type Deployment = {
+  /** The edge. */
+  readonly url: string
+  readonly containers: Readonly<Record<string, Container>>
+  readonly sandboxSecret: string
+  /** Where a container listens, past the edge. */
+  inside(service: string): string
+}
+
+/** @param variables what the operator sets, `WEBHOOKS_ENV_FILE` for example */
+export async function deploymentHarness(
+  t: Test,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Deployment> {
+  const compose = await readCompose(['trial'], variables)
+  const host = await prepareHost(t, compose)
+  const containers = await startContainers(t, compose, host)
+  return {
+    url: `http://127.0.0.1:${host.edgePort}`,
+    containers,
+    sandboxSecret: await readFile(join(host.directory, 'secrets', 'sandbox_webhook_secret'), 'utf8'),
+    inside: (name) => `http://127.0.0.1:${portOf(host, name)}`,
+  }
+}
+
+async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
+  const directory = await mkdtemp(join(tmpdir(), 'paylog-deployment-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const secrets = join(directory, 'secrets')
+  await run('deploy/makeSecrets.sh', [secrets], { cwd: root })
+  const secret = (name: string) => readFile(join(secrets, name), 'utf8')
+  const credentials = `paylog:${await secret('eventstore_password')}`
+  const [roles, log] = await Promise.all([createRoles(t), startEventStore(t, { EVENTSTORE_CREDENTIALS: credentials })])
+  const ports = new Map<string, number>()
+  for (const name of Object.keys(services)) ports.set(name, await freePort())
+  ports.set('eventstore', Number(new URL(log.connectionString).port))
+  await writeFile(join(secrets, 'database_url'), roles.ownerUrl)
+  await writeFile(join(secrets, 'query_database_url'), roles.loginUrl)
+  await writeFile(join(secrets, 'eventstore_url'), log.connectionString.replace('//', `//${credentials}@`))
+  await writeFile(
+    join(secrets, 'redis_url'),
+    (await secret('redis_url')).replace('redis:6379', `127.0.0.1:${ports.get('redis')}`),
+  )
+  return { directory, ports, edgePort: await freePort(), reader: roles.reader }
+}
+
+/** Starts each service when those that it depends on are as far as it says. */
+async function startContainers(t: Test, { services }: Compose, host: Host): Promise<Record<string, Container>> {
+  const containers: Record<string, Container> = {}
+  const there = ['eventstore', 'postgres', 'grant']
+  const starting = new Map(there.map((name) => [name, Promise.resolve()]))
+
+  async function bringUp(name: string): Promise<void> {
+    const service = services[name]
+    if (service === undefined) throw new Error(`there is no service ${name}`)
+    for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
+      await up(needed)
+      const ended = condition === 'service_completed_successfully' && (await containers[needed]?.ended())
+      if (ended) throw new Error(`${needed} failed: ${containers[needed]?.output()}`)
+    }
+    const env = name === 'edge' ? edgeEnvironment(host) : environmentOf(host, name, service)
+    const command = { words: commandOf(host, name, service), env }
+    const words = healthCheckOf(host, name, service)
+    const health = words && { words, port: portOf(host, name) }
+    const container = createContainer(t, name, command, health)
+    containers[name] = container
+    await container.start()
+  }
+
+  function up(name: string): Promise<void> {
+    const begun = starting.get(name) ?? bringUp(name)
+    starting.set(name, begun)
+    return begun
+  }
+
+  await Promise.all(Object.keys(services).map((name) => services[name]?.profiles === undefined && up(name)))
+  return containers
+}

@@ -1,0 +1,247 @@
+// What the real providers refuse when a payment is opened, each in its own words.
+import { createServer } from 'node:http'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { matchList } from '@paylog/testing/assertions'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { listen } from '@paylog/testing/fakeServer'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { commandApiHarness } from '../testing/commandApiHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+
+const stripe = await startFakeStripe(t)
+const authorizeNet = await startFakeAuthorizeNet(t)
+
+/** PayPal refuses no order that is well-formed, so this one refuses whatever comes, and counts it. */
+const paypal = { refusal: { status: 500, body: {} as object }, calls: 0 }
+const paypalServer = createServer((request, response) => {
+  request.resume()
+  const isToken = request.url === '/v1/oauth2/token'
+  if (!isToken) paypal.calls++
+  const answer = isToken
+    ? { status: 200, body: { access_token: 'token', token_type: 'Bearer', expires_in: 32_400 } }
+    : paypal.refusal
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+})
+const paypalBase = await listen(t, paypalServer)
+
+const { app, store } = await commandApiHarness(t, {
+  providers: [
+    await providerFromEnv(t, stripe.env),
+    await providerFromEnv(t, {
+      PAYPAL_CLIENT_ID: 'client',
+      PAYPAL_CLIENT_SECRET: 'secret',
+      PAYPAL_WEBHOOK_ID: 'WH1',
+      PAYPAL_API_BASE: paypalBase,
+    }),
+    await providerFromEnv(t, authorizeNet.env),
+  ],
+})
+
+/** Words of the providers, which may hold data and are not for callers. */
+const words = 'Words of the provider about card 4242'
+const stripeRejects = (status: number, error: { type: string; code?: string; param?: string }) => () =>
+  stripe.refuseNext({ status, error: { message: words, ...error } as Parameters<typeof stripe.refuseNext>[0]['error'] })
+const paypalRejects = (status: number, name: string, issue: string, field?: string) => () => {
+  const details = [{ issue, description: words, ...(field === undefined ? {} : { field }) }]
+  paypal.refusal = { status, body: { name, message: words, debug_id: 'f00d', details, links: [] } }
+}
+const authorizeNetRejects =
+  (code: string, text = words) =>
+  () =>
+    authorizeNet.refuse(code, { text })
+
+type Row = {
+  readonly provider_id: string
+  readonly refuse: () => void
+  readonly status: number
+  readonly code: string
+  /** The provider's code, as it is recorded. */
+  readonly failure_code: string
+  readonly more?: object
+}
+const unprocessable = 'UNPROCESSABLE_ENTITY'
+const rows: Readonly<Record<string, Row>> = {
+  'a declined test card of Stripe': {
+    provider_id: 'stripe',
+    refuse: () => undefined,
+    status: 402,
+    code: 'payment_declined',
+    failure_code: 'insufficient_funds',
+    more: { payment_method_id: 'pm_card_chargeDeclined' },
+  },
+  'a request that Stripe does not take': {
+    provider_id: 'stripe',
+    refuse: stripeRejects(400, { type: 'invalid_request_error', code: 'parameter_unknown', param: 'metadata' }),
+    status: 422,
+    code: 'provider_rejected',
+    failure_code: 'parameter_unknown',
+  },
+  'a currency that this Stripe account does not take': {
+    provider_id: 'stripe',
+    refuse: stripeRejects(400, { type: 'invalid_request_error', param: 'currency' }),
+    status: 422,
+    code: 'currency_not_supported',
+    failure_code: 'invalid_request_error',
+  },
+  'a payment that PayPal declines': {
+    provider_id: 'paypal',
+    refuse: paypalRejects(422, unprocessable, 'PAYEE_BLOCKED_TRANSACTION'),
+    status: 402,
+    code: 'payment_declined',
+    failure_code: 'payee_blocked_transaction',
+  },
+  'a request that PayPal does not take': {
+    provider_id: 'paypal',
+    refuse: paypalRejects(400, 'INVALID_REQUEST', 'INVALID_PARAMETER_SYNTAX', '/purchase_units'),
+    status: 422,
+    code: 'provider_rejected',
+    failure_code: 'invalid_parameter_syntax',
+  },
+  'a currency that this PayPal account does not take': {
+    provider_id: 'paypal',
+    refuse: paypalRejects(422, unprocessable, 'CURRENCY_NOT_SUPPORTED'),
+    status: 422,
+    code: 'currency_not_supported',
+    failure_code: 'currency_not_supported',
+  },
+  'a payment that Authorize.Net declines': {
+    provider_id: 'authorize-net',
+    refuse: authorizeNetRejects('E00027'),
+    status: 402,
+    code: 'payment_declined',
+    failure_code: 'E00027',
+  },
+  'a request that Authorize.Net does not take': {
+    provider_id: 'authorize-net',
+    refuse: authorizeNetRejects('E00013'),
+    status: 422,
+    code: 'provider_rejected',
+    failure_code: 'E00013',
+  },
+  'a currency that this Authorize.Net account does not take': {
+    provider_id: 'authorize-net',
+    refuse: authorizeNetRejects('E00027', 'The currency is not supported by this merchant.'),
+    status: 422,
+    code: 'currency_not_supported',
+    failure_code: 'E00027',
+  },
+}
+
+let keys = 0
+const post = (row: Row, headers: Record<string, string> = {}) =>
+  app.inject({
+    method: 'POST',
+    url: '/payments/intents',
+    headers,
+    payload: { total_cents: 2599, currency: 'USD', provider_id: row.provider_id, ...row.more },
+  })
+const calls = () => stripe.calls.length + paypal.calls + authorizeNet.calls.length
+
+for (const [name, row] of Object.entries(rows)) {
+  t.test(
+    `${name} is told with its code and the payment, recorded, and told again as it was [10.2-rejected]`,
+    async (t) => {
+      const headers = { 'idempotency-key': `refused-${keys++}` }
+      const before = calls()
+      row.refuse()
+      const first = await post(row, headers)
+      t.equal(first.statusCode, row.status)
+      const { error } = first.json()
+      t.match(error, { code: row.code, message: String, details: { payment_id: String } })
+      t.same(Object.keys(error.details), ['payment_id'])
+      t.notMatch(first.body, /card 4242|Words/)
+      t.match(first.headers['x-event-position'], /^\d+$/)
+      const events = await store.readStream(paymentStream(error.details.payment_id))
+      matchList(t, events, [
+        { type: 'PaymentInitiated' },
+        { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
+      ])
+      t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
+      t.equal(calls(), before + 1, 'a clear answer is not asked for again')
+      const again = await post(row, headers)
+      t.equal(again.statusCode, row.status)
+      t.equal(again.headers['idempotent-replayed'], 'true')
+      const { request_id: _first, ...firstError } = error
+      const { request_id: _again, ...againError } = again.json().error
+      t.same(againError, firstError)
+      t.equal(calls(), before + 1)
+    },
+  )
+}
+
+/** Throttles every call for as long as it is set, and then answers as usual. */
+const throttles: Readonly<Record<string, (isBusy: boolean) => void>> = {
+  stripe: (isBusy) => stripe.rateLimit.set(isBusy ? { perSecond: 0 } : null),
+  paypal: (isBusy) => {
+    if (isBusy) paypalRejects(429, 'RATE_LIMIT_REACHED', 'RATE_LIMIT_REACHED')()
+    else paypal.refusal = { status: 201, body: { id: `ORDER${keys}`, links: [] } }
+  },
+  'authorize-net': (isBusy) =>
+    authorizeNet.faults.always(isBusy ? { kind: 'status', status: 429, commits: false } : undefined),
+}
+const order = (provider_id: string) => ({
+  method: 'POST' as const,
+  url: '/payments/intents',
+  headers: { 'idempotency-key': `throttled-${keys++}` },
+  payload: { total_cents: 2599, currency: 'USD', provider_id },
+})
+const typesOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
+
+t.test(
+  'a payment whose provider throttles its call for a while is created as if it had not [10.2-throttled]',
+  async (t) => {
+    for (const [provider_id, throttle] of Object.entries(throttles)) {
+      const before = calls()
+      throttle(true)
+      const created = app.inject(order(provider_id))
+      await waitFor(() => calls() > before, { what: 'the call that is throttled' })
+      throttle(false)
+      t.equal((await created).statusCode, 201, provider_id)
+      t.same(await typesOf((await created).json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'], provider_id)
+    }
+  },
+)
+
+t.test(
+  'a payment whose provider throttles all its calls stays pending, and the same key tries again [10.2-throttled-out]',
+  async (t) => {
+    for (const [provider_id, throttle] of Object.entries(throttles)) {
+      const request = order(provider_id)
+      throttle(true)
+      const first = await app.inject(request)
+      t.equal(first.statusCode, 502, provider_id)
+      const { code, details } = first.json().error
+      t.equal(code, 'provider_unavailable')
+      t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled'])
+      const second = await app.inject(request)
+      t.match([second.statusCode, second.json().error.details], [502, details], 'and again on the same payment')
+      throttle(false)
+      const third = await app.inject(request)
+      t.match([third.statusCode, third.json().data], [201, { id: details.payment_id, status: 'pending' }])
+      t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled', 'ProviderIntentCreated'])
+    }
+  },
+)
+
+t.test('what Stripe is told of a payment is its id and nothing of the client [10.2-metadata]', async (t) => {
+  const payload = {
+    total_cents: 2599,
+    currency: 'USD',
+    provider_id: 'stripe',
+    concept: 'Membership',
+    metadata: { order: 'order-of-the-client' },
+    guest_data: { email: 'guest@example.com', name: 'Sample Guest', phone: '+1 555 0100' },
+  }
+  const response = await app.inject({ method: 'POST', url: '/payments/intents', payload })
+  const { id } = response.json().data
+  const call = stripe.calls.at(-1)
+  t.equal(call?.key, id)
+  t.same(
+    Object.keys(call?.params ?? {}).filter((name) => name.startsWith('metadata')),
+    ['metadata[payment_id]'],
+  )
+  t.equal(call?.params['metadata[payment_id]'], id)
+  t.notMatch(JSON.stringify(call), /order-of-the-client|guest@|Sample Guest|555 0100/)
+})

@@ -1,0 +1,130 @@
+import t from 'tap'
+import { ada, admin, grace, guest } from '../testing/commandApiHarness.ts'
+import { mug, type ProductResponse, productsHarness } from '../testing/productsHarness.ts'
+
+const { post, put, productOf, recordsNothing, logged, backend } = await productsHarness(t)
+
+const card = '4242 4242 4242 4242'
+
+t.test('administrators alone keep the catalogue [5-products-write]', async (t) => {
+  const id = await productOf()
+  const callers = [
+    { name: 'nobody', headers: {}, status: 401, code: 'unauthenticated' },
+    { name: 'an unknown session', headers: { 'x-session-id': 'unknown' }, status: 401, code: 'unauthenticated' },
+    {
+      name: 'an expired token',
+      headers: { 'x-guest-token': 'expired-guest-token' },
+      status: 401,
+      code: 'unauthenticated',
+    },
+    { name: 'a guest', headers: guest, status: 403, code: 'forbidden' },
+    { name: 'a session', headers: ada, status: 403, code: 'forbidden' },
+    { name: 'another session', headers: grace, status: 403, code: 'forbidden' },
+    { name: 'a session before an administrator', headers: { ...guest, ...ada }, status: 403, code: 'forbidden' },
+  ]
+  await recordsNothing(t, async () => {
+    for (const { name, headers, status, code } of callers)
+      for (const answer of [
+        post(mug, headers),
+        post('{', headers),
+        put(id, { name: 'x' }, headers),
+        put('x', {}, headers),
+      ])
+        t.match(await answer, { status, error: { code } }, name)
+  })
+  t.equal((await post(mug, admin)).status, 201)
+  t.equal((await post(mug, { authorization: 'Bearer demo-admin-session' })).status, 201)
+  t.equal((await put(id, { name: 'x' }, { ...admin, ...guest })).status, 200, 'the session comes before the token')
+})
+
+t.test('who cannot be known is not let in', async (t) => {
+  const id = await productOf()
+  backend.breakWith({ status: 500, body: '' })
+  t.teardown(() => backend.breakWith(undefined))
+  await recordsNothing(t, async () => {
+    for (const answer of [await post(mug), await put(id, { name: 'x' })])
+      t.match(answer, { status: 503, error: { code: 'identity_unavailable' } })
+  })
+})
+
+t.test('a card number is refused in every field, in unknown ones, in names and as a number', async (t) => {
+  const id = await productOf()
+  const holders = [
+    ...['name', 'description', 'category_id', 'unknown'].map((field) => ({ [field]: card })),
+    { name: `Paid with ${card}.` },
+    { description: '4242-4242-4242-4242' },
+    { category_id: '4242424242424242' },
+    { unknown: 4242424242424242 },
+    { unknown: { deep: [{ x: card }] } },
+    { [card]: 1 },
+    { id: card },
+  ]
+  await recordsNothing(t, async () => {
+    for (const holder of holders) {
+      const name = JSON.stringify(holder)
+      const answers = [
+        post({ ...mug, ...holder }),
+        put(id, { is_active: false, ...holder }),
+        put(id, { ...mug, ...holder }),
+      ]
+      for (const { status, error, text } of await Promise.all(answers)) {
+        t.match({ status, error }, { status: 422, error: { code: 'card_number_rejected' } }, name)
+        t.notMatch(text, /4242\D?4242/)
+      }
+    }
+  })
+  t.equal((await post({ ...mug, name: 'Part 4242 4242 4242 4241' })).status, 201, 'not every long number is one')
+  t.notMatch(logged.join(), /4242\D?4242/)
+})
+
+t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
+  const id = await productOf()
+  const large = { name: 'x'.repeat(300_000) }
+  const plain = { ...admin, 'content-type': 'text/plain' }
+  const stale = { ...admin, 'if-match': '"9"' }
+  const cases: [string, () => Promise<ProductResponse>, number, string][] = [
+    ['nobody, nonsense', () => post('{', {}), 401, 'unauthenticated'],
+    ['nobody, too large', () => put(id, large, {}), 401, 'unauthenticated'],
+    ['a session, nonsense', () => post('{', ada), 403, 'forbidden'],
+    ['a session, too large', () => put(id, large, ada), 403, 'forbidden'],
+    ['a session, not there', () => put('x', { name: 'x' }, ada), 403, 'forbidden'],
+    ['a guest, another type', () => post('x', { ...plain, ...guest, 'x-session-id': '' }), 403, 'forbidden'],
+    ['too large', () => post(large), 413, 'body_too_large'],
+    ['too large, not there', () => put('x', large), 413, 'body_too_large'],
+    ['too large, of another type', () => post('x'.repeat(300_000), plain), 413, 'body_too_large'],
+    ['another type', () => post('name=x', plain), 415, 'unsupported_media_type'],
+    ['another type, not there', () => put('x', '{}', plain), 415, 'unsupported_media_type'],
+    ['malformed, not there', () => put('x', { name: 1 }), 400, 'invalid_request'],
+    ['blank, not there', () => put('x', { name: ' ' }), 400, 'invalid_request'],
+    ['no currency, not there', () => put('x', { currency: 'XXX' }), 400, 'invalid_request'],
+    ['at odds with itself, not there', () => put('x', { is_recurring: false, trial_days: 1 }), 400, 'invalid_request'],
+    ['no price, stale', () => put(id, { total_cents: null, subtotal_cents: null }, stale), 400, 'invalid_request'],
+    ['blank, stale', () => put(id, { name: ' ' }, stale), 400, 'invalid_request'],
+    ['blank and a card', () => post({ ...mug, name: ' ', unknown: card }), 400, 'invalid_request'],
+    ['blank, does not add up', () => post({ ...mug, name: ' ', subtotal_cents: 1 }), 400, 'invalid_request'],
+    [
+      'a bad key, does not add up',
+      () => post({ ...mug, subtotal_cents: 1 }, { ...admin, 'idempotency-key': '' }),
+      400,
+      'invalid_request',
+    ],
+    ['not there, stale', () => put('x', { name: 'x' }, stale), 404, 'not_found'],
+    ['not there, card', () => put('x', { name: card }), 404, 'not_found'],
+    ['not there, recurring', () => put('x', { is_recurring: true }), 404, 'not_found'],
+    ['not there, does not add up', () => put('x', { subtotal_cents: 1, total_cents: 2 }), 404, 'not_found'],
+    ['stale, card', () => put(id, { name: card }, stale), 412, 'precondition_failed'],
+    ['stale, recurring', () => put(id, { is_recurring: true }, stale), 412, 'precondition_failed'],
+    ['stale, does not add up', () => put(id, { discount_cents: 9999 }, stale), 412, 'precondition_failed'],
+    ['stale, nothing changes', () => put(id, mug, stale), 412, 'precondition_failed'],
+    ['recurring, card', () => put(id, { is_recurring: true, name: card }), 400, 'invalid_request'],
+    ['recurring, does not add up', () => put(id, { is_recurring: true, discount_cents: 9999 }), 400, 'invalid_request'],
+    ['does not add up', () => put(id, { discount_cents: 9999 }), 422, 'amount_inconsistent'],
+    ['card', () => put(id, { name: card }), 422, 'card_number_rejected'],
+    ['card, nothing changes', () => put(id, { ...mug, unknown: card }), 422, 'card_number_rejected'],
+  ]
+  for (const [name, request, status, code] of cases) {
+    const answer = await recordsNothing(t, request, `${name}: nothing is recorded`)
+    t.equal(answer.status, status, name)
+    t.match(JSON.parse(answer.text), { success: false, error: { code, message: /./, request_id: /./ } }, name)
+  }
+})

@@ -1,0 +1,163 @@
+// Who calls in the tests: the people whom the sandbox identity backend knows.
+import type { EventStoreTiming } from '@paylog/event-store/connection/connection'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { createIdentity } from '@paylog/identity/identity'
+import type { SandboxGuestToken } from '@paylog/identity/sandboxIdentity'
+import type { Provider } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { createCallers } from '@paylog/runtime/http/callers'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import type { Test } from 'tap'
+import { commandApi } from '../commandApi.ts'
+import { rememberedGuest } from '../guest-tokens/guestTokens.ts'
+
+export const adaId = '00000000-0000-4000-8000-000000000001'
+export const ada = { 'x-session-id': 'demo-session' }
+export const graceId = '00000000-0000-4000-8000-000000000002'
+export const grace = { 'x-session-id': 'demo-session-2' }
+export const adminId = '00000000-0000-4000-8000-000000000003'
+export const admin = { 'x-session-id': 'demo-admin-session' }
+export const guestEmail = 'guest@example.com'
+export const guest = { 'x-guest-token': 'demo-guest-token' }
+
+let keys = 0
+/** A header that no request of this test file had before. */
+export const freshKey = () => ({ 'idempotency-key': `key-${keys++}` })
+
+// The write side as a test sees it: real log, real identity backend over HTTP, the sandbox provider, no port.
+
+export const webhookSecret = 'sandbox-test-secret'
+/** How long an expired guest token is remembered: the default. */
+export const guestTokenMaxAgeMs = 86_400_000
+
+/** A busy machine is no log that is away. */
+const relaxedTiming = {
+  appendTimeoutMs: 15_000,
+  appendPatienceMs: 30_000,
+  readTimeoutMs: 15_000,
+  readPatienceMs: 15_000,
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/** What a request was answered: with data, or with an error. */
+export type ApiResponse<Data> = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  readonly answer: object
+  readonly data: Data
+  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
+}
+
+/**
+ * @param options `providers` in place of the sandbox alone; `log` that the test takes away, and `timing` that is less patient
+ *   with it than the real one; `guestTokens` besides the demo guest's; `nodes` that webhooks go to, of which there are none otherwise
+ */
+export async function commandApiHarness(
+  t: Test,
+  options: {
+    readonly providers?: readonly Provider[]
+    readonly log?: { readonly connectionString: string }
+    readonly timing?: Partial<EventStoreTiming>
+    readonly guestTokens?: readonly SandboxGuestToken[]
+    readonly nodes?: readonly WebhookEndpoint[]
+    readonly testsBy?: 'session' | 'admin'
+  } = {},
+) {
+  const { timing = {}, guestTokens = [], nodes = [], testsBy = 'session' } = options
+  const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startFakeIdentity(t, { guestTokens })])
+  const store = createEventStore({ connectionString: log.connectionString, timing: { ...relaxedTiming, ...timing } })
+  const identity = createIdentity({
+    authUrl: backend.authUrl,
+    service: 'payments',
+    adminUserTypes: ['admin'],
+    // Thirty requests at once ask it at once, on a machine with much else to do.
+    timeoutMs: 5_000,
+  })
+  const enabled = options.providers ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
+  const logged: string[] = []
+  const app = createHttp({
+    log: createLog({ app: 'test', level: 'warn' }, { write: (line) => void logged.push(line) }),
+  })
+  const time = { now: () => new Date() }
+  const providers = new Map(enabled.map((each) => [each.id, each]))
+  const workflow = { store, providers, now: () => time.now() }
+  const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
+  const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
+  await app.register(commandApi({ workflow, callers, endpoints: nodes, testsBy }))
+  await app.ready()
+  t.teardown(async () => {
+    await app.close()
+    await identity.close()
+    await store.close()
+  })
+  const lastPosition = async () => (await store.head())?.commit
+
+  return {
+    app,
+    /** @param body text as it is, anything else as JSON; there is none when it is left out */
+    async send<Data>(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
+      const response = await app.inject({
+        method,
+        url,
+        headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const { statusCode: status, body: text } = response
+      const answer = response.json()
+      const apiResponse: ApiResponse<Data> = {
+        status,
+        headers: response.headers,
+        text,
+        answer,
+        data: answer.data,
+        error: answer.error,
+      }
+      return apiResponse
+    },
+    store,
+    lastPosition,
+    /** Does something after which the log is as long as before. */
+    async recordsNothing<Result>(t: Test, act: () => Promise<Result>, what = 'nothing is recorded'): Promise<Result> {
+      const before = await lastPosition()
+      const result = await act()
+      t.equal(await lastPosition(), before, what)
+      return result
+    },
+    backend,
+    time,
+    providers,
+    workflow,
+    /** What was logged from warnings on, a line each. */
+    logged,
+  }
+}
+
+// What a request is told that is refused as malformed.
+
+/** One character more than most texts may have. */
+export const tooLong = 'x'.repeat(256)
+
+/** Refused as malformed, naming these fields without their values. */
+export function assertInvalid(
+  t: Test,
+  { status, error, text }: ApiResponse<unknown>,
+  name: string,
+  fields?: readonly string[],
+): void {
+  t.match({ status, error }, { status: 400, error: { code: 'invalid_request', message: /./ } }, name)
+  if (fields === undefined) return
+  const { fields: reported } = Object(error?.details)
+  t.same(
+    reported.map((each: { field: string }) => each.field),
+    fields,
+    `${name} is named`,
+  )
+  for (const { message } of reported) t.match(message, /./)
+  t.notMatch(text, tooLong)
+}

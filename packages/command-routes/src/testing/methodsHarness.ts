@@ -1,0 +1,96 @@
+// The routes of payment methods as a test sees them.
+import { recordedOwner } from '@paylog/domain/actor'
+import {
+  type PaymentMethod,
+  type PaymentMethodResource,
+  type PaymentMethodState,
+  paymentMethodFold,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodStream, type StreamName } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { isMethodEvent, loadMethod } from '@paylog/workflows/payment-methods/savedMethod'
+import type { Test } from 'tap'
+import { ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
+import { providerFromEnv } from './fakeProviders.ts'
+
+export async function methodsHarness(t: Test, given?: readonly Provider[]) {
+  const parts = await commandApiHarness(t, given && { providers: given })
+  const { store, workflow } = parts
+
+  async function send(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
+    const sent = await parts.send<PaymentMethodResource | undefined>(method, url, headers, body)
+    return {
+      ...sent,
+      code: sent.error?.code,
+      id: sent.data?.id ?? '',
+      etag: String(sent.headers.etag),
+      replayed: sent.headers['idempotent-replayed'] === 'true',
+    }
+  }
+
+  return {
+    ...parts,
+    save: (body: unknown, headers: Headers = ada) => send('POST', '/payment-methods', headers, body),
+    change: (id: string, body: unknown, headers: Headers = ada) => send('PUT', `/payment-methods/${id}`, headers, body),
+    remove: (id: string, headers: Headers = ada) => send('DELETE', `/payment-methods/${id}`, headers),
+    typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
+    eventsOf: (id: string) => store.readStream(paymentMethodStream(id)),
+    /** A method as its own stream tells it. */
+    async stateOf(id: string): Promise<PaymentMethod> {
+      const { state } = await loadMethod(workflow, id)
+      if (state.status === 'none') throw new Error(`There is no method ${id}`)
+      return state
+    },
+    /** Every method of an owner that is the default by what the log says: it says so and has the highest number. */
+    async defaultsOf(owner: string): Promise<string[]> {
+      const methods = new Map<string, PaymentMethodState>()
+      for await (const event of store.readLog({ prefixes: ['paymentMethod-'] })) {
+        if (!isMethodEvent(event)) continue
+        const { payment_method_id: id } = event.data
+        methods.set(id, paymentMethodFold.evolve(methods.get(id) ?? paymentMethodFold.initialState, event))
+      }
+      const own = [...methods.values()].flatMap((state) =>
+        state.status !== 'none' && recordedOwner(state) === owner ? [state] : [],
+      )
+      const highest = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
+      return own
+        .filter(({ is_default, default_choice }) => is_default && default_choice === highest)
+        .map(({ payment_method_id }) => payment_method_id)
+    },
+    /** Everything that is in the log, as text. */
+    async wholeLog(): Promise<string> {
+      const events: unknown[] = []
+      for await (const { event } of store.client.readAll()) events.push(event?.data, event?.metadata)
+      return JSON.stringify(events)
+    },
+  }
+}
+
+// Saving methods at Stripe's fake, with the sandbox beside it, as a test sees it.
+
+/** A test may take a provider out of `providers`; before the next one both are back. */
+export async function savedMethodsHarness(t: Test) {
+  const fake = await startFakeStripe(t)
+  const stripe = await providerFromEnv(t, fake.env)
+  const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+  const api = await methodsHarness(t, [stripe, sandbox])
+  const { app, providers } = api
+  t.beforeEach(() => {
+    for (const each of [stripe, sandbox]) providers.set(each.id, each)
+  })
+  const freshToken = () => fake.addMethod({ brand: 'visa', last4: '4242', exp_month: 8, exp_year: 2034 }).id
+  return {
+    ...api,
+    fake,
+    stripe,
+    sandbox,
+    freshToken,
+    bodyOf: (more: object = {}) => ({ payment_method_token: freshToken(), provider_id: 'stripe', ...more }),
+    async addressOf(headers: Headers): Promise<string> {
+      const payload = { address_type: 'billing', line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
+      return (await app.inject({ method: 'POST', url: '/addresses', headers, payload })).json().data.id
+    },
+  }
+}

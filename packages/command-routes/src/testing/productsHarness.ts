@@ -1,0 +1,100 @@
+// The product routes as a test sees them: an administrator's requests over HTTP, and what is on record afterwards.
+import { type ProductResource, productFold } from '@paylog/domain/products/product'
+import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest'
+import { productStream } from '@paylog/event-store/streamName'
+import { startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/fakeProviders'
+import type { Test } from 'tap'
+import { type ApiResponse, admin, commandApiHarness, type Headers } from './commandApiHarness.ts'
+import { providerFromEnv } from './fakeProviders.ts'
+
+export const mug = { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490 }
+export const plan = {
+  name: 'Sample plan',
+  product_type: 'subscription',
+  is_recurring: true,
+  billing_interval: 'month',
+  currency: 'EUR',
+  total_cents: 990,
+}
+
+export type ProductResponse = ApiResponse<ProductResource>
+
+export async function productsHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
+  const parts = await commandApiHarness(t, options)
+  const { send, store } = parts
+  const post = (body?: unknown, headers: Headers = admin) =>
+    send<ProductResource>('POST', '/admin/products', headers, body)
+
+  return {
+    ...parts,
+    post,
+    put: (id: string, body?: unknown, headers: Headers = admin) =>
+      send<ProductResource>('PUT', `/admin/products/${id}`, headers, body),
+    /** Adds a product that the test needs to be there. @returns its id */
+    async productOf(body: object = mug) {
+      const { status, data, text } = await post(body)
+      if (status !== 201) throw new Error(text)
+      return data.id
+    },
+    stateOf: async (id: string) => (await store.load(productStream(id), productFold)).state,
+    eventsOf: (id: string) => store.readStream(productStream(id)),
+  }
+}
+
+// The route of synchronising as a test sees it: an administrator's requests, and what is on record afterwards.
+
+export const syncUrl = '/admin/sync/products'
+
+export async function syncHarness(t: Test, options: Parameters<typeof productsHarness>[1] = {}) {
+  const products = await productsHarness(t, options)
+  const sync = (body: unknown, headers: Headers = admin) => products.send<SyncReport>('POST', syncUrl, headers, body)
+
+  return {
+    ...products,
+    sync,
+    /** Syncs one product. @throws when the request as a whole is refused */
+    async syncOne(id: string, more: object = {}): Promise<SyncResult> {
+      const { status, data, text } = await sync({ product_ids: [id], ...more })
+      const [result] = data?.results ?? []
+      if (status !== 200 || result === undefined) throw new Error(text)
+      return result
+    },
+    productOf: (body: object = {}): Promise<string> => products.productOf({ ...mug, ...body }),
+    async change(id: string, body: object): Promise<void> {
+      const { status, text } = await products.put(id, body)
+      if (status !== 200) throw new Error(text)
+    },
+    historyOf: async (id: string) => (await products.eventsOf(id)).slice(1).map(({ type }) => type),
+  }
+}
+
+// Synchronising at the fakes of the providers that keep a catalogue.
+
+/** Each of them keeps a price of it. */
+export const membership = {
+  name: 'Membership',
+  description: 'Everything, every month',
+  product_type: 'subscription',
+  is_recurring: true,
+  billing_interval: 'month',
+  total_cents: 900,
+}
+
+export async function syncProvidersHarness(t: Test) {
+  const fakes = await Promise.all([startFakeStripeCatalog(t), startFakePaypalCatalog(t)])
+  const providers = await Promise.all(fakes.map(({ env }) => providerFromEnv(t, env)))
+  const api = await syncHarness(t, { providers })
+  const productOf = (more: object = {}) => api.productOf({ ...membership, ...more })
+  return {
+    ...api,
+    productOf,
+    productsOf: (count: number) => Promise.all(Array.from({ length: count }, () => productOf())),
+    /** What there is to know of each provider. */
+    at: fakes.map((fake) => ({
+      fake,
+      provider_id: fake.id,
+      syncOne: (id: string, more: object = {}) => api.syncOne(id, { provider_id: fake.id, ...more }),
+      isOnce: (id: string) => fake.products().filter((each) => each === id).length === 1,
+    })),
+  }
+}

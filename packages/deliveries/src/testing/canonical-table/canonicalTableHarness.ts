@@ -1,0 +1,162 @@
+// A provider's signed notification goes in at the one end, and at the other it shows what nodes of every mode are told.
+import { randomUUIDv7 } from 'node:crypto'
+import type { Payment } from '@paylog/domain/payments/payment'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import type { Provider } from '@paylog/providers/provider'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
+import { outboundMessages } from '@paylog/webhooks/outbound'
+import { receiveNotification } from '@paylog/workflows/notifications'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
+import type { Test } from 'tap'
+
+/** The time at which notifications come in. */
+export const now = new Date('2026-01-02T03:04:05.678Z')
+
+export type Signed = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+/** A message of a mode that says what it says: its name, and all of its `data`. */
+export type Message = readonly [event: string, data: object]
+
+/** What nodes are to be told of a notification. */
+export type Expected = {
+  readonly provider_type: string
+  /** The provider's own time. */
+  readonly occurred_at: string
+  /** By the notification's own time, or by ours when it is about a payment of ours. */
+  readonly canonicalTime?: string
+  readonly canonical: readonly Message[]
+  readonly legacy: readonly Message[]
+}
+
+const { endpoints } = decodeEndpoints({
+  ...endpointVariables(1, 'canonical'),
+  ...endpointVariables(2, 'raw'),
+  ...endpointVariables(3, 'both'),
+  EXTERNAL_WEBHOOK_URLS: 'https://example.com/list',
+})
+
+function endpointVariables(index: number, mode: string) {
+  return {
+    [`WEBHOOK_${index}_ENABLED`]: 'true',
+    [`WEBHOOK_${index}_URL`]: `https://example.com/${mode}`,
+    [`WEBHOOK_${index}_EVENT_MODE`]: mode,
+  }
+}
+
+/** What stands in the log belongs to one of these. */
+const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerIntent-', 'providerCustomer-']
+
+export async function createCanonicalTableHarness(t: Test) {
+  const log = await startEventStore(t)
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })
+
+  /** Everything that is told of what happens while something is done. */
+  async function messagesDuring(act: () => Promise<unknown>) {
+    const from = await store.head()
+    await act()
+    const events: Recorded[] = []
+    for await (const event of store.readLog({ prefixes, from })) events.push(event)
+    return events.flatMap((event) => outboundMessages(event, endpoints, { projectId: 'shop', projectIds: [] }))
+  }
+
+  /** @throws when it was stored and not applied */
+  async function receive(provider: Provider, { headers, body }: Signed): Promise<void> {
+    const incoming = { provider, body: Buffer.from(body), headers, requestId: 'request-2' }
+    const { postponed } = await receiveNotification(workflowOf(provider), incoming)
+    if (postponed !== undefined) throw postponed
+  }
+
+  return {
+    toldWhile: messagesDuring,
+    receive,
+    /** A payment of 22.00 USD of a user of ours. */
+    async open(provider: Provider, payment_id: string = randomUUIDv7()): Promise<Payment> {
+      const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }
+      const command = async () => ({
+        ...paymentFixture,
+        payment_id,
+        provider_id: provider.id,
+        occurred_at: now.toISOString(),
+        total_cents: 2200,
+        currency: 'USD',
+        payer: ourPayer,
+        is_guest_payment: false,
+      })
+      const opening = { payment_id, request_fingerprint: null, command, metadata }
+      return (await openPayment(workflowOf(provider), opening)).payment
+    },
+    /** Receives a notification so often, and compares what all nodes are told with what they should be. */
+    async check(t: Test, provider: Provider, signed: Signed, expected: Expected, times = 1): Promise<void> {
+      const messages = await messagesDuring(async () => {
+        for (let time = 0; time < times; time++) await receive(provider, signed)
+      })
+      const to = (name: string) => messages.filter((message) => message.node === name).map((message) => message.body)
+      const head = { provider: provider.id, timestamp: expected.occurred_at }
+      const at = { ...head, timestamp: expected.canonicalTime ?? expected.occurred_at }
+      const canonical = expected.canonical.map(([event, data]) => JSON.stringify({ event, ...at, data }))
+      const legacy = expected.legacy.map(([event, data]) => JSON.stringify({ event, ...head, data }))
+      const name = JSON.stringify({ event: `${provider.id}:${expected.provider_type}`, ...head })
+      const raw = `${name.slice(0, -1)},"data":${signed.body}}`
+      t.strictSame(to('1'), canonical, 'canonical')
+      t.strictSame(to('2'), [raw], 'raw, to the byte')
+      t.strictSame(to('3').sort(), [...canonical, raw].sort(), 'both')
+      t.strictSame(to('legacy-1'), legacy, 'the single list')
+      t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'each message has an id of its own')
+    },
+  }
+}
+
+const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
+const project = { id: 'shop' }
+
+/** What is told of a payment of ours, whatever the notification says. */
+export function ownMessage({ payment_id }: Payment, event: string, status: string): Message {
+  return [event, { payment_id, amount: 2200, currency: 'USD', status, user: ourPayer, project }]
+}
+
+/** What the single list is told of a payment of ours. */
+export function ownLegacyMessage({ payment_id }: Payment, event: string, fields: object = {}): Message {
+  const data = { payment_id, amount: 2200, currency: 'USD', customer_email: ourPayer.email, status: null }
+  return [event, { ...data, ...fields }]
+}
+
+/** The customer whom a foreign notification names. */
+export type Customer = { readonly id: string | null; readonly email: string | null }
+type Money = { readonly amount: number | null; readonly currency: string | null }
+export const noMoney: Money = { amount: null, currency: null }
+
+/** What is told of something that is not ours. @param fields beside the fields of the interface: what they say, and ours */
+export function foreignMessage(
+  event: string,
+  { id, email }: Customer,
+  fields: Money & {
+    readonly payment_id?: string | null
+    readonly status: string | null
+    readonly subscription_id?: string
+    readonly customer_id?: string
+    readonly current_period_end?: string
+  },
+): Message {
+  const { payment_id = null, amount, currency, status, subscription_id, customer_id, current_period_end } = fields
+  const user = { id, type: 'customer', email }
+  const about = { subscription_id, customer_id, current_period_end }
+  return [event, { payment_id, amount, currency, status, user, project, ...about }]
+}
+
+/** What the single list is told of something that is not ours. */
+export function foreignLegacyMessage(
+  event: string,
+  { email }: Pick<Customer, 'email'>,
+  {
+    payment_id = null,
+    amount,
+    currency,
+    status,
+  }: Money & { readonly payment_id?: string | null; readonly status: string | null },
+): Message {
+  return [event, { payment_id, amount, currency, customer_email: email, status }]
+}

@@ -1,0 +1,103 @@
+// A provider that a test holds in its hands: it keeps intents, honours keys, and is silent or slow when told to.
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import { type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { createChargeLedger } from '@paylog/testing/fakeServer'
+import type { Test } from 'tap'
+
+export type FakeProvider = Provider & {
+  /** Every call that was made, in order: its name and its key or its intent. */
+  readonly calls: readonly string[]
+  /** The successful charges; a payment that is charged twice fails the test. */
+  readonly charges: readonly unknown[]
+  /** What the provider holds an intent's status to be; `approved` waits for a capture. */
+  set(intentId: string, status: PaymentStatus | 'approved'): void
+  /** Every call waits for this before it does anything. */
+  before: () => Promise<void>
+  /** Every call waits for this when it has done what it does. */
+  after: () => Promise<void>
+  /** What becomes of a capture. */
+  captured: PaymentStatus
+}
+
+/** For `before` and `after`: the call fails. */
+export const fails = (kind: 'unknown' | 'unavailable') => async (): Promise<never> => {
+  throw new ProviderError(kind, kind === 'unknown' ? 'timeout' : 'connection_refused', 'The provider is not there')
+}
+export const passes = async (): Promise<void> => undefined
+
+let made = 0
+
+/**
+ * Each has an id of its own, so that the workers of one test leave the payments of another alone.
+ * @param overrides to take abilities away; notifications are those of the sandbox
+ */
+export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): FakeProvider {
+  const intents = new Map<string, { id: string; payment_id: string; status: PaymentStatus | 'approved' }>()
+  const ledger = createChargeLedger(t)
+  const calls: string[] = []
+  const find = (id: string) => [...intents.values()].find((intent) => intent.id === id)
+
+  async function call<Result>(name: string, act: () => Result): Promise<Result> {
+    calls.push(name)
+    await fake.before()
+    const result = act()
+    await fake.after()
+    return result
+  }
+
+  const snapshot = (id: string, status: PaymentStatus | 'approved'): IntentSnapshot => ({
+    evidence: {
+      status: status === 'approved' ? 'processing' : status,
+      provider_time: new Date().toISOString(),
+      provider_event_id: null,
+      provider_intent_id: id,
+      provider_payment_id: status === 'succeeded' ? `charge-${id}` : null,
+      amount_cents: 2200,
+      currency: 'USD',
+    },
+    further_charges: [],
+    awaits_capture: status === 'approved',
+  })
+
+  const fake: FakeProvider = {
+    ...createSandbox({ webhookSecrets: ['secret'] }),
+    id: `tills-${made++}`,
+    calls,
+    charges: ledger.charges,
+    before: passes,
+    after: passes,
+    captured: 'succeeded',
+    set(intentId, status) {
+      const intent = find(intentId)
+      if (!intent) throw new Error(`no intent ${intentId}`)
+      intent.status = status
+    },
+    createIntent: ({ idempotency_key, payment_id }) =>
+      call(`create ${idempotency_key}`, () => {
+        const intent = intents.get(idempotency_key) ?? {
+          id: `intent-${intents.size}-${payment_id}`,
+          payment_id,
+          status: 'pending',
+        }
+        intents.set(idempotency_key, intent)
+        return { provider_intent_id: intent.id, client_secret: 'secret' }
+      }),
+    retrieveIntent: ({ provider_intent_id: id }) =>
+      call(`retrieve ${id}`, () => {
+        const intent = find(id)
+        return intent ? snapshot(id, intent.status) : null
+      }),
+    captureIntent: ({ provider_intent_id: id, payment_id, idempotency_key }) =>
+      call(`capture ${idempotency_key}`, () => {
+        if (find(id)?.status === 'approved') {
+          fake.set(id, fake.captured)
+          if (fake.captured === 'succeeded')
+            ledger.add({ charge_id: `charge-${id}`, intent_id: id, payment_id, amount_cents: 2200, currency: 'USD' })
+        }
+        return snapshot(id, find(id)?.status ?? 'failed')
+      }),
+    ...overrides,
+  }
+  return fake
+}

@@ -1,0 +1,180 @@
+// Events of payments and notifications as the log would hand them out.
+import { randomUUID } from 'node:crypto'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
+import {
+  existingPayment,
+  type NonStatusEvent,
+  type Payment,
+  type PaymentState,
+  paymentFold,
+} from '@paylog/domain/payments/payment'
+import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
+
+type FollowedEvent = PaymentEvent | ProviderNotificationEvent
+
+const occurred_at = '2026-01-02T03:04:05.000Z'
+const facts = {
+  payment_id: '018f0000-0000-7000-8000-000000000001',
+  occurred_at,
+  provider_id: 'tills',
+  amount_cents: 2200,
+  currency: 'USD',
+  payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
+  project_id: null,
+}
+const evidence = { ...facts, provider_time: occurred_at, provider_event_id: 'evt_1', provider_payment_id: null }
+const notificationFacts = {
+  provider_id: 'tills',
+  provider_event_id: 'evt_1',
+  provider_type: 'payment_intent.succeeded',
+  generic_type: 'payment_intent.succeeded',
+  occurred_at,
+}
+const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
+
+type DataOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>['data']
+type ReconciledType = FollowedEvent['type']
+type Samples = { readonly [Type in Exclude<ReconciledType, NonStatusEvent['type']>]: DataOf<Type> } & {
+  readonly [Type in NonStatusEvent['type']]?: DataOf<Type>
+}
+
+/** One of every type of event but for some that are only noted, about one payment or notification of the provider `tills`. */
+export const eventSamples: Samples = {
+  PaymentInitiated: {
+    ...paymentFixture,
+    ...facts,
+    subtotal_cents: 2200,
+    tax_cents: 0,
+    discount_cents: 0,
+    total_cents: 2200,
+    is_guest_payment: false,
+  },
+  ProviderIntentCreated: { ...facts, provider_intent_id: 'intent-1', client_secret: 'secret', attempt: 1 },
+  ProviderOutcomeUnknown: { ...facts, attempt: 1, reason: 'timeout' },
+  ProviderCallThrottled: { ...facts, attempt: 1, reason: 'rate_limit' },
+  PaymentAttemptStarted: { ...facts, attempt: 2 },
+  PaymentActionRequired: evidence,
+  PaymentProcessingStarted: evidence,
+  PaymentSucceeded: evidence,
+  PaymentAttemptFailed: { ...evidence, failure_code: 'declined', failure_message: 'Declined', refusal: null },
+  PaymentCanceled: { ...evidence, reason: null },
+  PaymentAmountMismatch: { ...evidence, reported_amount_cents: 1, reported_currency: 'USD' },
+  PaymentConflictDetected: { ...evidence, reported_status: 'succeeded' },
+  ProviderEventIgnored: { ...evidence, reported_status: 'pending', reason: 'stale' },
+  PaymentRefundRecorded: { ...evidence, refund_id: 'refund-1', refunded_cents: 2200 },
+  PaymentDisputeRecorded: { ...evidence, dispute_id: 'dispute-1', dispute_status: 'open', disputed_cents: 2200 },
+  ProviderEventReceived: { ...notificationFacts, received_at: occurred_at, body: '{}' },
+  ProviderEventApplied: {
+    ...notificationFacts,
+    ...subject,
+    payment_id: facts.payment_id,
+    payer: facts.payer,
+    project_id: null,
+  },
+  ProviderEventAppliedToMethod: {
+    ...notificationFacts,
+    object_id: 'method-1',
+    payment_method_id: '018f0000-0000-7000-8000-000000000003',
+  },
+  ProviderEventUnmatched: { ...notificationFacts, ...subject, customer_id: null, customer_email: null },
+}
+
+let position = 0n
+
+/** An event as it stands in the log, behind every one that was made before. @param options `at` by our own clock */
+export function recordedEvent<Type extends FollowedEvent['type']>(
+  type: Type,
+  options: { readonly stream?: string; readonly at?: Date; readonly data?: Partial<DataOf<Type>> } = {},
+): Recorded {
+  position++
+  const at = options.at?.toISOString() ?? occurred_at
+  const sample = eventSamples[type]
+  if (sample === undefined) throw new Error(`There is no sample of ${type}`)
+  const ourTime = 'received_at' in sample ? 'received_at' : 'occurred_at'
+  // The type's own data was just put beside it; the compiler cannot connect the two.
+  const event = { type, data: { ...sample, [ourTime]: at, ...options.data } } as FollowedEvent
+  return {
+    ...event,
+    id: randomUUID(),
+    stream: options.stream ?? `payment-${facts.payment_id}`,
+    revision: position,
+    position: { commit: position, prepare: position },
+    created: new Date(at),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous', schema: 1 },
+  }
+}
+
+// Payments on a real log, brought by hand to where a test wants them.
+
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
+const request_fingerprint = 'fingerprint'
+
+/** What a payment has of its own, beside its id and its provider. */
+export type PaymentOptions = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
+
+export function paymentFixture(store: EventStore, now: () => Date) {
+  const initiateCommand = (payment_id: string, provider_id: string, order: PaymentOptions) => ({
+    ...eventSamples.PaymentInitiated,
+    ...order,
+    payment_id,
+    provider_id,
+    request_fingerprint,
+    occurred_at: now().toISOString(),
+  })
+  const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[], actor = 'anonymous') =>
+    store.handle({
+      stream: paymentStream(id),
+      fold: paymentFold,
+      decide: decision,
+      metadata: { ...metadata, actor },
+    })
+  const payment = async (id: string): Promise<Payment> =>
+    existingPayment((await store.load(paymentStream(id), paymentFold)).state)
+
+  return {
+    payment,
+    intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',
+    eventsOf: async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type),
+
+    /** As a request leaves it that dies before it calls the provider. */
+    async initiate(provider: Pick<Provider, 'id'>, order: PaymentOptions = {}): Promise<string> {
+      const id = randomUUID()
+      await decide(id, (state) => initiatePayment(initiateCommand(id, provider.id, order), state))
+      return id
+    },
+
+    /** As a request leaves it that lives to its end. */
+    async open(provider: Provider, order: PaymentOptions = {}): Promise<string> {
+      const payment_id = randomUUID()
+      const command = async () => initiateCommand(payment_id, provider.id, order)
+      const workflow = { store, providers: new Map([[provider.id, provider]]), now }
+      await openPayment(workflow, { payment_id, request_fingerprint, command, metadata })
+      return payment_id
+    },
+
+    /** As a notification of its provider leaves it. */
+    async notify(id: string, report: Pick<Evidence, 'status'> & Partial<Evidence>): Promise<void> {
+      const time = now().toISOString()
+      const evidence: RecordEvidence = {
+        occurred_at: time,
+        provider_time: time,
+        provider_event_id: randomUUID(),
+        provider_intent_id: null,
+        provider_payment_id: null,
+        amount_cents: 2200,
+        currency: 'USD',
+        source: 'askable_notification',
+        ...report,
+      }
+      await decide(id, (state) => recordEvidence(evidence, state), 'provider')
+    },
+  }
+}

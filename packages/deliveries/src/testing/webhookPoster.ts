@@ -1,0 +1,73 @@
+// Posts single webhooks to endpoints of a test, without a table or a queue.
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { WebhookFormat } from '@paylog/webhooks/chat/chatServices'
+import type { SuccessStatus } from '@paylog/webhooks/endpointResponse'
+import type { Test } from 'tap'
+import { createEndpointAgent, type Resolver } from '../send/endpointAgent.ts'
+import { type PostResult, postWebhook } from '../send/postWebhook.ts'
+
+type PostChoices = {
+  readonly timeoutMs?: number
+  readonly successStatus?: SuccessStatus
+  readonly format?: WebhookFormat
+  readonly secrets?: readonly string[]
+  readonly signal?: AbortSignal
+  readonly now?: () => Date
+}
+
+/** @param allowed the ranges that may be dialled although they are private */
+export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8'], resolver?: Resolver) {
+  const agent = createEndpointAgent(allowed, resolver)
+  t.teardown(() => agent.destroy())
+  return (url: string, choices: PostChoices = {}): Promise<PostResult> => {
+    const { timeoutMs = 2_000, format = 'json', ...more } = choices
+    return postWebhook({
+      agent,
+      endpoint: { url, format, timeoutMs },
+      headers: { 'webhook-id': 'id-1' },
+      body: '{"a":1}',
+      successStatus: '200',
+      secrets: [],
+      now: () => new Date(),
+      signal: new AbortController().signal,
+      ...more,
+    })
+  }
+}
+
+/**
+ * A server that speaks no protocol of its own.
+ * @param talk is called with each connection
+ * @returns `127.0.0.1:<port>`
+ */
+export async function tcpEndpoint(t: Test, talk: (socket: Socket) => void, host = '127.0.0.1', port = 0) {
+  const server = createServer((socket) => talk(socket.on('error', () => undefined)))
+  return await listening(t, server, host, port)
+}
+
+/** A server that answers the first request on each connection with these bytes. */
+export async function rawEndpoint(t: Test, answer: string | Buffer, end = true): Promise<string> {
+  const host = await tcpEndpoint(t, (socket) => {
+    socket.once('data', () => (end ? socket.end(answer) : socket.write(answer)))
+  })
+  return `http://${host}/`
+}
+
+/** @returns `<host>:<port>`, once the server listens; it goes away with the test */
+export async function listening(t: Test, server: Server, host = '127.0.0.1', port = 0): Promise<string> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
+  return `${host}:${address.port}`
+}

@@ -1,0 +1,211 @@
+// The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
+import { randomUUID } from 'node:crypto'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
+import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
+import type { Pool } from 'pg'
+import type { Test } from 'tap'
+import { createDispatcher } from '../dispatch/dispatcher.ts'
+import { installationId, openQueueStore } from '../queue/queueStore.ts'
+import { createQueues } from '../queue/queues.ts'
+import { createRequeuer, type Requeuer } from '../queue/requeue.ts'
+import { startWorkers } from '../queue/workers.ts'
+import { createEndpointAgent } from '../send/endpointAgent.ts'
+import { createSender } from '../send/sender.ts'
+import { createDeliveries } from '../tables/deliveries.ts'
+import { emptyTables, workerDatabase } from './workerDatabase.ts'
+
+export const queueKinds = ['postgres', 'redis'] as const
+export type QueueKind = (typeof queueKinds)[number]
+
+/** The Redis to test on; without one the tests that need it are skipped, and say so. */
+// biome-ignore lint/style/noProcessEnv: tests are told by their runner which servers there are.
+const redisServerUrl = process.env.REDIS_TEST_URL
+const closePatienceMs = 2_000
+/** A logical database that no other test empties. */
+export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
+
+/** Options for a test that runs on this kind of queue. */
+export function onQueue(kind: QueueKind) {
+  return kind === 'redis' && !redisTestUrl ? { skip: 'REDIS_TEST_URL is not set: Redis is NOT tested' } : {}
+}
+
+export type WorkerHarness = Awaited<ReturnType<typeof createWorkerHarness>>
+
+/** What a test decides itself: the time, the jitter, and where log lines go. */
+type WorkerHarnessOptions = { readonly now?: () => Date; readonly random?: () => number; readonly log?: Logger }
+
+/**
+ * @param env the WEBHOOK_ variables of the nodes
+ * @param redis another server than the one of the run
+ */
+export async function createWorkerHarness(
+  t: Test,
+  kind: QueueKind,
+  env: Readonly<Record<string, string>>,
+  redis = redisTestUrl,
+  {
+    now = () => new Date(),
+    random = Math.random,
+    log = createLog({ app: 'test', level: 'silent' }),
+  }: WorkerHarnessOptions = {},
+) {
+  const { endpoints, problems } = decodeEndpoints(env)
+  if (problems.length > 0) throw new Error(problems.join())
+  const { databaseUrl, pool } = await workerDatabase(t, { max: 4, log })
+  const redisUrl = kind === 'redis' ? redis : undefined
+  /** @param workers how many listen on it */
+  const openStore = async (workers: number) => {
+    const installation = await installationId(pool)
+    return await openQueueStore({ databaseUrl, redisUrl, installation, workers, log })
+  }
+  const { store, close } = await openStore(0)
+  const deliveries = createDeliveries(pool)
+  const queues = createQueues({ store, endpoints: nodes, log })
+  await queues.ready()
+  const agent = createEndpointAgent(['127.0.0.0/8'])
+  t.teardown(async () => {
+    await queues.close()
+    await close()
+    await agent.destroy()
+  })
+  const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
+  const sweep = createRequeuer({ deliveries, queues, endpoints: nodes, now, log })
+
+  return {
+    pool,
+    databaseUrl,
+    store,
+    deliveries,
+    queues,
+    nodes,
+    send,
+    dispatcher: createDispatcher({
+      deliveries,
+      queues,
+      endpoints: nodes,
+      projects: { projectId: 'default', projectIds: [] },
+      now,
+      log,
+    }),
+    sweep,
+    /** Sweeps until it is told to stop or the test is over. */
+    startSweep: () => startRequeuer(t, sweep),
+    /** For a file whose tests use one rig, one after the other. */
+    empty: () => emptyTables(pool),
+    /** Starts another set of workers, as another process would. */
+    async work(): Promise<void> {
+      const own = await openStore(endpoints.length)
+      const givingUp = new AbortController()
+      const parts = { store: own.store, nodes, queues, send, givingUp: givingUp.signal, log }
+      const workers = await startWorkers(parts)
+      t.teardown(async () => {
+        // A test may have left an endpoint without an answer.
+        const patience = setTimeout(() => givingUp.abort(), closePatienceMs)
+        await workers.close().catch(() => undefined)
+        clearTimeout(patience)
+        await own.close()
+      })
+    },
+    row: (id: string) => deliveryRow(pool, id),
+    attempts: (id: string) => attemptRows(pool, id),
+  }
+}
+
+function startRequeuer(t: Test, sweep: Requeuer): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const sweeping = sweep.run(stopping.signal)
+  const stop = async () => {
+    stopping.abort()
+    await sweeping
+  }
+  t.teardown(stop)
+  return { stop }
+}
+
+export type DeliveryRow = {
+  status: string
+  attempts: number
+  next_attempt_at: Date | null
+  last_http_status: number | null
+  last_error: string | null
+}
+export type AttemptRow = {
+  attempt: number
+  http_status: number | null
+  error: string | null
+  response_body: string | null
+  at: Date
+}
+
+async function deliveryRow(pool: Pool, id: string): Promise<DeliveryRow | undefined> {
+  const { rows } = await pool.query<DeliveryRow>(
+    'select status, attempts, next_attempt_at, last_http_status, last_error from webhooks.deliveries where id = $1',
+    [id],
+  )
+  return rows[0]
+}
+
+async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
+  const { rows } = await pool.query<AttemptRow>(
+    'select attempt, http_status, error, response_body, at from webhooks.attempts where delivery_id = $1 order by 1',
+    [id],
+  )
+  return rows
+}
+
+/** A recorded success of a payment of its own. */
+function paymentSucceeded(commit: bigint): Recorded {
+  const payment_id = randomUUID()
+  return {
+    type: 'PaymentSucceeded',
+    data: {
+      payment_id,
+      occurred_at: '2026-01-02T03:04:05.000Z',
+      provider_id: 'sandbox',
+      amount_cents: 2200,
+      currency: 'USD',
+      payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
+      project_id: null,
+      provider_time: '2026-01-02T03:04:05.000Z',
+      provider_event_id: null,
+      provider_payment_id: null,
+    },
+    id: randomUUID(),
+    stream: `payment-${payment_id}`,
+    revision: 2n,
+    position: { commit, prepare: commit },
+    created: new Date('2026-01-02T03:04:05.000Z'),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+  }
+}
+
+/** A batch of recorded successes, at positions that follow each other. */
+export function batchOf(count: number, firstCommit = 1n) {
+  const events = Array.from({ length: count }, (_, index) => paymentSucceeded(firstCommit + BigInt(index)))
+  const last = firstCommit + BigInt(count) - 1n
+  return { events, position: { commit: last, prepare: last } }
+}
+
+/** A provider's notification, as raw nodes are told of it. */
+export function notificationReceived(commit: bigint, body: string): Recorded {
+  const provider_event_id = `evt_${commit}`
+  return {
+    type: 'ProviderEventReceived',
+    data: {
+      provider_id: 'sandbox',
+      provider_event_id,
+      provider_type: 'customer.created',
+      generic_type: 'customer.created',
+      occurred_at: '2026-01-02T03:04:05.000Z',
+      received_at: '2026-01-02T03:04:05.000Z',
+      body,
+    },
+    id: randomUUID(),
+    stream: `providerEvent-sandbox:${provider_event_id}`,
+    revision: 0n,
+    position: { commit, prepare: commit - 1n },
+    created: new Date('2026-01-02T03:04:05.000Z'),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+  }
+}

@@ -1,0 +1,225 @@
+// The worker as processes on a real log, with a journal of what was appended: what a fault has to leave true is judged by
+// that journal and by what the endpoints received, and not by the tables.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { providerEventStream } from '@paylog/event-store/streamName'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { startProcess, type TestProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { migrateWebhooks } from '../migrate.ts'
+import { notificationReceived } from './workerHarness.ts'
+
+const script = new URL('../../../../apps/worker/src/main.ts', import.meta.url)
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
+const appendedAtOnce = 20
+const appendRate = { count: 10, pauseMs: 50 }
+
+type Check = { readonly ok: boolean; readonly [detail: string]: unknown }
+export type Readiness = { readonly status: number; readonly checks: Readonly<Record<string, Check>> }
+export type RunningWorker = TestProcess & {
+  /** What its health page says. */
+  ready(): Promise<Readiness>
+  metrics(): Promise<string>
+}
+
+export type WorkerProcessHarness = Awaited<ReturnType<typeof createWorkerProcessHarness>>
+
+/**
+ * @param env of the workers: their nodes, and `REDIS_URL`
+ * @param options `log` of a test that takes it away; `databaseUrl` of the workers, when it is not to be that of the log
+ */
+export async function createWorkerProcessHarness(
+  t: Test,
+  env: Readonly<Record<string, string>>,
+  options: {
+    readonly log?: { readonly connectionString: string; readonly databaseUrl: string }
+    readonly databaseUrl?: string
+  } = {},
+) {
+  const { connectionString, ...log } = options.log ?? (await startEventStore(t))
+  const { databaseUrl = log.databaseUrl } = options
+  const silent = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log: silent })
+  t.teardown(() => pool.end())
+  await migrateWebhooks(pool)
+  const store = createEventStore({ connectionString })
+  t.teardown(() => store.close())
+  const journal: string[] = []
+
+  async function append(): Promise<void> {
+    const number = BigInt(journal.length)
+    const id = `evt_${number}`
+    journal.push(id)
+    const { type, data } = notificationReceived(number, JSON.stringify({ id }))
+    if (type !== 'ProviderEventReceived') throw new Error('not a notification')
+    await store.handle({
+      stream: providerEventStream('sandbox', id),
+      fold: { initialState: undefined, evolve: () => undefined },
+      decide: () => [{ type, data }],
+      metadata,
+    })
+  }
+
+  return {
+    pool,
+    /** The ids of the notifications that are in the log, or may be. */
+    journal,
+    async append(count: number): Promise<void> {
+      for (let left = count; left > 0; left -= appendedAtOnce)
+        await Promise.all(Array.from({ length: Math.min(left, appendedAtOnce) }, append))
+    },
+    /** @param more variables for this one */
+    async start(more: Readonly<Record<string, string>> = {}): Promise<RunningWorker> {
+      const worker = await startProcess(t, {
+        script,
+        env: {
+          DATABASE_URL: databaseUrl,
+          EVENTSTORE_URL: connectionString,
+          WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+          HEALTH_PORT: '0',
+          LOG_LEVEL: 'warn',
+          ...env,
+          ...more,
+        },
+      })
+      const page = String(worker.detail.healthUrl)
+      return {
+        ...worker,
+        async ready() {
+          const answer = await fetch(`${page}/health/ready`)
+          const { checks } = (await answer.json()) as Pick<Readiness, 'checks'>
+          return { status: answer.status, checks }
+        },
+        metrics: async () => await (await fetch(`${page}/metrics`)).text(),
+      }
+    },
+    /** How many deliveries have this status. */
+    async count(status: 'pending' | 'succeeded' | 'failed'): Promise<number> {
+      const { rows } = await pool.query<{ count: number }>(
+        'select count(*)::int as count from webhooks.deliveries where status = $1',
+        [status],
+      )
+      return rows[0]?.count ?? 0
+    },
+  }
+}
+
+/** Appends a few notifications all the time, until it is told to stop or the test is over. */
+export function keepAppending(t: Test, harness: Pick<WorkerProcessHarness, 'append'>): { stop(): Promise<void> } {
+  let isOver = false
+  const appending = (async () => {
+    for (; !isOver; await sleep(appendRate.pauseMs)) await harness.append(appendRate.count)
+  })()
+  // Whoever stops it is told; until then a failure is not unhandled.
+  appending.catch(() => undefined)
+  const stop = async () => {
+    isOver = true
+    await appending
+  }
+  t.teardown(() => stop().catch(() => undefined))
+  return { stop }
+}
+
+/** A node that is told of notifications as they are. */
+export function rawEndpointVariables(number: number, url: string, more: Readonly<Record<string, string>> = {}) {
+  const named = { ENABLED: 'true', URL: url, EVENT_MODE: 'raw', RETRY_SCHEDULE: '200ms,200ms,200ms,200ms', ...more }
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [`WEBHOOK_${number}_${name}`, value]))
+}
+
+/** The notifications that an endpoint was told of, in the order of their first arrival. */
+export function receivedIds({ received }: FakeEndpoint): string[] {
+  return [...new Set(received.map(({ body }) => String(JSON.parse(body).data.id)))]
+}
+
+/** Waits until an endpoint was told of everything in the journal, and checks that it was told of nothing else. */
+export async function assertAllDelivered(
+  t: Test,
+  harness: WorkerProcessHarness,
+  endpoint: FakeEndpoint,
+  timeoutMs = 20_000,
+): Promise<void> {
+  await waitFor(() => receivedIds(endpoint).length >= harness.journal.length, { what: 'every webhook', timeoutMs })
+  t.strictSame(receivedIds(endpoint).sort(), [...harness.journal].sort(), 'all that there is, and nothing else')
+  const ids = new Map(endpoint.received.map(({ id, body }) => [body, id]))
+  t.ok(
+    endpoint.received.every(({ id, body }) => ids.get(body) === id),
+    'what was told twice has the same webhook-id',
+  )
+  await waitFor(async () => (await harness.count('pending')) === 0, { what: 'every record', timeoutMs })
+}
+
+/** Waits until the health page of a worker answers with this status. */
+export function waitForReadiness(worker: RunningWorker, status: number): Promise<Readiness> {
+  return waitFor(
+    async () => {
+      const ready = await worker.ready()
+      return ready.status === status && ready
+    },
+    { what: `readiness ${status}`, timeoutMs: 40_000 },
+  )
+}
+
+// A worker that is killed at random points, and an oracle that knows nothing of it: a journal of what was appended, and
+// what the endpoints were told.
+
+/** Counted from when it is ready; long enough for it to have sent something. */
+const longestLifeMs = 1_500
+/** As many as there may be: of all that is appended nothing must end as failed by chance. */
+const retries = 20
+
+/**
+ * Appends all the time and kills the worker again and again, at points that depend on the seed.
+ * @param options `env` is for the queue; `seed` is told, so that a failure can be played again
+ */
+export async function assertSurvivesKills(
+  t: Test,
+  options: { readonly env: Readonly<Record<string, string>>; readonly kills: number; readonly seed: number },
+): Promise<void> {
+  const { env, kills, seed } = options
+  t.comment(`seed ${seed}`)
+  const random = mulberry32(seed)
+  const steady = await startFakeEndpoint(t)
+  const shaky = await startFakeEndpoint(t, (response, index) => {
+    if (index % 7 === 0) response.socket?.destroy()
+    else response.writeHead(index % 5 === 0 ? 500 : 200).end()
+  })
+  const unsubscribed = await startFakeEndpoint(t)
+  const harness = await createWorkerProcessHarness(t, {
+    ...rawEndpointVariables(1, steady.url),
+    ...rawEndpointVariables(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
+    ...rawEndpointVariables(3, unsubscribed.url, { EVENTS: 'subscription.*' }),
+    ...env,
+  })
+  const appending = keepAppending(t, harness)
+  for (let kill = 0; kill < kills; kill++) {
+    const worker = await harness.start()
+    const before = steady.received.length
+    await waitFor(() => steady.received.length > before, { what: 'a sign of life' })
+    await sleep(random() * longestLifeMs)
+    await worker.kill('SIGKILL')
+  }
+  await appending.stop()
+  const last = await harness.start()
+  for (const endpoint of [steady, shaky]) await assertAllDelivered(t, harness, endpoint, 60_000)
+  t.equal(await harness.count('failed'), 0, 'nothing ended as failed')
+  t.strictSame(receivedIds(unsubscribed), [], 'and nothing reached a node that does not want it')
+  const requests = `${steady.received.length} and ${shaky.received.length} requests`
+  t.comment(`${kills} kills, ${requests} for ${harness.journal.length} notifications`)
+  await last.stop()
+  t.strictSame(await last.exited, { code: 0, signal: null })
+}
+
+/** Public domain, by Tommy Ettinger: small, and good enough to choose moments. */
+function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

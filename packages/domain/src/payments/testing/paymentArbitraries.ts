@@ -1,0 +1,91 @@
+// Whatever may happen to a payment, in whatever order, for the tests that tell random stories.
+import fc from 'fast-check'
+import type { PaymentEvent } from '../events.ts'
+import { type RecordEvidence, recordDispute, recordRefund } from '../evidence.ts'
+import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown, startAttempt } from '../initiate.ts'
+import type { PaymentState, PaymentStatus } from '../payment.ts'
+import { at, fold, initiated, notifies } from './paymentFixture.ts'
+
+export type PaymentStep = {
+  /** What may make the payment fail, if this does at all. */
+  readonly reports: PaymentStatus | 'refused' | 'nothing'
+  readonly decide: (state: PaymentState) => PaymentEvent[]
+}
+
+const seconds = fc.integer({ min: 0, max: 30 })
+const source = fc.record({
+  provider_event_id: fc.constantFrom('evt_a', 'evt_b', 'evt_c', 'evt_d', 'evt_e', 'evt_f'),
+  provider_intent_id: fc.constantFrom('pi_1', 'pi_1', 'pi_1', 'pi_other', null),
+  provider_payment_id: fc.constantFrom('ch_1', 'ch_2', null),
+  vouched: fc.boolean(),
+})
+const report = fc.record({
+  status: fc.constantFrom<PaymentStatus>('pending', 'processing', 'succeeded', 'failed', 'canceled'),
+  seconds,
+  from: source,
+  amount_cents: fc.constantFrom(2599, 2599, 2599, 1, null),
+  currency: fc.constantFrom('eur', 'EUR', 'usd', null),
+  how: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'askable_notification', 'snapshot'),
+})
+const rejection = fc.constantFrom(
+  'payment_declined' as const,
+  'provider_rejected' as const,
+  'currency_not_supported' as const,
+  'provider_unavailable' as const,
+)
+const attempt = fc.integer({ min: 1, max: 2 })
+
+const reported: fc.Arbitrary<PaymentStep> = report.map(({ status, seconds, from, amount_cents, currency, how }) => ({
+  reports: status,
+  decide: notifies(status, seconds, {
+    ...from,
+    amount_cents,
+    currency,
+    source: how,
+    ...(how === 'snapshot' && { provider_event_id: null }),
+  }),
+}))
+const call = <Command extends object>(
+  reports: PaymentStep['reports'],
+  decide: (command: Command & { occurred_at: string }, state: PaymentState) => PaymentEvent[],
+  command: fc.Arbitrary<Command>,
+): fc.Arbitrary<PaymentStep> =>
+  fc.tuple(seconds, command).map(([seconds, given]) => ({
+    reports,
+    decide: (state) => decide({ ...given, occurred_at: at(seconds) }, state),
+  }))
+const receivedReport = source.map((from) => ({ ...from, provider_time: at(5) }))
+/** One thing that happens; its time may be before that of the one before it. */
+export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
+  { weight: 6, arbitrary: reported },
+  call(
+    'nothing',
+    recordIntentCreated,
+    fc.record({ attempt, provider_intent_id: fc.constant('pi_1'), client_secret: fc.constant(null) }),
+  ),
+  call('nothing', recordOutcomeUnknown, fc.record({ attempt, reason: fc.constant('timeout') })),
+  call(
+    'refused',
+    recordIntentRejected,
+    fc.record({ attempt, refusal: rejection, code: fc.constant('no'), message: fc.constant('no') }),
+  ),
+  call('nothing', startAttempt, fc.constant({})),
+  call(
+    'nothing',
+    recordRefund,
+    receivedReport.map((from) => ({ ...from, refund_id: 're_1', refunded_cents: 5 })),
+  ),
+  call(
+    'nothing',
+    recordDispute,
+    receivedReport.map((from) => ({ ...from, dispute_id: 'dp_1', dispute_status: 'open', disputed_cents: 5 })),
+  ),
+)
+
+/** The events of so many payments; the same ones for the same seed. */
+export function randomStreams(count: number, seed: number): PaymentEvent[][] {
+  const histories = fc.sample(fc.array(paymentSteps, { minLength: 3, maxLength: 20 }), { numRuns: count, seed })
+  return histories.map((history) =>
+    history.reduce<PaymentEvent[]>((events, { decide }) => events.concat(decide(fold(events))), [...initiated]),
+  )
+}

@@ -1,0 +1,70 @@
+// The payment that the tests of payments tell stories about.
+import { paymentFixture } from '@paylog/testing/paymentFixture'
+import type { PaymentEvent } from '../events.ts'
+import { type RecordEvidence, recordEvidence } from '../evidence.ts'
+import { initiatePayment, recordIntentCreated, recordIntentRejected } from '../initiate.ts'
+import {
+  existingPayment,
+  noPayment,
+  type Payment,
+  type PaymentState,
+  type PaymentStatus,
+  paymentFold,
+} from '../payment.ts'
+
+const paymentId = '018f0000-0000-7000-8000-000000000001'
+export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
+
+export const paymentFixture = {
+  ...paymentFixture,
+  payment_id: paymentId,
+  occurred_at: at(0),
+  provider_id: 'sandbox',
+  total_cents: 2599,
+  currency: 'eur',
+  payer: { id: null, type: 'guest', email: 'guest@example.com' },
+  guest_email: 'guest@example.com',
+}
+
+export const initiated = initiatePayment(paymentFixture, noPayment)
+export const fold = (events: readonly PaymentEvent[]) => events.reduce(paymentFold.evolve, paymentFold.initialState)
+export const created = recordIntentCreated(
+  { occurred_at: at(1), attempt: 1, provider_intent_id: 'pi_1', client_secret: 'secret' },
+  fold(initiated),
+)
+
+let nextEvent = 0
+/** A decision on what a provider says at a time; each is an event of its own. */
+export const notifies = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) => {
+  const evidence = {
+    status,
+    provider_time: at(seconds),
+    provider_event_id: `evt_${nextEvent++}`,
+    provider_intent_id: 'pi_1',
+    provider_payment_id: null,
+    amount_cents: 2599,
+    currency: 'eur',
+    ...more,
+  }
+  return (state: PaymentState) => recordEvidence({ ...evidence, occurred_at: at(seconds + 1) }, state)
+}
+/** A decision on what the provider answers when it is asked. */
+export const snapshots = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) =>
+  notifies(status, seconds, { provider_event_id: null, source: 'snapshot', ...more })
+/** The payment after a decision. */
+export const applyTo = (payment: Payment, decide: (state: PaymentState) => readonly PaymentEvent[]): Payment =>
+  existingPayment(decide(payment).reduce<PaymentState>(paymentFold.evolve, payment))
+/** A payment that was told these statuses, ten seconds apart. */
+export const eventsAfter = (...statuses: PaymentStatus[]) =>
+  statuses.reduce<PaymentEvent[]>(
+    (events, status, index) => events.concat(notifies(status, 10 * (index + 1))(fold(events))),
+    [...initiated, ...created],
+  )
+
+export const unavailable = { refusal: 'provider_unavailable', code: 'refused', message: 'down' } as const
+export const declined = { refusal: 'payment_declined', code: 'card_declined', message: 'no' } as const
+/** A payment whose create call was refused like this. */
+export const rejectedBy = (why: typeof unavailable | typeof declined) => [
+  ...initiated,
+  ...recordIntentRejected({ occurred_at: at(2), attempt: 1, ...why }, fold(initiated)),
+]

@@ -1,0 +1,26 @@
+// Setup intents: the provider is ready to save a user's payment method.
+import { type Static, Type } from 'typebox'
+import type { EventsOf, Fold } from './events.ts'
+import { Id, Instant, Nullable } from './fields.ts'
+
+export const setupIntentEvents = {
+  SetupIntentCreated: Type.Object({
+    setup_intent_id: Id,
+    occurred_at: Instant,
+    provider_id: Type.String(),
+    provider_setup_intent_id: Type.String(),
+    client_secret: Type.String(),
+    /** The user's customer at the provider, when there was one already. */
+    provider_customer_id: Nullable(Type.String()),
+    user_id: Type.String(),
+    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    request_fingerprint: Nullable(Type.String()),
+  }),
+}
+export type SetupIntentEvent = EventsOf<typeof setupIntentEvents>
+export type SetupIntent = Static<typeof setupIntentEvents.SetupIntentCreated>
+
+export const setupIntentFold: Fold<SetupIntent | null, SetupIntentEvent> = {
+  initialState: null,
+  evolve: (_state, { data }) => data,
+}

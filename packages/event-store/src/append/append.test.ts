@@ -1,0 +1,139 @@
+// What an append does with each answer that it can get, over the wire.
+
+import { jsonEvent } from '@eventstore/db-client'
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import { NIL, v4 as uuid } from 'uuid'
+import { createReplaceableConnection, defaultTiming } from '../connection/connection.ts'
+import { appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
+import {
+  assertOneAppend,
+  type FakeEventStoreBehaviour,
+  grpcError,
+  startFakeEventStore,
+} from '../testing/fakeEventStore.ts'
+import { failureReply, successReply, wrongVersionReply } from '../testing/grpcMessages.ts'
+import { appendWithRetries } from './append.ts'
+
+t.test('an answer that says nothing clear makes the append be repeated', async (t) => {
+  const unclear = {
+    'a server that stops': [0, 'google.protobuf.Empty'],
+    'a timeout': [status.DEADLINE_EXCEEDED, 'event_store.client.Timeout'],
+    'an unknown failure': [status.UNKNOWN, 'event_store.client.Unknown'],
+  } as const
+  for (const [name, [code, type]] of Object.entries(unclear)) {
+    await t.test(name, async (t) => {
+      let answers = 0
+      const server = await startFakeEventStore(t, {
+        append: (call, request) =>
+          call.write(++answers < 3 ? failureReply(request, code, type) : successReply(request, 0)),
+      })
+      await appendFirst(connectEventStore(t, server), 's')
+      assertOneAppend(t, server, 3)
+    })
+  }
+})
+
+t.test('a node that leads no more names the one that does, and the append is repeated there', async (t) => {
+  const leader = await startFakeEventStore(t)
+  const follower = await startFakeEventStore(t, {
+    append: (call) =>
+      call.emit(
+        'error',
+        grpcError(status.NOT_FOUND, {
+          exception: 'not-leader',
+          'leader-endpoint-host': '127.0.0.1',
+          'leader-endpoint-port': String(leader.port),
+        }),
+      ),
+  })
+  await appendFirst(connectEventStore(t, follower), 's')
+  assertOneAppend(t, leader, 1)
+  t.same(
+    leader.appends.map(({ ids }) => ids),
+    follower.appends.map(({ ids }) => ids),
+  )
+})
+
+t.test('clocks may differ by an hour', async (t) => {
+  const server = await startFakeEventStore(t)
+  await appendFirst(connectEventStore(t, server), 's')
+  const [append] = server.appends
+  t.ok((append?.deadline?.getTime() ?? 0) > Date.now() + 3_500_000)
+})
+
+t.test('who gets no clear answer in time is told so, and why', async (t) => {
+  const server = await startFakeEventStore(t, {
+    append: (call, request) => call.write(failureReply(request, 4, 'event_store.client.Timeout')),
+  })
+  const store = connectEventStore(t, server, { appendPatienceMs: 300 })
+  await t.rejects(appendFirst(store, 's'), {
+    code: 'event_store_unavailable',
+    message: /may or may not be recorded/,
+    cause: { type: 'deadline-exceeded' },
+  })
+  assertOneAppend(t, server)
+})
+
+t.test('a conflict is one even for a client that was told not to throw', async (t) => {
+  let answers = 0
+  const server = await startFakeEventStore(t, {
+    append: (call, request) => call.write(++answers === 1 ? wrongVersionReply(request, 5) : successReply(request, 6)),
+  })
+  const store = connectEventStore(t, { connectionString: `${server.connectionString}&throwOnAppendFailure=false` })
+  t.equal((await appendFirst(store, 's')).revision, 6n)
+  t.equal(answers, 2)
+})
+
+t.test('a refusal is told at once', async (t) => {
+  const byStatus = (code: status): FakeEventStoreBehaviour => ({
+    append: (call) => call.emit('error', grpcError(code)),
+  })
+  const byReply = (code: status, type: string): FakeEventStoreBehaviour => ({
+    append: (call, request) => call.write(failureReply(request, code, type)),
+  })
+  const refusals = {
+    'the stream is deleted': byReply(status.NOT_FOUND, 'event_store.client.StreamDeleted'),
+    'access is denied': byReply(status.PERMISSION_DENIED, 'event_store.client.AccessDenied'),
+    'invalid argument': byStatus(status.INVALID_ARGUMENT),
+    'permission denied': byStatus(status.PERMISSION_DENIED),
+    unimplemented: byStatus(status.UNIMPLEMENTED),
+    unauthenticated: byStatus(status.UNAUTHENTICATED),
+  }
+  for (const [name, behaviour] of Object.entries(refusals)) {
+    await t.test(name, async (t) => {
+      const server = await startFakeEventStore(t, behaviour)
+      await t.rejects(appendFirst(connectEventStore(t, server), 's'), {
+        code: 'event_store_unavailable',
+        message: /refused/,
+      })
+      assertOneAppend(t, server, 1)
+    })
+  }
+})
+
+t.test('an append that the server finds too large is told as such', async (t) => {
+  const server = await startFakeEventStore(t, {
+    append: (call, request) =>
+      call.write(failureReply(request, status.INVALID_ARGUMENT, 'event_store.client.MaximumAppendSizeExceeded')),
+  })
+  await t.rejects(appendFirst(connectEventStore(t, server), 's'), { code: 'body_too_large' })
+  assertOneAppend(t, server, 1)
+})
+
+t.test('what a store would choke on is never sent', async (t) => {
+  const server = await startFakeEventStore(t)
+  const connection = createReplaceableConnection(server.connectionString, 1_000)
+  t.teardown(() => connection.close())
+  const line = { connection, timing: defaultTiming, closing: new AbortController().signal }
+  const event = (id: string = uuid()) => jsonEvent({ id, type: 'T', data: {} })
+  const send = (stream: string, events = [event()]) =>
+    appendWithRetries(line, { stream, expected: 'no_stream', events })
+  await t.rejects(send('s-1', []), /Nothing to append/)
+  for (const name of ['', '$s', '$$s-1', 'pay\u00adment-1', 'é-1', 's-\n'])
+    await t.rejects(send(name), /cannot have the name/, JSON.stringify(name))
+  for (const id of [NIL, '', 'x']) await t.rejects(send('s-1', [event(id)]), /cannot have the id/)
+  t.equal(server.appends.length, 0)
+  await send('s-1 and $ more')
+  t.equal(server.appends.length, 1)
+})

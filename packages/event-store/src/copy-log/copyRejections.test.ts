@@ -1,0 +1,87 @@
+// What is not copied, and that nothing was written then.
+import t from 'tap'
+import {
+  copyTestLog,
+  inDatabase,
+  logContents,
+  numberedEvent,
+  rawEventFixture,
+  startLogs,
+} from '../testing/copyLogHarness.ts'
+import { appendRaw } from './copyEvents.ts'
+import { copyLog } from './copyLog.ts'
+
+t.test('a target with anything else in it is refused, and stays as it is', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('own-1', numberedEvent(1))
+  await target.client.appendToStream('foreign-1', numberedEvent(1))
+  const before = await logContents(target)
+  await t.rejects(copyTestLog(source, target), {
+    name: 'LogDifferenceError',
+    message: /differ in place, id: .* the target foreign-1@0 \(Numbered/,
+  })
+  t.same(await logContents(target), before)
+})
+
+t.test('a target that has more than the source is refused', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('own-1', numberedEvent(1))
+  await copyTestLog(source, target)
+  await target.client.appendToStream('foreign-1', numberedEvent(1))
+  await t.rejects(copyTestLog(source, target), {
+    name: 'LogDifferenceError',
+    message: /^The target has foreign-1@0 .*, which the source has not$/,
+  })
+})
+
+t.test('a source from which a scavenge has taken events is refused before anything is written', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('whole-1', numberedEvent(0))
+  await source.client.appendToStream('part-1', [numberedEvent(0), numberedEvent(1), numberedEvent(2), numberedEvent(3)])
+  for (const missing of [2, 0]) {
+    await inDatabase(source, (database) =>
+      database.query(`delete from event_store.events where stream = 'part-1' and revision = $1`, [missing]),
+    )
+    await t.rejects(copyTestLog(source, target), {
+      name: 'NotCopyableError',
+      message: new RegExp(`no revision ${missing} of part-1, only part-1@${missing + 1}`),
+    })
+    t.same(await logContents(target), [])
+  }
+})
+
+t.test('an event that the target finds too large is named', async (t) => {
+  const { source, target } = await startLogs(t)
+  await appendRaw(source.raw, [rawEventFixture('large-1', 0, { data: `"${'x'.repeat(1_000_000)}"` })])
+  await inDatabase(source, (database) =>
+    database.query(`update event_store.events set data = data || data where stream = 'large-1'`),
+  )
+  await t.rejects(copyTestLog(source, target), { name: 'LogUnusableError', message: /^the target: .*large-1@0/ })
+})
+
+t.test('a position behind the end of the source is of another log', async (t) => {
+  const { source, target } = await startLogs(t)
+  const copying = copyLog({
+    from: source.store.connectionString,
+    to: target.store.connectionString,
+    positions: [{ commit: 1_000n, prepare: 1_000n }],
+    onProgress: () => undefined,
+  })
+  await t.rejects(copying, { name: 'NotCopyableError', message: /^The position 1000 lies behind the end/ })
+})
+
+t.test('an address where nobody listens is told at once', async (t) => {
+  const { source } = await startLogs(t)
+  const to = 'esdb://127.0.0.1:1?tls=false'
+  const copying = copyLog({ from: source.store.connectionString, to, onProgress: () => undefined })
+  await t.rejects(copying, {
+    name: 'LogUnusableError',
+    message: 'the target cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+  })
+  const withTls = copyLog({
+    from: source.store.connectionString.replace('tls=false', 'tls=true'),
+    to,
+    onProgress: () => undefined,
+  })
+  await t.rejects(withTls, { message: /^the source cannot be reached: a server without TLS needs tls=false: .*SSL/ })
+})

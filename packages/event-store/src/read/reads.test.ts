@@ -1,0 +1,106 @@
+// Reads that are cut off, refused, silent or slow, over the wire.
+import { status } from '@grpc/grpc-js'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
+import { grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
+import { eventMessage, type ScriptedEvent } from '../testing/grpcMessages.ts'
+
+const stream = 'guestToken-1'
+const log = Array.from({ length: 40 }, (_, number) => ({ stream, number }))
+const revisions = log.map(({ number }) => BigInt(number))
+
+function send(call: ReadCall, events: readonly ScriptedEvent[]) {
+  for (const event of events) call.write(eventMessage(event))
+}
+
+t.test('a read that is cut off half way is made again, and never gives a part', async (t) => {
+  const cuts: Record<string, (call: ReadCall) => void> = {
+    unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
+    cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
+    unknown: (call) => call.emit('error', grpcError(status.UNKNOWN)),
+    silence: () => {},
+  }
+  for (const [name, cut] of Object.entries(cuts)) {
+    await t.test(name, async (t) => {
+      let reads = 0
+      const server = await startFakeEventStore(t, {
+        log,
+        read(call, nth, properly) {
+          reads = nth
+          if (nth > 2) return properly()
+          send(call, log.slice(0, 20))
+          cut(call)
+        },
+      })
+      const store = connectEventStore(t, server, { readTimeoutMs: 500 })
+      const events = await store.readStream(stream)
+      t.same(
+        events.map(({ revision }) => revision),
+        revisions,
+      )
+      t.equal(reads, 3)
+      await waitFor(() => server.openCalls() === 0, { what: 'the end of every read' })
+    })
+  }
+})
+
+t.test('a read that never gets through fails, and gives no part either', async (t) => {
+  const server = await startFakeEventStore(t, {
+    read(call) {
+      send(call, log.slice(0, 20))
+      call.emit('error', grpcError(status.UNAVAILABLE))
+    },
+  })
+  const store = connectEventStore(t, server, { readPatienceMs: 200 })
+  await t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
+})
+
+t.test('a long read may take its time, as long as something comes', async (t) => {
+  const server = await startFakeEventStore(t, {
+    read(call) {
+      let sent = 0
+      const drip = setInterval(() => {
+        send(call, log.slice(sent, sent + 1))
+        if (++sent < log.length) return
+        clearInterval(drip)
+        call.end()
+      }, 25)
+    },
+  })
+  const store = connectEventStore(t, server, { readTimeoutMs: 800, readPatienceMs: 0 })
+  t.equal((await store.readStream(stream)).length, log.length)
+})
+
+t.test('a dead connection is replaced', async (t) => {
+  const server = await startFakeEventStore(t, { log })
+  const proxy = await startTcpProxy(t, server.port)
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), {
+    readTimeoutMs: 300,
+  })
+  await store.head()
+  proxy.freezeConnections()
+  t.same(await store.head(), { commit: 39n, prepare: 39n })
+})
+
+t.test('a refusal is told at once', async (t) => {
+  let reads = 0
+  const server = await startFakeEventStore(t, {
+    read(call) {
+      reads++
+      const trailers = { exception: 'stream-deleted', 'stream-name': stream }
+      call.emit('error', grpcError(status.FAILED_PRECONDITION, trailers))
+    },
+  })
+  await t.rejects(connectEventStore(t, server).readStream(stream), { cause: { type: 'stream-deleted' } })
+  t.equal(reads, 1)
+})
+
+t.test('a read that is given up half way is ended at the server, too', async (t) => {
+  const server = await startFakeEventStore(t, {
+    read: (call) => send(call, [...log.slice(0, 5), { stream, number: 5, type: 'PaymentExploded' }]),
+  })
+  await t.rejects(connectEventStore(t, server).readStream(stream), { name: 'UnreadableEventError' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the end of the read at the server' })
+})

@@ -1,0 +1,46 @@
+// A store that a test connects, and that is closed with it.
+
+import type { EventMetadata } from '@paylog/domain/events'
+import type { GuestTokenEvent } from '@paylog/domain/guestToken'
+import type { Test } from 'tap'
+import type { EventStoreTiming } from '../connection/connection.ts'
+import { createEventStore, type EventStore, newStream } from '../eventStore.ts'
+
+export function connectEventStore(
+  t: Test,
+  { connectionString }: { readonly connectionString: string },
+  timing: Partial<EventStoreTiming> = {},
+): EventStore {
+  const store = createEventStore({ connectionString, timing })
+  t.teardown(() => store.close())
+  return store
+}
+
+/** What connects through a proxy, or otherwise than a server itself says. Its keepalive comes too late for any test. */
+export const withoutKeepalive = (port: number) => ({
+  connectionString: `esdb://127.0.0.1:${port}?tls=false&keepAliveInterval=3600000`,
+})
+
+// The smallest events there are, for tests that do not care what is recorded.
+
+export const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
+
+export const guestTokenSeen: GuestTokenEvent = {
+  type: 'GuestTokenSeen',
+  data: { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' },
+}
+
+export const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
+
+/** Appends so many events at once, to whatever is there. */
+export const append = (store: EventStore, stream: string, count: number) =>
+  store.handle({
+    stream,
+    fold: countFold,
+    decide: () => Array.from({ length: count }, () => guestTokenSeen),
+    metadata,
+  })
+
+/** Appends one event to a stream that is not there yet, without reading first. */
+export const appendFirst = (store: EventStore, stream: string) =>
+  store.handle({ stream, fold: countFold, decide: () => [guestTokenSeen], metadata, known: newStream(countFold) })

@@ -1,0 +1,62 @@
+// Decimals without floats.
+import t from 'tap'
+import { centsOf, checkAmount, decimalOf, parseExactJson } from './fields.ts'
+import { amountOf } from './transactions.ts'
+
+t.test('cents become a decimal with two places', async (t) => {
+  const decimals = { 1: '0.01', 10: '0.10', 725: '7.25', 100: '1.00', 1999: '19.99', 999999999999: '9999999999.99' }
+  for (const [cents, decimal] of Object.entries(decimals)) {
+    t.equal(decimalOf(Number(cents)), decimal)
+    t.equal(centsOf(decimal), Number(cents), 'and back')
+  }
+})
+
+t.test('a decimal becomes cents exactly, however many zeros it has', async (t) => {
+  const cents = {
+    '7.25': 725,
+    '0.0': 0,
+    '19.990': 1999,
+    '7': 700,
+    '7.5': 750,
+    '1018.88': 101_888,
+    '0.29': 29,
+    '1.005000': null,
+    '19.991': null,
+    '0.07': 7,
+    '4.35': 435,
+    '1.1': 110,
+  }
+  for (const [decimal, expected] of Object.entries(cents)) t.equal(centsOf(decimal), expected, decimal)
+  for (const none of ['', '-1.00', '1e3', '1.', '.5', '1,00', 'NaN', '99999999999999.00'])
+    t.equal(centsOf(none), null, none)
+})
+
+t.test('an amount of a transaction that is no whole number of cents cannot be read', async (t) => {
+  const transaction = {
+    transId: '1',
+    transactionType: 'authCaptureTransaction',
+    transactionStatus: 'settledSuccessfully',
+    responseCode: '1',
+    authAmount: '25.99',
+    settleAmount: '25.995',
+  }
+  t.equal(amountOf(transaction, 'authAmount'), 2599)
+  t.throws(() => amountOf(transaction, 'settleAmount'), { kind: 'unknown', code: 'unreadable_answer' })
+})
+
+t.test('numbers of JSON stay the text that was sent', async (t) => {
+  t.strictSame(parseExactJson('{"a":7.25,"b":[0.0,19.990,60022194830],"c":"7.25","d":true,"e":null}'), {
+    a: '7.25',
+    b: ['0.0', '19.990', '60022194830'],
+    c: '7.25',
+    d: true,
+    e: null,
+  })
+  t.equal(parseExactJson('{"half":'), undefined)
+})
+
+t.test('takes the currencies that the gateway processes, all of two decimals', async (t) => {
+  for (const currency of ['USD', 'CAD', 'GBP', 'EUR', 'AUD', 'NZD']) checkAmount(100, currency)
+  for (const currency of ['JPY', 'KWD', 'BRL', 'usd'])
+    t.throws(() => checkAmount(100, currency), { code: 'currency_not_supported' }, currency)
+})

@@ -1,0 +1,146 @@
+// An intent is a token for the hosted payment form. It charges nothing, so that another one does no harm.
+import {
+  type CreateIntent,
+  type IntentRef,
+  type IntentSnapshot,
+  ProviderError,
+  type ProviderIntent,
+} from '../provider.ts'
+import { type Deadline, hostedPaymentPage, isNotFound, startDeadline } from './api.ts'
+import { decimalOf, invoiceNumberOf, plainText } from './fields.ts'
+import type { Gateway } from './gateway.ts'
+import { type Attempt, evidenceOf, findAttempts, readTransaction, statusOf } from './transactions.ts'
+
+/**
+ * For so long the gateway refuses the same card, amount and invoice once more, in seconds: its maximum. Two tokens of one
+ * payment may be around, and a payer may submit both.
+ */
+const duplicateWindowSeconds = 28_800
+
+const formSettings = {
+  hostedPaymentButtonOptions: { text: 'Pay' },
+  // The invoice number is ours and says nothing to a payer.
+  hostedPaymentOrderOptions: { show: false },
+}
+
+/**
+ * The token is valid for 15 minutes; a repeated call gives another one for the same invoice. The form offers what the
+ * customer has saved, and leaves the choice to the payer: a form cannot be told which one of them to take.
+ * https://developer.authorize.net/api/reference/features/accept-hosted.html
+ * @throws ProviderError
+ */
+export async function createIntent(gateway: Gateway, request: CreateIntent): Promise<ProviderIntent> {
+  const { provider_customer_id } = request
+  const deadline = startDeadline(gateway.timeoutMs)
+  if (provider_customer_id === null) return requestHostedPage(gateway, deadline, request)
+  try {
+    return await requestHostedPage(gateway, deadline, request)
+  } catch (error) {
+    // A payer can pay with a card as well whose customer the gateway does not know any more.
+    if (isNotFound(error)) return requestHostedPage(gateway, deadline, { ...request, provider_customer_id: null })
+    throw error
+  }
+}
+
+async function requestHostedPage({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<ProviderIntent> {
+  const { payment_id, description, provider_customer_id: customerProfileId } = request
+  const invoiceNumber = invoiceNumberOf(payment_id)
+  const { body } = await api.idempotent({
+    method: 'getHostedPaymentPage',
+    members: {
+      refId: invoiceNumber,
+      transactionRequest: {
+        transactionType: 'authCaptureTransaction',
+        amount: decimalOf(request.amount_cents),
+        currencyCode: request.currency,
+        ...(customerProfileId === null ? {} : { profile: { customerProfileId } }),
+        order: { invoiceNumber, ...(description === null ? {} : { description: plainText(description) }) },
+        transactionSettings: {
+          setting: [{ settingName: 'duplicateWindow', settingValue: String(duplicateWindowSeconds) }],
+        },
+      },
+      hostedPaymentSettings: {
+        setting: Object.entries(formSettings).map(([settingName, value]) => ({
+          settingName,
+          settingValue: JSON.stringify(value),
+        })),
+      },
+    },
+    response: hostedPaymentPage,
+    deadline,
+  })
+  return { provider_intent_id: invoiceNumber, client_secret: body.token }
+}
+
+// What became of a payment: by all transactions that carry its invoice number, and by the one that is on record.
+
+/** After so long nobody pays any more: a token is good for 15 minutes, and a client may ask for another for a while. */
+const payableMs = 24 * 60 * 60 * 1000
+
+/**
+ * A token is no object that one could ask for, so that no transaction means that nobody has paid yet. The transaction on
+ * record is asked for by its id and so is never missed; that it is paid or held does not mean that no other one is paid.
+ * @returns `null` only when a transaction is on record that the gateway does not know (any more)
+ * @throws ProviderError
+ */
+export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
+  const { api, lists, timeoutMs } = gateway
+  const deadline = startDeadline(gateway.searchMs())
+  const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
+  const response =
+    provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, startDeadline(timeoutMs))
+  const known = response && { ...response, status: statusOf(response.body) }
+  // Before the search, which may leave no time for it.
+  const currency = known && (await gateway.currency(deadline))
+  const first = Date.parse(intent.created_at)
+  const submitted = { first, last: first + payableMs }
+  const isWide = provider_payment_id !== null
+  const asOf = intent.as_of === undefined ? Date.now() : Date.parse(intent.as_of)
+  const search = { api, lists, timeoutMs, invoiceNumber, submitted, isWide, deadline, asOf }
+  try {
+    const { body: attempts, answered_at } = await findAttempts(search, known)
+    const [best, ...others] = attempts
+    if (best) return snapshotOf(intent, [best, ...others], known ? currency : await gateway.currency(deadline))
+    return provider_payment_id === null ? unpaidSnapshot(intent, answered_at) : null
+  } catch (error) {
+    if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
+    return snapshotOf(intent, [known], currency)
+  }
+}
+
+/** One that ended badly may have been followed by another attempt, and then says nothing about the payment. */
+function isConclusive({ status }: Attempt): boolean {
+  return status === 'succeeded' || status === 'processing'
+}
+
+/** @param attempts the best one first */
+function snapshotOf(
+  { provider_intent_id }: IntentRef,
+  [best, ...others]: readonly [Attempt, ...Attempt[]],
+  currency: string | null,
+): IntentSnapshot {
+  return {
+    evidence: {
+      ...evidenceOf(best.body, best.status, { provider_time: best.responded_at, provider_event_id: null, currency }),
+      provider_intent_id,
+    },
+    further_charges: others.filter(({ status }) => status === 'succeeded').map(({ body }) => body.transId),
+    awaits_capture: false,
+  }
+}
+
+function unpaidSnapshot({ provider_intent_id }: IntentRef, provider_time: string): IntentSnapshot {
+  return {
+    evidence: {
+      status: 'pending',
+      provider_time,
+      provider_event_id: null,
+      provider_intent_id,
+      provider_payment_id: null,
+      amount_cents: null,
+      currency: null,
+    },
+    further_charges: [],
+    awaits_capture: false,
+  }
+}

@@ -1,0 +1,248 @@
+// The signature of Authorize.Net's notifications: HMAC-SHA512 over the bytes, with the key taken as text.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { DomainError } from '@paylog/domain/errors'
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Code, maybe } from '../fields.ts'
+import {
+  type GenericEventOptions,
+  genericName,
+  genericSubscription,
+  isGenericEvent,
+  readGenericEvent,
+  statusOfGenericType,
+} from '../genericEvent.ts'
+import type { ProviderNotification } from '../provider.ts'
+import { parseJson } from '../responses.ts'
+import { centsOf, parseExactJson } from './fields.ts'
+
+/**
+ * The key as it goes into the HMAC: its 128 hexadecimal digits as ASCII text, in upper case as the merchant interface
+ * shows them, and never the bytes that they could stand for.
+ */
+function normalizedKey(key: string): string {
+  return /^[0-9a-f]{128}$/i.test(key) ? key.toUpperCase() : key
+}
+
+/**
+ * Checks an `X-ANET-Signature` header, `sha512=<hex>`, against the bytes that came. There is no time in it, so that a
+ * notification can be replayed for ever; its id has to be remembered for as long.
+ * @param keys every key that is valid now; an old one lives for a day beside the new one
+ * @throws DomainError `invalid_signature`
+ */
+export function verifySignature(keys: readonly string[], header: string | string[] | undefined, body: Buffer): void {
+  const given = readSignature(header)
+  const matches = keys.some((key) =>
+    timingSafeEqual(createHmac('sha512', normalizedKey(key)).update(body).digest(), given),
+  )
+  if (!matches) throw new DomainError('invalid_signature', 'The signature does not match the body')
+}
+
+/** @throws DomainError `invalid_signature` for a header that is malformed */
+export function readSignature(header: string | string[] | undefined): Buffer {
+  const [, hex] = typeof header === 'string' ? (/^sha512=([0-9a-f]{128})$/i.exec(header) ?? []) : []
+  if (!hex) throw new DomainError('invalid_signature', 'The X-ANET-Signature header is missing or malformed')
+  return Buffer.from(hex, 'hex')
+}
+
+// The names of Authorize.Net's notifications, and the generic names of interface section 6.1 that they stand for.
+
+const paymentPrefix = 'net.authorize.payment.'
+
+export function isAboutTransaction(provider_type: string): boolean {
+  return provider_type.startsWith(paymentPrefix) || statusOfGenericType(provider_type) !== null
+}
+
+/** That money moved depends on the response code. */
+const approvalEvents: ReadonlySet<string> = new Set([
+  'authcapture.created',
+  'capture.created',
+  'priorAuthCapture.created',
+  'fraud.approved',
+])
+
+const paymentEvents: Readonly<Record<string, string>> = {
+  'authorization.created': 'payment_intent.processing',
+  'fraud.held': 'payment_intent.processing',
+  'fraud.declined': 'payment_intent.failed',
+  'void.created': 'payment_intent.canceled',
+}
+
+const otherEvents: Readonly<Record<string, string>> = {
+  'net.authorize.customer.created': 'customer.created',
+  'net.authorize.customer.updated': 'customer.updated',
+  'net.authorize.customer.deleted': 'customer.deleted',
+  'net.authorize.customer.paymentProfile.created': 'payment_method.attached',
+  'net.authorize.customer.paymentProfile.updated': 'payment_method.updated',
+  'net.authorize.customer.paymentProfile.deleted': 'payment_method.detached',
+  'net.authorize.customer.subscription.created': 'subscription.created',
+  'net.authorize.customer.subscription.updated': 'subscription.updated',
+  'net.authorize.customer.subscription.suspended': 'subscription.updated',
+  'net.authorize.customer.subscription.cancelled': 'subscription.deleted',
+  'net.authorize.customer.subscription.terminated': 'subscription.deleted',
+  'net.authorize.customer.subscription.expired': 'subscription.deleted',
+  'net.authorize.customer.subscription.expiring': 'subscription.trial_will_end',
+  'net.authorize.customer.subscription.failed': 'invoice.payment_failed',
+}
+
+/** Whether more than the envelope is read of it. */
+export function isUnderstood(provider_type: string): boolean {
+  return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
+}
+
+/**
+ * @param responseCode of a transaction: 1 approved, 2 declined, 3 error, 4 held for review
+ * @returns `null` for what is told to raw receivers only
+ */
+export function genericTypeOf(provider_type: string, responseCode: string | null): string | null {
+  if (!provider_type.startsWith(paymentPrefix)) return lookUp(otherEvents, provider_type) ?? genericName(provider_type)
+  const name = provider_type.slice(paymentPrefix.length)
+  // One that was refused says nothing against the payment that it would have given back.
+  if (name === 'refund.created') return null
+  if (responseCode === '2' || responseCode === '3') return 'payment_intent.failed'
+  if (approvalEvents.has(name)) return approvedType(responseCode)
+  return lookUp(paymentEvents, name)
+}
+
+function lookUp(table: Readonly<Record<string, string>>, key: string): string | null {
+  return Object.hasOwn(table, key) ? (table[key] ?? null) : null
+}
+
+function approvedType(responseCode: string | null): string | null {
+  if (responseCode === '1') return 'payment_intent.succeeded'
+  return responseCode === '4' ? 'payment_intent.processing' : null
+}
+
+// What the text of a notification says by itself: little more than what happened to which object.
+
+const Envelope = Type.Object({
+  notificationId: Code,
+  eventType: Code,
+  eventDate: Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)?$',
+  }),
+  payload: Type.Optional(Type.Unknown()),
+})
+const envelope = Compile(Envelope)
+
+/** Numbers are text here, because `parseExactJson` reads them. */
+const Payload = Type.Object({
+  id: maybe(Code),
+  responseCode: maybe(Code),
+  authAmount: maybe(Code),
+  amount: maybe(Code),
+  status: maybe(Code),
+  customerProfileId: maybe(Code),
+  profile: maybe(Type.Object({ customerProfileId: maybe(Code) })),
+  subscription: maybe(Type.Object({ id: maybe(Code), payNum: maybe(Code) })),
+})
+type Payload = Static<typeof Payload>
+const payloadSchema = Compile(Payload)
+
+/** The transaction of a payment has an id of its own. */
+const genericEventOptions: GenericEventOptions = {
+  chargeOf: () => null,
+  failure: { failure_code: 'declined', failure_message: 'The payment failed at Authorize.Net' },
+}
+
+/**
+ * Reads a notification, in the gateway's form or in the provider-neutral one.
+ * @param body the bytes as they came
+ * @throws DomainError `invalid_request`
+ */
+export function readNotification(body: Buffer): ProviderNotification {
+  const text = decode(body)
+  const json = parseJson(text)
+  return isGenericEvent(json) ? readGenericEvent(json, genericEventOptions) : notificationOf(parse(text))
+}
+
+/**
+ * Reads a notification in the gateway's form, where a field of the object that it would refuse counts as missing.
+ * @throws DomainError `invalid_request` for an envelope that is not the gateway's
+ */
+export function readNotificationLeniently(body: Buffer): ProviderNotification {
+  const parsed = parseExactJson(decode(body))
+  if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
+  // Every field of the schema may be left out, so that each can be checked alone.
+  const sound = Object.entries(parsed.payload ?? {}).filter(([key, value]) => payloadSchema.Check({ [key]: value }))
+  const payload: unknown = Object.fromEntries(sound)
+  return notificationOf({ ...parsed, payload: payloadSchema.Check(payload) ? payload : {} })
+}
+
+function notificationOf({ notificationId, eventType, eventDate, payload }: Parsed): ProviderNotification {
+  const subscription = subscriptionOf(eventType, payload)
+  const generic_type = genericTypeOf(eventType, payload.responseCode ?? null)
+  return {
+    provider_event_id: notificationId,
+    provider_type: eventType,
+    // What pays a subscription's invoice is not told as a payment as well.
+    generic_type:
+      generic_type === 'payment_intent.succeeded' && subscription ? 'invoice.payment_succeeded' : generic_type,
+    occurred_at: timeOf(eventDate),
+    object_id: payload.id ?? null,
+    amount_cents: centsOf(payload.authAmount ?? payload.amount ?? ''),
+    currency: null,
+    status: statusOf(eventType, payload),
+    customer_id: customerOf(eventType, payload),
+    customer_email: null,
+    referenced_payment_id: null,
+    // A transaction's text has no invoice number.
+    report: null,
+    subscription,
+  }
+}
+
+type Parsed = Static<typeof Envelope> & { readonly payload: Payload }
+
+function parse(text: string): Parsed {
+  const parsed = parseExactJson(text)
+  if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
+  const { payload } = parsed
+  if (payloadSchema.Check(payload)) return { ...parsed, payload }
+  if (isUnderstood(parsed.eventType)) throw invalidShape(payloadSchema.Errors(payload))
+  // The payload of an event that we do not know may have any shape; the event is kept all the same.
+  return { ...parsed, payload: {} }
+}
+
+function invalidShape([first]: ReturnType<typeof envelope.Errors>): DomainError {
+  return invalid(`${first?.instancePath} ${first?.message}`)
+}
+
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (cause) {
+    throw invalid('it is not UTF-8', cause)
+  }
+}
+
+function invalid(why: string, cause?: unknown): DomainError {
+  return new DomainError('invalid_request', `The notification is not valid: ${why}`, undefined, { cause })
+}
+
+/** Seven fractional digits, and in UTC even where it does not say so. */
+function timeOf(eventDate: string): string {
+  const time = new Date(/(Z|[+-]\d\d:\d\d)$/.test(eventDate) ? eventDate : `${eventDate}Z`)
+  if (Number.isNaN(time.getTime())) throw invalid('eventDate is no time')
+  return time.toISOString()
+}
+
+const isAboutSubscription = (eventType: string) => eventType.startsWith('net.authorize.customer.subscription.')
+const isSuspension = (eventType: string) => eventType === 'net.authorize.customer.subscription.suspended'
+
+function statusOf(eventType: string, { status }: Payload): string | null {
+  return status?.toLowerCase() ?? (isSuspension(eventType) ? 'suspended' : null)
+}
+
+function customerOf(eventType: string, { id, profile, customerProfileId }: Payload): string | null {
+  const isAboutCustomer = /^net\.authorize\.customer\.[a-z]+$/.test(eventType)
+  return (isAboutCustomer ? id : (profile?.customerProfileId ?? customerProfileId)) ?? null
+}
+
+function subscriptionOf(eventType: string, payload: Payload): ProviderNotification['subscription'] {
+  const common = { current_period_end: null, status_changed: isSuspension(eventType) }
+  if (isAboutSubscription(eventType)) return { ...common, subscription_id: payload.id ?? null, is_first_invoice: false }
+  const { subscription } = payload
+  if (!isAboutTransaction(eventType) || !subscription) return genericSubscription(eventType, payload.id ?? null)
+  return { ...common, subscription_id: subscription.id ?? null, is_first_invoice: subscription.payNum === '1' }
+}

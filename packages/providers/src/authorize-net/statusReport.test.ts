@@ -1,0 +1,96 @@
+import t from 'tap'
+import {
+  authorizeNetHarness,
+  complete,
+  openHostedPage,
+  paidGateway,
+  receiveLatest,
+  sampleInvoice,
+} from './testing/authorizeNetHarness.ts'
+
+const hourMs = 60 * 60 * 1000
+
+t.test('a statement that repeats its event is of the time of the event', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
+  const held = fake.events.at(-1)
+  fake.advance(3 * hourMs)
+  const { notification, completed } = await receiveLatest(fake, provider)
+  t.equal(completed.statement?.provider_time, notification.occurred_at)
+  t.ok(Date.parse(notification.occurred_at) < fake.now() - hourMs)
+  fake.declineHeld(transId)
+  fake.advance(3 * hourMs)
+  const declined = await receiveLatest(fake, provider)
+  t.match(declined.completed.statement, { status: 'failed', provider_time: declined.notification.occurred_at })
+  const late = await complete(provider, provider.readNotification(Buffer.from(held?.body ?? '')))
+  t.match(late.completed.statement, { status: 'failed' }, 'one that says more than its event')
+  t.ok(Math.abs(Date.parse(late.completed.statement?.provider_time ?? '') - fake.now()) < 5000, 'is of the answer’s')
+  t.equal(late.completed.occurred_at, notification.occurred_at)
+})
+
+t.test('what ends one attempt does not end a payment that another one pays', async (t) => {
+  for (const end of ['voidTransaction', 'declineHeld'] as const)
+    for (const [outcome, status] of [
+      ['approved', 'succeeded'],
+      ['held', 'processing'],
+    ] as const)
+      for (const settles of [false, true]) {
+        const { fake, provider } = await authorizeNetHarness(t)
+        const token = await openHostedPage(provider)
+        const first = fake.pay(token, { card: 'card-1', outcome: 'held' })
+        const other = fake.pay(token, { card: 'card-2', outcome })
+        if (settles) fake.settle()
+        fake[end](first.transId)
+        fake.advance(3 * hourMs)
+        const { notification, completed } = await receiveLatest(fake, provider)
+        t.match(completed, { object_id: first.transId, generic_type: notification.generic_type })
+        t.match(completed.statement, {
+          status,
+          provider_intent_id: sampleInvoice,
+          provider_payment_id: other.transId,
+          amount_cents: 2599,
+        })
+        t.ok(Math.abs(Date.parse(completed.statement?.provider_time ?? '') - fake.now()) < 5000)
+      }
+})
+
+t.test('a late void finds the attempt that was released and settled late', async (t) => {
+  const { fake, provider } = await authorizeNetHarness(t)
+  fake.advance(-40 * 24 * hourMs)
+  const token = await openHostedPage(provider)
+  const first = fake.pay(token, { card: 'card-1', authOnly: true })
+  const other = fake.pay(token, { card: 'card-2', outcome: 'held' })
+  fake.advance(20 * 24 * hourMs)
+  fake.approveHeld(other.transId)
+  fake.settle()
+  fake.advance(10 * 24 * hourMs)
+  fake.voidTransaction(first.transId)
+  t.match((await receiveLatest(fake, provider)).completed.statement, {
+    status: 'succeeded',
+    provider_payment_id: other.transId,
+  })
+})
+
+t.test('a void whose transaction is still listed as paid finds the other attempt all the same', async (t) => {
+  const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
+  fake.advance(-40 * 24 * hourMs)
+  const token = await openHostedPage(provider)
+  const { transId } = fake.pay(token, { card: 'card-1' })
+  const other = fake.pay(token, { card: 'card-2', outcome: 'held' })
+  fake.settle()
+  fake.advance(20 * 24 * hourMs)
+  fake.approveHeld(other.transId)
+  fake.settle()
+  fake.notify('payment.void.created', { responseCode: 1, entityName: 'transaction', id: transId })
+  t.match((await receiveLatest(fake, provider)).completed.statement, { provider_payment_id: other.transId })
+})
+
+t.test('a void has to wait when the other attempts cannot be told', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.voidTransaction(transId)
+  fake.refuse('E00104', { method: 'getUnsettledTransactionList' })
+  await t.rejects(receiveLatest(fake, provider), { name: 'ProviderError', kind: 'unavailable' })
+  t.match((await receiveLatest(fake, provider)).completed.statement, {
+    status: 'canceled',
+    provider_payment_id: transId,
+  })
+})

@@ -1,0 +1,180 @@
+// What each kind of answer means, PayPal's own words included: read from a server that answers as it is told.
+import { createServer, type RequestListener } from 'node:http'
+import { listen } from '@paylog/testing/fakeServer'
+import t, { type Test } from 'tap'
+import type { ProviderErrorKind } from '../provider.ts'
+import { createPaypal } from './paypal.ts'
+import { capture, createRequest, refTo, retrieve } from './testing/paypalHarness.ts'
+
+/** An adapter to which every call but the one for a token is answered like this. */
+async function paypalBeside(t: Test, listener: RequestListener) {
+  const server = createServer((request, response) => {
+    if (request.url !== '/v1/oauth2/token') return void listener(request, response)
+    response.end('{"access_token":"A21AA","expires_in":32400}')
+  })
+  const apiBase = await listen(t, server)
+  const options = {
+    clientId: 'id',
+    clientSecret: 'secret',
+    webhookIds: ['W1'],
+    apiBase,
+    timeoutMs: 440,
+    maxPerSecond: 0,
+  }
+  const paypal = createPaypal(options)
+  t.teardown(() => paypal.close())
+  return paypal
+}
+
+/** One to which all of them are answered the same. */
+function answered(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
+  const content = typeof body === 'string' ? body : JSON.stringify(body)
+  return paypalBeside(t, (_request, response) => void response.writeHead(status, headers).end(content))
+}
+
+const issue = (name: string, field?: string) => ({
+  name: 'UNPROCESSABLE_ENTITY',
+  details: [{ issue: name, ...(field === undefined ? {} : { field }) }],
+  message: 'Card 4111 of Pat Example',
+  debug_id: 'f00d',
+})
+
+t.test('a refusal of a create call is told by its kind, in our words', async (t) => {
+  const rows: readonly [status: number, body: unknown, kind: ProviderErrorKind, code: string][] = [
+    [422, issue('CURRENCY_NOT_SUPPORTED'), 'currency', 'currency_not_supported'],
+    [422, issue('INVALID_CURRENCY_CODE'), 'currency', 'invalid_currency_code'],
+    [422, issue('DECIMALS_NOT_SUPPORTED'), 'currency', 'decimals_not_supported'],
+    [422, issue('DECIMAL_PRECISION'), 'currency', 'decimal_precision'],
+    [422, issue('MAX_VALUE_EXCEEDED'), 'currency', 'max_value_exceeded'],
+    [
+      400,
+      issue('INVALID_PARAMETER_VALUE', '/purchase_units/0/amount/currency_code'),
+      'currency',
+      'invalid_parameter_value',
+    ],
+    [422, issue('INSTRUMENT_DECLINED'), 'declined', 'instrument_declined'],
+    [422, issue('TRANSACTION_REFUSED'), 'declined', 'transaction_refused'],
+    [422, issue('PAYEE_ACCOUNT_INVALID'), 'rejected', 'payee_account_invalid'],
+    [422, issue('DUPLICATE_INVOICE_ID'), 'rejected', 'duplicate_invoice_id'],
+    [400, issue('MALFORMED_REQUEST_JSON'), 'rejected', 'malformed_request_json'],
+    [400, { name: 'INVALID_REQUEST' }, 'rejected', 'invalid_request'],
+    [
+      422,
+      { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'Card 4111 of Pat' }] },
+      'rejected',
+      'unprocessable_entity',
+    ],
+    [404, issue('INVALID_RESOURCE_ID'), 'rejected', 'invalid_resource_id'],
+    [401, { error: 'invalid_token' }, 'unavailable', 'status_401'],
+    [403, { name: 'NOT_AUTHORIZED' }, 'unavailable', 'status_403'],
+    [429, { name: 'RATE_LIMIT_REACHED' }, 'unavailable', 'rate_limited'],
+    [409, issue('PREVIOUS_REQUEST_IN_PROGRESS'), 'unknown', 'previous_request_in_progress'],
+    [409, { name: 'RESOURCE_CONFLICT' }, 'unknown', 'resource_conflict'],
+    [422, issue('DUPLICATE_REQUEST_ID'), 'unknown', 'duplicate_request_id'],
+    [422, issue('ORDER_COMPLETION_IN_PROGRESS'), 'unknown', 'order_completion_in_progress'],
+    [408, { name: 'REQUEST_TIMEOUT' }, 'unknown', 'request_timeout'],
+    [500, { name: 'INTERNAL_SERVER_ERROR' }, 'unknown', 'status_500'],
+    [502, '<h1>Bad gateway</h1>', 'unknown', 'status_502'],
+    [503, { name: 'SERVICE_UNAVAILABLE' }, 'unknown', 'status_503'],
+    [422, '<h1>Somebody else</h1>', 'unknown', 'status_422'],
+    [404, '', 'unknown', 'status_404'],
+    [302, '', 'unknown', 'status_302'],
+  ]
+  for (const [status, body, kind, code] of rows) {
+    const paypal = await answered(t, status, body)
+    const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
+    t.match(error, { name: 'ProviderError', kind, code }, `${status} ${code}`)
+    t.notMatch(String(error), /Pat|4111/, 'none of PayPal’s own text')
+  }
+})
+
+t.test('an answer that does not fit is no answer', async (t) => {
+  const money = { currency_code: 'EUR', value: '19.99' }
+  const order = (more: object) => ({ id: 'O1', status: 'APPROVED', purchase_units: [{ amount: money }], ...more })
+  const withCapture = (more: object) =>
+    order({
+      status: 'COMPLETED',
+      purchase_units: [
+        { amount: money, payments: { captures: [{ id: 'C1', status: 'COMPLETED', amount: money, ...more }] } },
+      ],
+    })
+  const bodies: readonly (readonly [what: string, body: unknown])[] = [
+    ['half of it', '{"id":"O1",'],
+    ['nothing', ''],
+    ['another shape', []],
+    ['an id with a control character', order({ id: 'O\u0000' })],
+    ['a status that we do not know', order({ status: 'SOMETHING_NEW' })],
+    ['a status from the prototype', order({ status: 'constructor' })],
+    ['no purchase unit', order({ purchase_units: [] })],
+    ['no amount', order({ purchase_units: [{}] })],
+    ['an amount that is none', order({ purchase_units: [{ amount: { currency_code: 'EUR', value: '1.005' } }] })],
+    ['a capture of a status that we do not know', withCapture({ status: 'REWOUND' })],
+    ['a capture of an amount that is none', withCapture({ amount: { currency_code: 'EUR', value: 'much' } })],
+    ['a capture without an id', withCapture({ id: null })],
+  ]
+  for (const [what, body] of bodies) {
+    const paypal = await answered(t, 200, body)
+    const unknown = { name: 'ProviderError', kind: 'unknown' }
+    await t.rejects(retrieve(paypal, refTo('O1')), unknown, `${what}, when asked`)
+    await t.rejects(capture(paypal, refTo('O1'), 'c1'), unknown, `${what}, after a capture`)
+  }
+  const created = await answered(t, 201, { status: 'CREATED' })
+  await t.rejects(created.createIntent(createRequest), { kind: 'unknown', code: 'unreadable_answer' })
+})
+
+t.test('whether an order was paid that was captured before, and is gone, nobody knows', async (t) => {
+  const asked: unknown[] = []
+  const paypal = await paypalBeside(t, ({ method }, response) => {
+    asked.push(method)
+    const isCapture = method === 'POST'
+    const refusal = issue(isCapture ? 'ORDER_ALREADY_CAPTURED' : 'INVALID_RESOURCE_ID')
+    response.writeHead(isCapture ? 422 : 404).end(JSON.stringify(refusal))
+  })
+  await t.rejects(capture(paypal, refTo('O1'), 'c1'), { kind: 'unknown', code: 'order_already_captured' })
+  t.same(asked, ['POST', 'GET'])
+})
+
+t.test(
+  'of several captures the one that took money counts most, then the one that may, then the last that failed',
+  async (t) => {
+    const amount = { currency_code: 'EUR', value: '19.99' }
+    const told = async (orderStatus: string, ...statuses: readonly string[]) => {
+      const captures = statuses.map((status, index) => ({ id: `C${index}`, status, amount }))
+      const paypal = await answered(t, 200, {
+        id: 'O1',
+        status: orderStatus,
+        purchase_units: [{ amount, payments: { captures } }],
+      })
+      const snapshot = await retrieve(paypal, refTo('O1'))
+      return [snapshot?.evidence.status, snapshot?.evidence.provider_payment_id, snapshot?.awaits_capture]
+    }
+    t.same(await told('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
+    t.same(await told('COMPLETED', 'PENDING', 'DECLINED'), ['processing', 'C0', false])
+    t.same(await told('COMPLETED', 'DENIED', 'FAILED'), ['failed', 'C1', false])
+    t.same(await told('APPROVED', 'DECLINED'), ['processing', null, true], 'approved anew')
+    t.same(await told('APPROVED', 'PENDING'), ['processing', 'C0', false])
+  },
+)
+
+t.test('hands on only a link that is a web address, the payer’s action first', async (t) => {
+  const links = async (...given: readonly object[]) => {
+    const paypal = await answered(t, 201, { id: 'O1', status: 'CREATED', links: given })
+    return (await paypal.createIntent(createRequest)).client_secret
+  }
+  const approve = { rel: 'approve', href: 'https://www.paypal.com/a' }
+  t.equal(await links({ rel: 'self', href: 'https://api.paypal.com/o' }, approve), approve.href)
+  t.equal(await links(approve, { rel: 'payer-action', href: 'https://www.paypal.com/b' }), 'https://www.paypal.com/b')
+  t.equal(await links({ rel: 'approve', href: 'javascript:alert(1)' }), null)
+  t.equal(await links({ rel: 'approve', href: 'nowhere' }), null)
+  t.equal(await links(), null)
+})
+
+t.test('takes the time from the answer, and ours when it has none', async (t) => {
+  const body = { id: 'O1', status: 'CREATED', purchase_units: [{ amount: { currency_code: 'EUR', value: '1.00' } }] }
+  const told = await answered(t, 200, body, { date: 'Tue, 01 Sep 2026 10:00:00 GMT' })
+  t.equal((await retrieve(told, refTo('O1')))?.evidence.provider_time, '2026-09-01T10:00:00.000Z')
+  const untold = await answered(t, 200, body, { date: 'yesterday' })
+  const before = new Date().toISOString()
+  const time = (await retrieve(untold, refTo('O1')))?.evidence.provider_time ?? ''
+  t.ok(time >= before && time <= new Date().toISOString())
+})

@@ -1,0 +1,64 @@
+// For tests: the adapter against a PayPal of its own.
+import { type FakePaypal, type FakePaypalOptions, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import type { Test } from 'tap'
+import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
+import { connectPaypal } from '../../testing/providerHarness.ts'
+
+export const paymentId = '0198f3a0-0000-7000-8000-00000000a001'
+
+export const createRequest: CreateIntent = {
+  payment_id: paymentId,
+  idempotency_key: paymentId,
+  amount_cents: 1999,
+  currency: 'EUR',
+  description: 'Two tickets',
+  provider_method_id: null,
+  provider_customer_id: null,
+}
+
+/** @param options `timeoutMs` of every call */
+export async function paypalHarness(
+  t: Test,
+  { timeoutMs = 5000, ...options }: FakePaypalOptions & { readonly timeoutMs?: number } = {},
+): Promise<{ readonly fake: FakePaypal; readonly paypal: Provider }> {
+  const fake = await startFakePaypal(t, options)
+  return { fake, paypal: paypalFor(t, fake, { timeoutMs }) }
+}
+
+/** A further adapter, as another process would have it. */
+export function paypalFor(
+  t: Test,
+  fake: FakePaypal,
+  differing: { readonly timeoutMs?: number; readonly clientSecret?: string; readonly apiBase?: string } = {},
+): Provider {
+  return connectPaypal(t, { ...fake, ...differing }, differing)
+}
+
+/** @throws when the provider cannot do it */
+export async function retrieve(paypal: Provider, ref: IntentRef) {
+  if (!paypal.retrieveIntent) throw new Error('PayPal can be asked')
+  return await paypal.retrieveIntent(ref)
+}
+
+/** @throws when the provider cannot do it */
+export async function capture(paypal: Provider, ref: IntentRef, idempotency_key: string) {
+  if (!paypal.captureIntent) throw new Error('PayPal captures')
+  return await paypal.captureIntent({ ...ref, idempotency_key })
+}
+
+export function refTo(provider_intent_id: string): IntentRef {
+  return {
+    payment_id: paymentId,
+    provider_intent_id,
+    provider_payment_id: null,
+    currency: 'EUR',
+    created_at: '2026-09-01T10:00:00.000Z',
+  }
+}
+
+/** An order that its payer has approved. */
+export async function approvedOrder({ fake, paypal }: Awaited<ReturnType<typeof paypalHarness>>): Promise<IntentRef> {
+  const { provider_intent_id } = await paypal.createIntent(createRequest)
+  fake.approve(provider_intent_id)
+  return refTo(provider_intent_id)
+}

@@ -1,0 +1,15 @@
+import t from 'tap'
+import { rateLimitIn } from './responses.ts'
+
+const after = (header: string) => rateLimitIn({ 'retry-after': header }).retryAfterMs
+
+t.test('reads when a provider takes the next call', (t) => {
+  t.equal(after('0'), 0)
+  t.equal(after('17'), 17_000)
+  const inAMinute = Number(after(new Date(Date.now() + 60_000).toUTCString()))
+  t.ok(inAMinute > 58_000 && inAMinute <= 60_000, `${inAMinute}`)
+  t.equal(after('Wed, 21 Oct 2015 07:28:00 GMT'), 0, 'a time that has passed')
+  for (const nothing of ['', '-1', '1.5', 'soon', '99999999999']) t.equal(after(nothing), null, nothing)
+  t.equal(rateLimitIn({}).retryAfterMs, null)
+  t.end()
+})

@@ -1,0 +1,149 @@
+import t from 'tap'
+import { ownRateLimitCode } from './pacing.ts'
+import { ProviderError, type ProviderErrorKind } from './provider.ts'
+import { withRetries } from './retries.ts'
+
+/** A pace that notes what it is told. */
+function paceOf(patienceMs = 0) {
+  const pauses: number[] = []
+  return { pauses, pause: (ms: number) => void pauses.push(ms), patienceMs: () => patienceMs }
+}
+
+const repeated = <Answer>(timeoutMs: number, call: (remainingMs: number) => Promise<Answer>) =>
+  withRetries({ timeoutMs, pace: paceOf() }, call)
+
+const throttled = (retryAfterMs: number | null = null, code = 'rate_limited') =>
+  new ProviderError('unavailable', code, 'words', { rateLimit: { retryAfterMs } })
+
+/** Calls in turn; every call is told the time it has. Errors are thrown by their kind, everything else is an answer. */
+function calls(...outcomes: readonly (ProviderErrorKind | Error | { readonly answer: string })[]) {
+  const remaining: number[] = []
+  const call = async (remainingMs: number) => {
+    const outcome = outcomes[remaining.length]
+    remaining.push(remainingMs)
+    if (outcome === undefined) throw new Error('more calls than expected')
+    if (typeof outcome === 'string') throw new ProviderError(outcome, `${outcome}_${remaining.length}`, 'words')
+    if (outcome instanceof Error) throw outcome
+    return outcome.answer
+  }
+  return { call, remaining }
+}
+
+t.test('an answer is an answer, and the call had all the time', async (t) => {
+  const { call, remaining } = calls({ answer: 'yes' })
+  t.equal(await repeated(3_000, call), 'yes')
+  t.equal(remaining.length, 1)
+  t.ok(Number(remaining[0]) > 2_900 && Number(remaining[0]) <= 3_000)
+})
+
+t.test('a call whose answer was lost is made twice more at most, each with less time [10.2-repeat]', async (t) => {
+  const recovered = calls('unknown', 'unknown', { answer: 'yes' })
+  t.equal(await repeated(3_000, recovered.call), 'yes')
+  const [first = 0, second = 0, third = 0] = recovered.remaining
+  t.ok(second <= first - 190 && third <= second - 390, `pauses between ${recovered.remaining}`)
+  const lost = calls('unknown', 'unknown', 'unknown', { answer: 'too late' })
+  await t.rejects(repeated(3_000, lost.call), { kind: 'unknown', code: 'unknown_3' })
+  t.equal(lost.remaining.length, 3)
+})
+
+t.test('what was lost stays unknown when a later call does not get through', async (t) => {
+  const { call, remaining } = calls('unknown', 'unavailable')
+  await t.rejects(repeated(3_000, call), { kind: 'unknown', code: 'unknown_1' })
+  t.equal(remaining.length, 2)
+})
+
+t.test('what the provider says of a repeated call holds', async (t) => {
+  for (const kind of ['declined', 'rejected', 'currency'] as const) {
+    const { call, remaining } = calls('unknown', kind)
+    t.match(await repeated(3_000, call).catch((error) => error), { kind })
+    t.equal(remaining.length, 2, kind)
+  }
+})
+
+t.test('nothing else is repeated', async (t) => {
+  for (const kind of ['declined', 'rejected', 'currency', 'unavailable'] as const) {
+    const { call, remaining } = calls(kind)
+    t.match(await repeated(3_000, call).catch((error) => error), { kind })
+    t.equal(remaining.length, 1, kind)
+  }
+  const broken = calls(new TypeError('a mistake of ours'))
+  await t.rejects(repeated(3_000, broken.call), TypeError)
+  const later = calls('unknown', new TypeError('a mistake of ours'))
+  await t.rejects(repeated(3_000, later.call), TypeError)
+})
+
+t.test('there is no further call without time for it, and no waiting either', async (t) => {
+  const started = performance.now()
+  // So often that even the shortest pause would add up.
+  for (let times = 0; times < 10; times++) {
+    const { call, remaining } = calls('unknown', { answer: 'too late' })
+    await t.rejects(repeated(400, call), { kind: 'unknown', code: 'unknown_1' })
+    t.equal(remaining.length, 1)
+  }
+  t.ok(performance.now() - started < 1_500, 'given up before the time is over')
+  const second = calls('unknown', 'unknown', { answer: 'too late' })
+  await t.rejects(repeated(800, second.call), { kind: 'unknown', code: 'unknown_2' })
+  t.equal(second.remaining.length, 2)
+})
+
+t.test('a throttled call is made again until it gets through', async (t) => {
+  const { call, remaining } = calls(throttled(), throttled(), throttled(), { answer: 'yes' })
+  const pace = paceOf()
+  t.equal(await withRetries({ timeoutMs: 5_000, pace }, call), 'yes')
+  const [first = 0, second = 0, third = 0, fourth = 0] = remaining
+  t.ok(first - second >= 200 && second - third >= 400 && third - fourth >= 800, `longer pauses between ${remaining}`)
+  t.equal(pace.pauses.length, 3, 'the pace is told of each')
+})
+
+t.test(
+  'a throttled call is made again when the provider says, also when it names none of our repetitions',
+  async (t) => {
+    const { call, remaining } = calls(throttled(600), { answer: 'yes' })
+    t.equal(await withRetries({ timeoutMs: 5_000, pace: paceOf(), maxRetries: 0 }, call), 'yes')
+    const [first = 0, second = 0] = remaining
+    t.ok(first - second >= 600 && first - second < 2_000, `a pause between ${remaining}`)
+  },
+)
+
+t.test('a throttled call is made a last time when the provider names a time beyond the end', async (t) => {
+  const recovered = calls(throttled(60_000), { answer: 'yes' })
+  t.equal(await repeated(1_000, recovered.call), 'yes')
+  t.ok(
+    Number(recovered.remaining[1]) > 100 && Number(recovered.remaining[1]) <= 260,
+    `with ${recovered.remaining[1]} ms`,
+  )
+  const { call, remaining } = calls(...Array.from({ length: 20 }, () => throttled()))
+  const startedAt = performance.now()
+  await t.rejects(repeated(1_000, call), { kind: 'unavailable', code: 'rate_limited' })
+  t.ok(performance.now() - startedAt >= 600 && performance.now() - startedAt < 3_000, 'not before the time is over')
+  t.ok(remaining.length >= 3 && remaining.length <= 6, `${remaining.length} calls`)
+})
+
+t.test('a call whose answer was lost stays unknown when it is throttled afterwards', async (t) => {
+  const { call } = calls('unknown', ...Array.from({ length: 20 }, () => throttled()))
+  await t.rejects(repeated(1_000, call), { kind: 'unknown', code: 'unknown_1' })
+  const recovered = calls('unknown', throttled(), 'unknown', { answer: 'yes' })
+  t.equal(await repeated(5_000, recovered.call), 'yes')
+})
+
+t.test(
+  'a call that nobody waits for goes on beyond its time while it is throttled, each try with all of it',
+  async (t) => {
+    const { call, remaining } = calls(throttled(700), throttled(700), { answer: 'yes' })
+    const pace = paceOf(10_000)
+    t.equal(await withRetries({ timeoutMs: 500, pace }, call), 'yes')
+    t.ok(
+      remaining.every((ms) => ms > 400 && ms <= 500),
+      `${remaining}`,
+    )
+  },
+)
+
+t.test('a call for which there is no turn is not made again, and fails as it did before', async (t) => {
+  const { call, remaining } = calls(throttled(null, ownRateLimitCode))
+  const pace = paceOf()
+  await t.rejects(withRetries({ timeoutMs: 5_000, pace }, call), { code: ownRateLimitCode })
+  t.same([remaining.length, pace.pauses], [1, []])
+  await t.rejects(repeated(2_000, calls(throttled(), throttled(null, ownRateLimitCode)).call), { code: 'rate_limited' })
+  await t.rejects(repeated(2_000, calls('unknown', throttled(null, ownRateLimitCode)).call), { code: 'unknown_1' })
+})

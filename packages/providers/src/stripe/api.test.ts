@@ -1,0 +1,252 @@
+// What a refusal of Stripe's means, and what a lost answer does. Nothing is charged twice, whatever is lost.
+import { createServer } from 'node:http'
+import { listen } from '@paylog/testing/fakeServer'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createIntentRequest, refOf, stripeAt, stripeHarness, stripeWithListener } from './testing/stripeHarness.ts'
+
+const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
+
+t.test('the provider says no to the payment', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const declined = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_card_chargeDeclined' })
+  await t.rejects(declined, { ...of('declined', 'insufficient_funds'), message: 'The payment was declined' })
+  t.equal(fake.calls.length, 1, 'which is not asked again')
+})
+
+t.test('the provider says that the request is wrong', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const unknownMethod = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_secret_number' })
+  await t.rejects(unknownMethod, of('rejected', 'resource_missing'))
+  const { message, cause } = (await unknownMethod.catch((error: Error) => error)) as Error
+  t.notMatch(`${message} ${(cause as Error).message}`, 'pm_secret_number', 'its words are not passed on')
+  t.match((cause as Error).message, /400, resource_missing, to request req_/)
+  t.equal(fake.calls.length, 1)
+})
+
+t.test('the provider does not take the amount or the currency', async (t) => {
+  const { stripe } = await stripeHarness(t)
+  const tooSmall = { ...createIntentRequest, amount_cents: 49, idempotency_key: 'small' }
+  await t.rejects(stripe.createIntent(tooSmall), of('currency', 'amount_too_small'))
+  const tooLarge = { ...createIntentRequest, amount_cents: 100_000_000, idempotency_key: 'large' }
+  await t.rejects(stripe.createIntent(tooLarge), of('currency', 'amount_too_large'))
+  await t.rejects(
+    stripe.createIntent({ ...createIntentRequest, currency: 'CUP', idempotency_key: 'cup' }),
+    of('currency'),
+  )
+})
+
+t.test('every status and type of a refusal', async (t) => {
+  const refusals = [
+    [
+      400,
+      { type: 'invalid_request_error', code: 'parameter_unknown', param: 'x' },
+      of('rejected', 'parameter_unknown'),
+    ],
+    [400, { type: 'invalid_request_error', param: 'amount' }, of('rejected', 'invalid_request_error')],
+    [400, { type: 'invalid_request_error', param: 'currency' }, of('currency', 'invalid_request_error')],
+    [400, { type: 'invalid_request_error', code: 'Free text!' }, of('rejected', 'invalid_request_error')],
+    [400, { type: 'invalid_request_error', code: 'rate_limit' }, of('unavailable', 'rate_limit')],
+    [400, { type: 'idempotency_error' }, of('unknown', 'idempotency_error')],
+    [400, { type: 'card_error', code: 'incorrect_number' }, of('declined', 'incorrect_number')],
+    [400, { type: 'api_error' }, of('unknown', 'api_error')],
+    [401, { type: 'invalid_request_error' }, of('unavailable', 'invalid_request_error')],
+    [402, { type: 'card_error', code: 'card_declined' }, of('declined', 'card_declined')],
+    [402, { type: 'card_error', code: 'card_declined', decline_code: 'lost_card' }, of('declined', 'lost_card')],
+    [402, { type: 'invalid_request_error' }, of('declined')],
+    [403, { type: 'invalid_request_error', code: 'platform_account_required' }, of('unavailable')],
+    [404, { type: 'invalid_request_error', code: 'resource_missing' }, of('rejected', 'resource_missing')],
+    [409, { type: 'idempotency_error', code: 'idempotency_key_in_use' }, of('unknown', 'idempotency_key_in_use')],
+    [409, { type: 'invalid_request_error', code: 'lock_timeout' }, of('unknown')],
+    [424, { type: 'api_error' }, of('unknown')],
+    [429, { type: 'invalid_request_error', code: 'lock_timeout' }, of('unavailable', 'lock_timeout')],
+    [500, { type: 'api_error' }, of('unknown', 'api_error')],
+    [503, { type: 'api_error' }, of('unknown')],
+    [200, { type: 'api_error' }, of('unknown')],
+  ] as const
+  for (const [status, error, expected] of refusals) {
+    const stripe = await stripeWithListener(
+      t,
+      (_request, response) => void response.writeHead(status).end(JSON.stringify({ error })),
+      { timeoutMs: 440 },
+    )
+    await t.rejects(stripe.createIntent(createIntentRequest), expected, `${status} ${JSON.stringify(error)}`)
+  }
+})
+
+t.test('answers that nobody can read', async (t) => {
+  const { payment_id } = createIntentRequest
+  const intent = JSON.stringify({ id: 'pi_1', amount: 2599, currency: 'eur', metadata: { payment_id } })
+  const answers = [
+    [200, '', 'unknown'],
+    [200, '{"half":', 'unknown'],
+    [200, 'null', 'unknown'],
+    [200, '[]', 'unknown'],
+    [200, '{"error":5}', 'unknown'],
+    [200, '{"error":null}', 'unknown'],
+    [302, intent, 'unknown'],
+    [400, '<h1>Bad Request</h1>', 'unknown'],
+    [402, '<h1>Payment Required</h1>', 'unknown'],
+    [404, '{"error":"not_found"}', 'unknown'],
+    [500, intent, 'unknown'],
+    [502, '<h1>Bad Gateway</h1>', 'unknown'],
+    [401, '<h1>Unauthorized</h1>', 'unavailable'],
+    [403, '<h1>Forbidden</h1>', 'unavailable'],
+    [429, '<h1>Too Many Requests</h1>', 'unavailable'],
+  ] as const
+  for (const [status, body, kind] of answers) {
+    const stripe = await stripeWithListener(t, (_request, response) => void response.writeHead(status).end(body), {
+      timeoutMs: 440,
+    })
+    await t.rejects(stripe.createIntent(createIntentRequest), of(kind), `${status} ${body}`)
+  }
+})
+
+t.test('a refused key of ours does nothing', async (t) => {
+  const { stripe } = await stripeHarness(t, { secretKey: 'sk_test_revoked' })
+  await t.rejects(stripe.createIntent(createIntentRequest), of('unavailable'))
+})
+
+t.test('nobody is there', async (t) => {
+  const refused = stripeAt(t, `http://127.0.0.1:${await freePort()}`)
+  await t.rejects(refused.createIntent(createIntentRequest), of('unavailable', 'econnrefused'))
+  await t.rejects(stripeAt(t, 'http://stripe.invalid').createIntent(createIntentRequest), of('unavailable'))
+  const plain = await listen(t, createServer())
+  await t.rejects(
+    stripeAt(t, plain.replace('http:', 'https:')).createIntent(createIntentRequest),
+    of('unavailable'),
+    'no TLS',
+  )
+})
+
+for (const commits of [true, false]) {
+  const when = commits ? 'after it was done' : 'before anything was done'
+  const faults = [
+    { kind: 'drop', commits },
+    { kind: 'garbage', commits },
+    { kind: 'status', status: 502, commits },
+  ] as const
+  for (const fault of faults) {
+    t.test(`an answer that is lost (${fault.kind}) ${when} is asked for again with the same key`, async (t) => {
+      const { fake, stripe } = await stripeHarness(t)
+      fake.faults.next(fault, fault)
+      const { provider_intent_id } = await stripe.createIntent(createIntentRequest)
+      t.same(
+        fake.calls.map(({ key }) => key),
+        [createIntentRequest.idempotency_key, createIntentRequest.idempotency_key, createIntentRequest.idempotency_key],
+      )
+      t.same(new Set(fake.calls.map(({ params }) => JSON.stringify(params))).size, 1)
+      t.same(
+        fake.intents().map(({ id }) => id),
+        [provider_intent_id],
+      )
+    })
+    t.test(`and is given up (${fault.kind}) after two repetitions`, async (t) => {
+      const { fake, stripe } = await stripeHarness(t)
+      fake.faults.always(fault)
+      await t.rejects(stripe.createIntent(createIntentRequest), of('unknown'))
+      t.equal(fake.calls.length, 3, `${when}`)
+      t.equal(fake.intents().length, commits ? 1 : 0)
+    })
+  }
+}
+
+t.test('a call that is never answered ends in time', async (t) => {
+  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 600 })
+  fake.faults.always({ kind: 'hang', commits: true })
+  const begun = performance.now()
+  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'timeout'))
+  const ms = performance.now() - begun
+  t.ok(ms >= 550 && ms < 5_000, `${ms} ms`)
+})
+
+t.test('all tries of a call have one limit', async (t) => {
+  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 2_000 })
+  fake.faults.next({ kind: 'drop', commits: false })
+  fake.faults.always({ kind: 'hang', commits: false })
+  const begun = performance.now()
+  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown'))
+  const ms = performance.now() - begun
+  t.equal(fake.calls.length, 2)
+  t.ok(ms < 4_000, `${ms} ms`)
+})
+
+t.test('so have all the requests that one question needs', async (t) => {
+  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
+  const { payment_id } = createIntentRequest
+  for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
+  fake.readFaults.always({ kind: 'slow', ms: 450 })
+  await t.rejects(stripe.findIntents(payment_id), of('unknown', 'timeout'))
+})
+
+t.test('a slow answer is waited for, within the limit', async (t) => {
+  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
+  fake.faults.next({ kind: 'slow', ms: 200 })
+  await t.resolves(stripe.createIntent(createIntentRequest))
+  fake.faults.next({ kind: 'slow', ms: 1200 })
+  await t.rejects(stripe.createIntent({ ...createIntentRequest, idempotency_key: 'slow' }), of('unknown', 'timeout'))
+  await waitFor(() => fake.intents().length === 2, { what: 'the slow call to be done all the same' })
+})
+
+t.test('a second call while the first is at work waits for its result', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  fake.faults.next({ kind: 'slow', ms: 300 })
+  const first = stripe.createIntent(createIntentRequest)
+  await waitFor(() => fake.calls.length === 1, { what: 'the first call' })
+  const [one, other] = await Promise.all([first, stripe.createIntent(createIntentRequest)])
+  t.same(one, other)
+  t.ok(fake.calls.length > 2, 'it was refused with 409 and repeated')
+})
+
+t.test('a 500 that Stripe keeps for the key stays unknown, and the intent can be found', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  fake.failInside({ commits: true })
+  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'api_error'))
+  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'api_error'), 'replayed')
+  t.equal(fake.calls.length, 6)
+  t.equal((await stripe.findIntents(createIntentRequest.payment_id)).length, 1)
+})
+
+t.test('the same key with other parameters is no answer to either question', async (t) => {
+  const { stripe } = await stripeHarness(t, { timeoutMs: 440 })
+  await stripe.createIntent(createIntentRequest)
+  const other = stripe.createIntent({ ...createIntentRequest, amount_cents: 9900 })
+  await t.rejects(other, of('unknown', 'idempotency_error'))
+})
+
+t.test('that a repetition is refused at the door says nothing about the call that was lost', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  fake.faults.next({ kind: 'drop', commits: true })
+  const call = stripe.createIntent(createIntentRequest)
+  const outcome = t.rejects(call, of('unknown', 'econnreset'))
+  await waitFor(() => fake.calls.length === 1, { what: 'the first try' })
+  fake.shut()
+  await outcome
+  t.equal(fake.calls.length, 1)
+  await fake.open()
+  await stripe.createIntent(createIntentRequest)
+  t.equal(fake.intents().length, 1)
+})
+
+t.test('reads are repeated and given up like calls', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const { provider_intent_id } = await stripe.createIntent(createIntentRequest)
+  fake.readFaults.next({ kind: 'drop', commits: false }, { kind: 'status', status: 503, commits: false })
+  t.match(await stripe.retrieveIntent(refOf(provider_intent_id)), { evidence: { status: 'pending' } })
+  fake.readFaults.always({ kind: 'garbage', commits: false })
+  await t.rejects(stripe.retrieveIntent(refOf(provider_intent_id)), of('unknown'))
+  await t.rejects(stripe.findIntents(createIntentRequest.payment_id), of('unknown'))
+})
+
+t.test('what was closed asks nobody', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  fake.faults.always({ kind: 'hang', commits: false })
+  const call = stripe.createIntent(createIntentRequest)
+  const outcome = t.rejects(call, of('unknown'))
+  await waitFor(() => fake.calls.length === 1, { what: 'the call' })
+  await stripe.close()
+  await outcome
+  await t.rejects(stripe.createIntent(createIntentRequest), of('unavailable'))
+  t.equal(fake.calls.length, 1)
+})

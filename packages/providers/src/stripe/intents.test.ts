@@ -1,0 +1,305 @@
+// Payment intents at Stripe: what is asked for, what an answer means, and which answers are none.
+import { matchList } from '@paylog/testing/assertions'
+import t from 'tap'
+import type { CreateIntent, Provider } from '../provider.ts'
+import { createIntentRequest, payment_id, refOf, stripeHarness, stripeWithListener } from './testing/stripeHarness.ts'
+
+const unknown = { name: 'ProviderError', kind: 'unknown' }
+
+const intent = {
+  id: 'pi_1',
+  object: 'payment_intent',
+  amount: 2599,
+  amount_received: 0,
+  currency: 'eur',
+  status: 'requires_payment_method',
+  client_secret: 'pi_1_secret_1',
+  metadata: { payment_id },
+  latest_charge: null,
+  last_payment_error: null,
+}
+
+t.test('asks for an intent that names the payment and nothing else of ours', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const { id } = fake.addMethod()
+  const created = await stripe.createIntent({
+    ...createIntentRequest,
+    description: 'Tea & cake = 100 %',
+    provider_method_id: id,
+  })
+  const [call] = fake.calls
+  t.same(call, {
+    method: 'POST',
+    path: '/v1/payment_intents',
+    key: payment_id,
+    params: {
+      amount: '2599',
+      currency: 'eur',
+      'automatic_payment_methods[enabled]': 'true',
+      'metadata[payment_id]': payment_id,
+      description: 'Tea & cake = 100 %',
+      payment_method: id,
+    },
+  })
+  const made = fake.intent(created.provider_intent_id)
+  t.match(made, { amount: 2599, currency: 'eur', metadata: { payment_id }, status: 'requires_confirmation' })
+  t.equal(created.client_secret, made.client_secret)
+})
+
+t.test('leaves out what is not there', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  await stripe.createIntent({ ...createIntentRequest, description: '' })
+  t.notOk('description' in (fake.calls[0]?.params ?? {}))
+  t.notOk('payment_method' in (fake.calls[0]?.params ?? {}))
+})
+
+t.test('cuts a description that Stripe would refuse for its length', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  await stripe.createIntent({ ...createIntentRequest, description: '😀'.repeat(1_500) })
+  t.equal(fake.calls[0]?.params.description, '😀'.repeat(1_000))
+})
+
+t.test('writes the amount as Stripe does, and recognises it in the answer', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const { provider_intent_id } = await stripe.createIntent({ ...createIntentRequest, amount_cents: 5, currency: 'ISK' })
+  t.equal(fake.intent(provider_intent_id).amount, 500)
+  fake.pay(provider_intent_id, 'succeeded')
+  t.match(await stripe.retrieveIntent(refOf(provider_intent_id)), { evidence: { amount_cents: 5, currency: 'ISK' } })
+  const fraction = { ...createIntentRequest, amount_cents: 5124, currency: 'KWD' }
+  await t.rejects(stripe.createIntent(fraction), { kind: 'currency', code: 'amount_not_writable' })
+  t.equal(fake.calls.length, 2, 'what cannot be written is not sent')
+})
+
+t.test('the same key gives the same intent, another key another one', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const first = await stripe.createIntent(createIntentRequest)
+  t.same(await stripe.createIntent(createIntentRequest), first)
+  t.equal(fake.intents().length, 1)
+  const other = await stripe.createIntent({ ...createIntentRequest, idempotency_key: `${payment_id}-2` })
+  t.not(other.provider_intent_id, first.provider_intent_id)
+})
+
+t.test('many at once with the same key are one intent', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const created = await Promise.all(Array.from({ length: 16 }, () => stripe.createIntent(createIntentRequest)))
+  t.equal(new Set(created.map(({ provider_intent_id }) => provider_intent_id)).size, 1)
+  t.equal(fake.intents().length, 1)
+})
+
+t.test('takes an answer only if it is about what was asked for', async (t) => {
+  let answer: unknown
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+    timeoutMs: 440,
+  })
+  answer = intent
+  t.same(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
+  answer = { ...intent, metadata: {} }
+  t.match(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1' }, 'that names no other payment')
+  const others: readonly [string, object][] = [
+    ['amount', { amount: 25990 }],
+    ['currency', { currency: 'usd' }],
+    ['payment', { metadata: { payment_id: '018f0000-0000-7000-8000-000000000002' } }],
+  ]
+  for (const [what, difference] of others) {
+    answer = { ...intent, ...difference }
+    await t.rejects(stripe.createIntent(createIntentRequest), { ...unknown, code: 'another_intent' }, what)
+  }
+  const unreadable = [
+    { ...intent, id: 'pi_\n1' },
+    { ...intent, id: undefined },
+    { ...intent, amount: '2599' },
+    { ...intent, amount: 2599.5 },
+    { object: 'list', data: [intent] },
+    {},
+    [intent],
+    null,
+    'pi_1',
+  ]
+  for (const other of unreadable) {
+    answer = other
+    await t.rejects(
+      stripe.createIntent(createIntentRequest),
+      { ...unknown, code: 'unreadable_answer' },
+      JSON.stringify(other),
+    )
+  }
+})
+
+t.test('every status of an intent is a status of the payment', async (t) => {
+  let answer: object = intent
+  const date = 'Thu, 01 Jan 2026 12:00:07 GMT'
+  const stripe = await stripeWithListener(
+    t,
+    (_request, response) => void response.writeHead(200, { date }).end(JSON.stringify(answer)),
+    { timeoutMs: 440 },
+  )
+  const error = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds', charge: 'ch_2' }
+  const statuses: readonly [object, string][] = [
+    [{ status: 'requires_payment_method' }, 'pending'],
+    [{ status: 'requires_payment_method', last_payment_error: error }, 'failed'],
+    [{ status: 'requires_confirmation', last_payment_error: error }, 'pending'],
+    [{ status: 'requires_action' }, 'pending'],
+    [{ status: 'processing' }, 'processing'],
+    [{ status: 'requires_capture' }, 'processing'],
+    [{ status: 'succeeded', amount_received: 2599 }, 'succeeded'],
+    [{ status: 'canceled', cancellation_reason: 'abandoned' }, 'canceled'],
+  ]
+  for (const [difference, status] of statuses) {
+    answer = { ...intent, latest_charge: 'ch_1', ...difference }
+    const snapshot = await stripe.retrieveIntent(refOf('pi_1'))
+    t.same(snapshot?.further_charges, [])
+    t.match(
+      snapshot,
+      {
+        evidence: {
+          status,
+          amount_cents: 2599,
+          currency: 'EUR',
+          provider_intent_id: 'pi_1',
+          provider_payment_id: status === 'failed' ? 'ch_2' : 'ch_1',
+          provider_event_id: null,
+          provider_time: '2026-01-01T12:00:07.000Z',
+        },
+        awaits_capture: false,
+      },
+      JSON.stringify(difference),
+    )
+  }
+  answer = { ...intent, status: 'requires_payment_method', last_payment_error: error }
+  const failed = await stripe.retrieveIntent(refOf('pi_1'))
+  t.match(failed, { evidence: { failure_code: 'insufficient_funds', failure_message: 'The payment was declined' } })
+  answer = { ...intent, status: 'canceled', cancellation_reason: 'abandoned' }
+  t.match(await stripe.retrieveIntent(refOf('pi_1')), { evidence: { reason: 'abandoned' } })
+  for (const status of ['requires_luck', '', null]) {
+    answer = { ...intent, status }
+    await t.rejects(stripe.retrieveIntent(refOf('pi_1')), unknown, `no status of Stripe's: ${status}`)
+  }
+})
+
+t.test('a success is over what was received, and the charge may be written out', async (t) => {
+  let answer: object = intent
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+    timeoutMs: 440,
+  })
+  answer = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', object: 'charge' } }
+  t.match(await stripe.retrieveIntent(refOf('pi_1')), {
+    evidence: { amount_cents: 1000, provider_payment_id: 'ch_1' },
+  })
+  answer = { ...intent, status: 'succeeded', currency: 'isk', amount: 1050, amount_received: 1050 }
+  await t.rejects(stripe.retrieveIntent(refOf('pi_1')), { ...unknown, code: 'another_amount' })
+  answer = { ...intent, id: 'pi_2' }
+  await t.rejects(stripe.retrieveIntent(refOf('pi_1')), { ...unknown, code: 'another_intent' })
+})
+
+t.test('without a readable clock of the provider, ours is taken', async (t) => {
+  const before = Date.now()
+  for (const date of [undefined, 'yesterday']) {
+    const stripe = await stripeWithListener(t, (_request, response) => {
+      response.sendDate = false
+      if (date) response.setHeader('date', date)
+      response.end(JSON.stringify(intent))
+    })
+    const snapshot = await stripe.retrieveIntent(refOf('pi_1'))
+    const time = Date.parse(snapshot?.evidence.provider_time ?? '')
+    t.ok(time >= before && time <= Date.now(), `date: ${date}`)
+  }
+})
+
+t.test('an intent that Stripe does not know is none, and another 404 says nothing', async (t) => {
+  const { stripe } = await stripeHarness(t)
+  t.equal(await stripe.retrieveIntent(refOf('pi_missing')), null)
+  const proxy = await stripeWithListener(
+    t,
+    (_request, response) => void response.writeHead(404).end('<h1>Not Found</h1>'),
+    {
+      timeoutMs: 440,
+    },
+  )
+  await t.rejects(proxy.retrieveIntent(refOf('pi_missing')), unknown)
+  const gateway = await stripeWithListener(
+    t,
+    (_request, response) => void response.writeHead(404).end('{"error":{"message":"no route"}}'),
+    { timeoutMs: 440 },
+  )
+  await t.rejects(gateway.retrieveIntent(refOf('pi_missing')), unknown)
+})
+
+t.test('finds the intents that name a payment, as soon as the search knows them', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id: '018f0000-0000-7000-8000-000000000002' } })
+  fake.delaySearch()
+  const created = await stripe.createIntent(createIntentRequest)
+  t.same(await stripe.findIntents(payment_id), [])
+  fake.catchUpSearch()
+  t.same(await stripe.findIntents(payment_id), [{ ...created, status: 'pending' }])
+  fake.pay(created.provider_intent_id, 'succeeded')
+  matchList(t, await stripe.findIntents(payment_id), [{ status: 'succeeded' }])
+})
+
+t.test('searches page by page, and not without end', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
+  t.equal((await stripe.findIntents(payment_id)).length, 120)
+  t.same(
+    fake.calls.map(({ params }) => params),
+    [
+      { query: `metadata['payment_id']:'${payment_id}'`, limit: '100' },
+      { query: `metadata['payment_id']:'${payment_id}'`, limit: '100', page: '100' },
+    ],
+  )
+  let pages = 0
+  const endless = await stripeWithListener(t, (_request, response) => {
+    pages++
+    response.end(JSON.stringify({ object: 'search_result', data: [intent], has_more: true, next_page: 'more' }))
+  })
+  t.equal((await endless.findIntents(payment_id)).length, pages)
+  t.ok(pages <= 5, `${pages} pages`)
+})
+
+t.test('believes no search that finds the intents of another payment', async (t) => {
+  const found = [
+    intent,
+    { ...intent, id: 'pi_2', metadata: { payment_id: 'another' } },
+    { ...intent, id: 'pi_3', metadata: {} },
+  ]
+  const stripe = await stripeWithListener(
+    t,
+    (_request, response) => void response.end(JSON.stringify({ data: found, has_more: false })),
+  )
+  matchList(t, await stripe.findIntents(payment_id), [{ provider_intent_id: 'pi_1' }])
+})
+
+t.test('cancels an intent, and leaves one that is beyond that as it is', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const open = async (key: string) =>
+    (await stripe.createIntent({ ...createIntentRequest, payment_id: key, idempotency_key: key })).provider_intent_id
+  const [pending, paid, processing] = [await open('a'), await open('b'), await open('c')]
+  await stripe.cancelIntent(pending)
+  t.equal(fake.intent(pending).status, 'canceled')
+  t.equal(fake.calls.at(-1)?.key, `${pending}-cancel`)
+  await stripe.cancelIntent(pending)
+  t.equal(fake.events.filter(({ type }) => type === 'payment_intent.canceled').length, 1)
+  fake.pay(paid, 'succeeded')
+  fake.pay(processing, 'processing')
+  for (const id of [paid, processing, 'pi_missing']) await t.resolves(stripe.cancelIntent(id), id)
+  t.equal(fake.intent(paid).status, 'succeeded')
+  t.equal(fake.intent(processing).status, 'processing')
+})
+
+t.test('does not take an intent for canceled that is not', async (t) => {
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(intent)), {
+    timeoutMs: 440,
+  })
+  await t.rejects(stripe.cancelIntent('pi_1'), { ...unknown, code: 'not_canceled' })
+})
+
+t.test('knows the methods for trying things out, with a key for that', async (t) => {
+  const { stripe } = await stripeHarness(t)
+  const restricted = (await stripeHarness(t, { secretKey: 'rk_test_example' })).stripe
+  const live = (await stripeHarness(t, { secretKey: 'sk_live_example' })).stripe
+  const asked: CreateIntent['provider_method_id'][] = ['pm_card_visa', 'pm_1NxYz', 'pm_card_', 'xpm_card_visa']
+  const answers = (provider: Provider) => asked.map((id) => provider.isTestMethod(id ?? ''))
+  t.same(answers(stripe), [true, false, false, false])
+  t.same(answers(restricted), [true, false, false, false])
+  t.same(answers(live), [false, false, false, false])
+})

@@ -1,0 +1,177 @@
+// Creating, looking at, finding and canceling payment intents. https://docs.stripe.com/api/payment_intents
+
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import Stripe from 'stripe'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
+import {
+  type CreateIntent,
+  type CreateSetupIntent,
+  type FoundIntent,
+  type IntentSnapshot,
+  ProviderError,
+  type ProviderIntent,
+  type ProviderSetupIntent,
+} from '../provider.ts'
+import { checkResponse, respondedAt, unreadableResponse } from '../responses.ts'
+import { isMissing, type StripeApi } from './api.ts'
+import { Maybe, toStripeAmount } from './fields.ts'
+import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
+
+const paymentIntent = Compile(PaymentIntent)
+const searchResult = Compile(
+  Type.Object({
+    data: Type.Array(PaymentIntent),
+    has_more: Type.Boolean(),
+    next_page: Maybe(Code),
+  }),
+)
+
+/** Stripe refuses a longer one, https://docs.stripe.com/api/payment_intents/create */
+const maxDescriptionLength = 1_000
+/** A payment has one intent, or a few when answers were lost. */
+const maxPages = 5
+const pageSize = 100
+
+/** @throws ProviderError */
+export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
+  const { payment_id, provider_method_id, provider_customer_id } = request
+  const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
+  const amount = toStripeAmount(request.amount_cents, request.currency)
+  if (amount === null)
+    throw new ProviderError(
+      'currency',
+      'amount_not_writable',
+      'The provider does not take this amount in this currency',
+    )
+  const currency = request.currency.toLowerCase()
+  return api.call(async (stripe, timeLeft) => {
+    const response = await stripe.paymentIntents.create(
+      {
+        amount,
+        currency,
+        automatic_payment_methods: { enabled: true },
+        metadata: { payment_id },
+        // An empty text would be an order to clear what is not there.
+        ...(description ? { description } : {}),
+        ...(provider_method_id ? { payment_method: provider_method_id } : {}),
+        // A method that is attached can be used for its customer alone.
+        ...(provider_method_id && provider_customer_id ? { customer: provider_customer_id } : {}),
+      },
+      { ...timeLeft(), idempotencyKey: request.idempotency_key },
+    )
+    const intent = checkResponse(paymentIntent, response)
+    // An intent for anything else is not the answer to this question, and nobody shall pay it as if it were.
+    const named = intent.metadata?.payment_id ?? payment_id
+    if (intent.amount !== amount || intent.currency !== currency || named !== payment_id)
+      throw unreadableResponse('another_intent')
+    return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
+  })
+}
+
+/** @throws ProviderError */
+export function retrieveIntent(api: StripeApi, provider_intent_id: string): Promise<IntentSnapshot | null> {
+  return api.call(async (stripe, timeLeft) => {
+    const response = await stripe.paymentIntents.retrieve(provider_intent_id, {}, timeLeft()).catch(nullIfMissing)
+    if (response === null) return null
+    const intent = checkResponse(paymentIntent, response)
+    if (intent.id !== provider_intent_id) throw unreadableResponse('another_intent')
+    const source = { provider_event_id: null, provider_time: respondedAt(response.lastResponse.headers) }
+    const evidence = evidenceOf(intent, knownStatusOf(intent), source)
+    if (evidence === null) throw unreadableResponse('another_amount')
+    return { evidence, further_charges: [], awaits_capture: false }
+  })
+}
+
+/**
+ * Searches for the intents that name a payment. Stripe's search lags behind, by a minute as a rule.
+ * @throws ProviderError
+ */
+export function findIntents(api: StripeApi, paymentId: string): Promise<readonly FoundIntent[]> {
+  return api.call(async (stripe, timeLeft) => {
+    const found: PaymentIntent[] = []
+    let page: string | undefined
+    for (let pages = 0; pages < maxPages; pages++) {
+      const query = `metadata['payment_id']:'${paymentId}'`
+      const response = await stripe.paymentIntents.search(
+        { query, limit: pageSize, ...(page === undefined ? {} : { page }) },
+        timeLeft(),
+      )
+      const { data, has_more, next_page } = checkResponse(searchResult, response)
+      found.push(...data.filter(({ metadata }) => metadata?.payment_id === paymentId))
+      if (!has_more || !next_page) break
+      page = next_page
+    }
+    return found.map((intent) => ({
+      provider_intent_id: intent.id,
+      client_secret: intent.client_secret ?? null,
+      status: knownStatusOf(intent),
+    }))
+  })
+}
+
+/** @throws ProviderError when it is not known to be canceled, and could be */
+export function cancelIntent(api: StripeApi, provider_intent_id: string): Promise<void> {
+  return api.call(async (stripe, timeLeft) => {
+    try {
+      const options = { ...timeLeft(), idempotencyKey: `${provider_intent_id}-cancel` }
+      const { status } = checkResponse(
+        paymentIntent,
+        await stripe.paymentIntents.cancel(provider_intent_id, {}, options),
+      )
+      if (status !== 'canceled') throw unreadableResponse('not_canceled')
+    } catch (error) {
+      if (!isMissing(error) && !isNotCancelable(error)) throw error
+    }
+  })
+}
+
+function isNotCancelable(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'payment_intent_unexpected_state'
+}
+
+function nullIfMissing(error: unknown): null {
+  if (isMissing(error)) return null
+  throw error
+}
+
+function knownStatusOf(intent: PaymentIntent): PaymentStatus {
+  const status = statusOf(intent)
+  if (status === undefined) throw unreadableResponse('another_status')
+  return status
+}
+
+// Setup intents, by which a user's device saves a card or a wallet. https://docs.stripe.com/api/setup_intents
+
+const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
+
+/** @throws ProviderError */
+export function createSetupIntent(
+  api: StripeApi,
+  { idempotency_key, provider_customer_id }: CreateSetupIntent,
+): Promise<ProviderSetupIntent> {
+  return api.call(async (stripe, timeLeft) => {
+    const create = async (customer: string | null, idempotencyKey: string) => {
+      const answer = await stripe.setupIntents.create(
+        {
+          usage: 'off_session',
+          // The sheet of a phone's wallet has no place for ways to pay that lead away from the app.
+          automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+          ...(customer === null ? {} : { customer }),
+        },
+        { ...timeLeft(), idempotencyKey },
+      )
+      const { id, client_secret } = checkResponse(setupIntent, answer)
+      return { provider_setup_intent_id: id, client_secret }
+    }
+    if (provider_customer_id === null) return create(null, idempotency_key)
+    try {
+      // A key means the same parameters each time, and by the next time the user may have another customer, or none.
+      return await create(provider_customer_id, `${idempotency_key}-${provider_customer_id}`)
+    } catch (error) {
+      if (!isMissing(error, 'customer')) throw error
+      return create(null, idempotency_key)
+    }
+  })
+}

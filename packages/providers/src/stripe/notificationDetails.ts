@@ -1,0 +1,190 @@
+// An event of Stripe's, taken apart, and what is read from it.
+
+import { Id } from '@paylog/domain/fields'
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import { Compile } from 'typebox/compile'
+import type { ProviderNotification, ProviderReport } from '../provider.ts'
+import { amountIn, codeIn, currencyIn, emailIn, idIn, moneyIn, objectIn, type StripeObject, timeIn } from './fields.ts'
+import { evidenceOf, PaymentIntent } from './paymentIntent.ts'
+
+export type StripeEventData = {
+  readonly id: string
+  readonly occurred_at: string
+  readonly object: StripeObject
+  /** What changed, as it was before. */
+  readonly previous: StripeObject
+}
+
+/** What depends on the type of the event; the envelope is the same for all. */
+export type NotificationDetails = Omit<
+  ProviderNotification,
+  'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'
+>
+
+// What Stripe's events about payments say: a status, a refund, a dispute.
+
+const paymentIntent = Compile(PaymentIntent)
+const ourId = Compile(Id)
+
+/**
+ * An event about an intent. The type says what happened; the object is how it was then. One that cannot be read states
+ * nothing, because a success over no amount could not be told from one over another; it is kept all the same.
+ */
+export function intentDetails(
+  { id, occurred_at, object }: StripeEventData,
+  status: PaymentStatus,
+): Partial<NotificationDetails> {
+  if (!paymentIntent.Check(object)) return {}
+  const evidence = evidenceOf(object, status, { provider_event_id: id, provider_time: occurred_at })
+  if (evidence === null) return {}
+  return {
+    amount_cents: evidence.amount_cents,
+    currency: evidence.currency,
+    customer_email: emailIn(object.receipt_email),
+    claimed_payment_id: paymentIdIn(object),
+    statement: { about: 'status', ...evidence },
+  }
+}
+
+/** An intent that came into being: of ours there is nothing new in it, and of another system's it says what it is. */
+export function referenceDetails(event: StripeEventData): Partial<NotificationDetails> {
+  const { statement: report, ...details } = intentDetails(event, 'pending')
+  return report ? { ...details, statement: referenceReport(event, report.provider_intent_id, null) } : details
+}
+
+export function chargeDetails(event: StripeEventData): Partial<NotificationDetails> {
+  const { object } = event
+  return {
+    ...moneyIn(object.amount, object.currency),
+    claimed_payment_id: paymentIdIn(object),
+    statement: referenceReport(event, idIn(object.payment_intent), idIn(object.id)),
+  }
+}
+
+function referenceReport(
+  event: StripeEventData,
+  provider_intent_id: string | null,
+  provider_payment_id: string | null,
+): ProviderReport {
+  const { id: provider_event_id, occurred_at: provider_time } = event
+  return { about: 'mention', provider_time, provider_event_id, provider_intent_id, provider_payment_id }
+}
+
+/** `amount_refunded` is the sum of all refunds of the charge, so this one is what was added. */
+export function refundDetails(event: StripeEventData): Partial<NotificationDetails> {
+  const { object, previous } = event
+  const [sum, before] = [amountIn(object.amount_refunded), amountIn(previous.amount_refunded)]
+  const added = sum === null || before === null ? null : sum - before
+  const [latest] = listIn(object.refunds)
+  return {
+    ...moneyIn(object.amount, object.currency),
+    claimed_payment_id: paymentIdIn(object),
+    statement: reportAbout(event, idIn(object.id), {
+      about: 'refund',
+      refund_id: idIn(latest),
+      refunded_cents: moneyIn(added, object.currency).amount_cents,
+    }),
+  }
+}
+
+export function disputeDetails(event: StripeEventData): Partial<NotificationDetails> {
+  const { object } = event
+  const money = moneyIn(object.amount, object.currency)
+  return {
+    ...money,
+    statement: reportAbout(event, idIn(object.charge), {
+      about: 'dispute',
+      dispute_id: idIn(object.id),
+      dispute_status: codeIn(object.status)?.toLowerCase() ?? 'unknown',
+      disputed_cents: money.amount_cents,
+    }),
+  }
+}
+
+type ReportSubject =
+  | Pick<Extract<ProviderReport, { about: 'refund' }>, 'about' | 'refund_id' | 'refunded_cents'>
+  | Pick<Extract<ProviderReport, { about: 'dispute' }>, 'about' | 'dispute_id' | 'dispute_status' | 'disputed_cents'>
+
+function reportAbout(
+  { id, occurred_at, object }: StripeEventData,
+  chargeId: string | null,
+  about: ReportSubject,
+): ProviderReport {
+  return {
+    ...about,
+    provider_time: occurred_at,
+    provider_event_id: id,
+    provider_intent_id: idIn(object.payment_intent),
+    provider_payment_id: chargeId,
+  }
+}
+
+/** The payment that the object names as ours. Others write what they like under the same name. */
+function paymentIdIn(object: StripeObject): string | null {
+  const { payment_id } = objectIn(object.metadata)
+  return ourId.Check(payment_id) ? payment_id : null
+}
+
+function listIn(list: unknown): readonly unknown[] {
+  const { data } = objectIn(list)
+  return Array.isArray(data) ? data : []
+}
+
+// What Stripe's events about subscriptions, their invoices, customers and saved methods say.
+
+/** @param changed whether the type alone says that the status is another one than before */
+export function subscriptionDetails(
+  { object, previous }: StripeEventData,
+  changed: boolean,
+): Partial<NotificationDetails> {
+  return {
+    currency: currencyIn(object.currency),
+    subscription: {
+      subscription_id: idIn(object.id),
+      current_period_end: periodEndIn(object),
+      status_changed: changed || codeIn(previous.status) !== null,
+      is_first_invoice: false,
+    },
+  }
+}
+
+/** Versions of the API since 2025 have the period on the items, which may differ; we read the first one. */
+function periodEndIn(subscription: StripeObject): string | null {
+  const { data } = objectIn(subscription.items)
+  const [first]: readonly unknown[] = Array.isArray(data) ? data : []
+  return timeIn(objectIn(first).current_period_end) ?? timeIn(subscription.current_period_end)
+}
+
+/**
+ * An invoice of Stripe's says which subscription it is of, if any; in the interface's own shape it says only what was paid.
+ * @param paid the field that holds what was, or was to be, paid
+ */
+export function invoiceDetails(
+  { object }: StripeEventData,
+  paid: 'amount_paid' | 'amount_due',
+): Partial<NotificationDetails> {
+  const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
+  const saysWhich = subscription_id !== null || object.object === 'invoice'
+  const is_first_invoice = object.billing_reason === 'subscription_create'
+  return {
+    ...moneyIn(object[paid] ?? object.amount, object.currency),
+    customer_email: emailIn(object.customer_email),
+    subscription: saysWhich
+      ? { subscription_id, current_period_end: null, status_changed: false, is_first_invoice }
+      : null,
+  }
+}
+
+/** Versions of the API since 2025 have it here. */
+function subscriptionOf(invoice: StripeObject): unknown {
+  return objectIn(objectIn(invoice.parent).subscription_details).subscription
+}
+
+export function customerDetails({ object }: StripeEventData): Partial<NotificationDetails> {
+  return { customer_id: idIn(object.id), customer_email: emailIn(object.email) }
+}
+
+/** A method that was detached no longer says from whom, but what changed does. */
+export function methodDetails({ object, previous }: StripeEventData): Partial<NotificationDetails> {
+  return { customer_id: idIn(object.customer) ?? idIn(previous.customer) }
+}

@@ -1,0 +1,162 @@
+// Stripe's notifications in our words: the names of all types, odd fields, and what is no event.
+import t from 'tap'
+import { readNotification } from './notifications.ts'
+import { eventFixture, intentFixture, occurred_at, payment_id, readBody, readEvent } from './testing/stripeHarness.ts'
+
+t.test('every type has its generic name, or none [6.1-card-names]', async (t) => {
+  const names: readonly [string, string | null][] = [
+    ['payment_intent.created', 'payment_intent.created'],
+    ['payment_intent.succeeded', 'payment_intent.succeeded'],
+    ['payment_intent.payment_failed', 'payment_intent.failed'],
+    ['payment_intent.failed', 'payment_intent.failed'],
+    ['payment_intent.canceled', 'payment_intent.canceled'],
+    ['payment_intent.processing', 'payment_intent.processing'],
+    ['payment_intent.amount_capturable_updated', 'payment_intent.processing'],
+    ['payment_intent.requires_action', 'payment_intent.requires_action'],
+    ['payment_intent.partially_funded', null],
+    ['payment_method.attached', 'payment_method.attached'],
+    ['payment_method.detached', 'payment_method.detached'],
+    ['payment_method.updated', 'payment_method.updated'],
+    ['payment_method.automatically_updated', 'payment_method.updated'],
+    ['customer.subscription.created', 'subscription.created'],
+    ['customer.subscription.updated', 'subscription.updated'],
+    ['customer.subscription.paused', 'subscription.updated'],
+    ['customer.subscription.resumed', 'subscription.updated'],
+    ['customer.subscription.deleted', 'subscription.deleted'],
+    ['customer.subscription.trial_will_end', 'subscription.trial_will_end'],
+    ['subscription.created', 'subscription.created'],
+    ['subscription.updated', 'subscription.updated'],
+    ['subscription.deleted', 'subscription.deleted'],
+    ['subscription.trial_will_end', 'subscription.trial_will_end'],
+    ['invoice.payment_succeeded', 'invoice.payment_succeeded'],
+    ['invoice.payment_failed', 'invoice.payment_failed'],
+    ['invoice.paid', null],
+    ['customer.created', 'customer.created'],
+    ['customer.updated', 'customer.updated'],
+    ['customer.deleted', 'customer.deleted'],
+    ['charge.succeeded', null],
+    ['charge.failed', null],
+    ['charge.refunded', null],
+    ['charge.dispute.created', null],
+    ['charge.dispute.closed', null],
+    ['refund.created', null],
+    ['refund.updated', null],
+    ['refund.failed', null],
+    ['charge.refund.updated', null],
+    ['setup_intent.succeeded', null],
+    ['something.new', null],
+    ['constructor', null],
+  ]
+  for (const [type, generic_type] of names)
+    t.match(
+      readEvent(type, intentFixture),
+      { provider_event_id: 'evt_1', provider_type: type, generic_type, occurred_at, object_id: 'pi_1' },
+      type,
+    )
+})
+
+t.test('an event of the second generation is kept and says nothing', async (t) => {
+  const thin = {
+    id: 'evt_test_65',
+    object: 'v2.core.event',
+    type: 'v1.billing.meter.error_report_triggered',
+    created: '2026-01-01T12:00:00Z',
+    livemode: false,
+    related_object: { id: 'mtr_1', type: 'billing.meter', url: '/v1/billing/meters/mtr_1' },
+  }
+  t.match(readBody(thin), {
+    provider_event_id: 'evt_test_65',
+    provider_type: 'v1.billing.meter.error_report_triggered',
+    generic_type: null,
+    occurred_at,
+    object_id: 'mtr_1',
+    statement: null,
+    subscription: null,
+  })
+  t.match(readBody({ ...thin, related_object: null, type: 'payment_intent.succeeded' }), {
+    generic_type: null,
+    statement: null,
+    object_id: null,
+  })
+})
+
+t.test('odd fields of events that say nothing about money are left out, whatever they are', async (t) => {
+  const odd = {
+    id: 'a\u0000b',
+    status: 5,
+    customer: [],
+    currency: 'euro',
+    email: {},
+    amount: 1.5,
+    items: [],
+    parent: 'x',
+  }
+  const types = [
+    'something.new',
+    'charge.succeeded',
+    'charge.refunded',
+    'charge.dispute.created',
+    'customer.subscription.updated',
+    'invoice.payment_succeeded',
+    'customer.created',
+    'payment_method.attached',
+  ]
+  for (const type of types)
+    t.match(
+      readEvent(type, odd, { status: {}, amount_refunded: 'x', customer: 7 }),
+      { object_id: null, status: null, customer_id: null, customer_email: null, amount_cents: null, currency: null },
+      type,
+    )
+})
+
+t.test('an event about a payment that cannot be read is kept and states nothing', async (t) => {
+  const odd: readonly [string, object][] = [
+    ['no amount', { ...intentFixture, amount: undefined }],
+    ['an amount that is text', { ...intentFixture, amount: '2599' }],
+    ['a part of a cent', { ...intentFixture, amount: 25.5 }],
+    ['less than nothing', { ...intentFixture, amount: -1 }],
+    ['a part of a króna', { ...intentFixture, currency: 'isk', amount: 50 }],
+    ['no currency', { ...intentFixture, currency: null }],
+    ['no id', { ...intentFixture, id: undefined }],
+  ]
+  const kept = {
+    generic_type: 'payment_intent.succeeded',
+    statement: null,
+    amount_cents: null,
+    claimed_payment_id: null,
+  }
+  for (const [what, object] of odd) t.match(readEvent('payment_intent.succeeded', object), kept, what)
+})
+
+t.test('an event of a connected account claims no payment of ours', async (t) => {
+  const claim = eventFixture('payment_intent.succeeded', { ...intentFixture, metadata: { payment_id } })
+  t.equal(readBody(claim).referenced_payment_id, payment_id)
+  t.match(readBody({ ...claim, account: 'acct_other' }), { claimed_payment_id: null, statement: { about: 'status' } })
+})
+
+t.test('what is no event is refused', async (t) => {
+  const refused = { code: 'invalid_request' }
+  const whole = eventFixture('payment_intent.succeeded', intentFixture)
+  const broken: readonly [string, unknown][] = [
+    ['a list', []],
+    ['null', null],
+    ['no id', { ...whole, id: undefined }],
+    ['a control character', { ...whole, id: 'evt_\u0000' }],
+    ['a long id', { ...whole, id: 'e'.repeat(201) }],
+    ['an empty type', { ...whole, type: '' }],
+    ['a time that is text', { ...whole, created: occurred_at }],
+    ['a time that is none', { ...whole, created: 1e15 }],
+    ['no object', { ...whole, data: {} }],
+    ['an object that is a list', { ...whole, data: { object: [] } }],
+    ['a thin event without a time', { id: 'evt_1', object: 'v2.core.event', type: 'v1.x', created: 'soon' }],
+  ]
+  for (const [what, body] of broken) t.throws(() => readBody(body), refused, what)
+  const [before, after] = JSON.stringify(eventFixture('customer.created', { id: 'cus_1', name: 'é' })).split('é')
+  const bytes: readonly [string, Buffer][] = [
+    ['no JSON', Buffer.from('no json')],
+    ['nothing', Buffer.from('')],
+    ['a byte order mark', Buffer.from(`\ufeff${before}${after}`)],
+    ['no UTF-8', Buffer.concat([Buffer.from(before ?? ''), Buffer.from([0xff]), Buffer.from(after ?? '')])],
+  ]
+  for (const [what, body] of bytes) t.throws(() => readNotification(body), refused, what)
+})

@@ -1,0 +1,225 @@
+// The signature of Stripe's notifications: HMAC-SHA256 over "<unix seconds>.<body>". https://docs.stripe.com/webhooks/signature
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { DomainError } from '@paylog/domain/errors'
+import { ClientObject } from '@paylog/domain/fields'
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Code, notificationJson, UnixTime } from '../fields.ts'
+import type { ProviderNotification } from '../provider.ts'
+import { codeIn, idIn, isoTime, Maybe } from './fields.ts'
+import {
+  chargeDetails,
+  customerDetails,
+  disputeDetails,
+  intentDetails,
+  invoiceDetails,
+  methodDetails,
+  type NotificationDetails,
+  referenceDetails,
+  refundDetails,
+  type StripeEventData,
+  subscriptionDetails,
+} from './notificationDetails.ts'
+
+/** A signature older than this may be a replay; one from further ahead could be replayed for longer. */
+const toleranceSeconds = 300
+
+/**
+ * Checks a `stripe-signature` header, `t=…,v1=…[,v1=…][,v0=…]`, against the bytes that came. The `stripe` package would
+ * decode the bytes first, so that several bodies have the same signature, and would accept a time that is ahead.
+ * @param secrets every secret that is valid now; more than one during a rotation
+ * @throws DomainError `invalid_signature`
+ */
+export function verifyStripeSignature(
+  secrets: readonly string[],
+  header: string | string[] | undefined,
+  body: Buffer,
+  now: Date,
+): void {
+  const { timestamp, signatures } = readStripeSignature(header, now)
+  // The whole secret is the key, with its prefix and without any decoding.
+  const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest())
+  const isSigned = signatures.some((given) => expected.some((mac) => timingSafeEqual(mac, given)))
+  if (!isSigned) throw new DomainError('invalid_signature', 'The signature does not match the body')
+}
+
+/**
+ * Stripe signs with each of its secrets during a rotation, and adds schemes; unknown ones say nothing.
+ * @throws DomainError `invalid_signature` for a header that is malformed, or whose time is too far from `now`
+ */
+export function readStripeSignature(
+  header: string | string[] | undefined,
+  now: Date,
+): { timestamp: string; signatures: readonly Buffer[] } {
+  const parts = typeof header === 'string' ? header.split(',') : []
+  const [timestamp, ...others] = parts.filter((part) => part.startsWith('t=')).map((part) => part.slice(2))
+  const signatures = parts
+    .filter((part) => /^v1=[0-9a-f]{64}$/.test(part))
+    .map((part) => Buffer.from(part.slice(3), 'hex'))
+  if (timestamp === undefined || others.length > 0 || !/^\d{1,12}$/.test(timestamp) || signatures.length === 0)
+    throw new DomainError('invalid_signature', 'The stripe-signature header is missing or malformed')
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds)
+    throw new DomainError('invalid_signature', `The signature is not from within ${toleranceSeconds} seconds`)
+  return { timestamp, signatures }
+}
+
+// Every kind of Stripe event that means something to us: its generic name, and what is read from it.
+
+type NotificationKind = {
+  /** `null` where another event of Stripe's tells the same, or no generic name exists. */
+  readonly generic: string | null
+  readonly details?: (event: StripeEventData) => Partial<NotificationDetails>
+}
+
+const intentKind = (generic: string, status: PaymentStatus): NotificationKind => ({
+  generic: `payment_intent.${generic}`,
+  details: (said) => intentDetails(said, status),
+})
+const methodKind = (generic: string): NotificationKind => ({
+  generic: `payment_method.${generic}`,
+  details: methodDetails,
+})
+const subscriptionKind = (generic: string, status: 'as_told' | 'changed' = 'as_told'): NotificationKind => ({
+  generic: `subscription.${generic}`,
+  details: (said) => subscriptionDetails(said, status === 'changed'),
+})
+const invoiceKind = (generic: string, paid: 'amount_paid' | 'amount_due'): NotificationKind => ({
+  generic: `invoice.${generic}`,
+  details: (said) => invoiceDetails(said, paid),
+})
+const customerKind = (generic: string): NotificationKind => ({
+  generic: `customer.${generic}`,
+  details: customerDetails,
+})
+const chargeKind: NotificationKind = { generic: null, details: chargeDetails }
+const disputeKind: NotificationKind = { generic: null, details: disputeDetails }
+
+/** By Stripe's names, and by the generic ones of the interface where those differ. */
+export const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
+  ['payment_intent.created', { generic: 'payment_intent.created', details: referenceDetails }],
+  ['payment_intent.succeeded', intentKind('succeeded', 'succeeded')],
+  ['payment_intent.payment_failed', intentKind('failed', 'failed')],
+  ['payment_intent.failed', intentKind('failed', 'failed')],
+  ['payment_intent.canceled', intentKind('canceled', 'canceled')],
+  ['payment_intent.processing', intentKind('processing', 'processing')],
+  ['payment_intent.amount_capturable_updated', intentKind('processing', 'processing')],
+  ['payment_intent.requires_action', intentKind('requires_action', 'pending')],
+
+  // The intent's own events tell of the same money; the charge's would tell it twice.
+  ['charge.succeeded', chargeKind],
+  ['charge.failed', chargeKind],
+  ['charge.refunded', { generic: null, details: refundDetails }],
+  ['charge.dispute.created', disputeKind],
+  ['charge.dispute.updated', disputeKind],
+  ['charge.dispute.closed', disputeKind],
+  ['charge.dispute.funds_withdrawn', disputeKind],
+  ['charge.dispute.funds_reinstated', disputeKind],
+
+  ['payment_method.attached', methodKind('attached')],
+  ['payment_method.detached', methodKind('detached')],
+  ['payment_method.updated', methodKind('updated')],
+  ['payment_method.automatically_updated', methodKind('updated')],
+
+  ['customer.subscription.created', subscriptionKind('created')],
+  ['customer.subscription.updated', subscriptionKind('updated')],
+  ['customer.subscription.paused', subscriptionKind('updated', 'changed')],
+  ['customer.subscription.resumed', subscriptionKind('updated', 'changed')],
+  ['customer.subscription.deleted', subscriptionKind('deleted')],
+  ['customer.subscription.trial_will_end', subscriptionKind('trial_will_end')],
+  ['subscription.created', subscriptionKind('created')],
+  ['subscription.updated', subscriptionKind('updated')],
+  ['subscription.deleted', subscriptionKind('deleted')],
+  ['subscription.trial_will_end', subscriptionKind('trial_will_end')],
+
+  // `invoice.paid` tells the same, and also of invoices that were paid outside Stripe.
+  ['invoice.payment_succeeded', invoiceKind('payment_succeeded', 'amount_paid')],
+  ['invoice.payment_failed', invoiceKind('payment_failed', 'amount_due')],
+
+  ['customer.created', customerKind('created')],
+  ['customer.updated', customerKind('updated')],
+  ['customer.deleted', customerKind('deleted')],
+])
+
+// Stripe's notifications in our words. https://docs.stripe.com/api/events
+
+const stripeEvent = Compile(
+  Type.Object({
+    id: Code,
+    type: Code,
+    created: UnixTime,
+    /** Set when the event is of another account that is connected to ours. */
+    account: Maybe(Code),
+    data: Type.Object({ object: ClientObject(), previous_attributes: Maybe(ClientObject()) }),
+  }),
+)
+
+/** The second generation of events names its object and does not hold it. None of them is about what we keep. */
+const thinEvent = Compile(
+  Type.Object({
+    id: Code,
+    object: Type.Literal('v2.core.event'),
+    type: Code,
+    created: Type.String({ format: 'date-time' }),
+    related_object: Maybe(Type.Object({ id: Code })),
+  }),
+)
+
+/**
+ * What a notification says. Types that we do not know are kept all the same.
+ * @throws DomainError `invalid_request` when it is no event of Stripe's
+ */
+export function readNotification(body: Buffer): ProviderNotification {
+  const { json: event } = notificationJson(body)
+  if (thinEvent.Check(event)) {
+    const { id, type, created, related_object } = event
+    const occurred_at = new Date(created).toISOString()
+    return toProviderNotification({ id, type, occurred_at, generic: null }, { object_id: related_object?.id ?? null })
+  }
+  if (!stripeEvent.Check(event)) {
+    const [first] = stripeEvent.Errors(event)
+    throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
+  }
+  const { id, type, created, account, data } = event
+  const occurred_at = isoTime(created)
+  const kind = notificationKinds.get(type)
+  const previous = data.previous_attributes ?? {}
+  return toProviderNotification(
+    { id, type, occurred_at, generic: kind?.generic ?? null },
+    {
+      object_id: idIn(data.object),
+      status: codeIn(data.object.status)?.toLowerCase() ?? null,
+      customer_id: idIn(data.object.customer),
+      ...kind?.details?.({ id, occurred_at, object: data.object, previous }),
+      // Our intents are our account's. What others write into theirs is no claim on a payment of ours.
+      ...(account ? { claimed_payment_id: null } : {}),
+    },
+  )
+}
+
+function toProviderNotification(
+  event: {
+    readonly id: string
+    readonly type: string
+    readonly occurred_at: string
+    readonly generic: string | null
+  },
+  details: Partial<NotificationDetails>,
+): ProviderNotification {
+  return {
+    provider_event_id: event.id,
+    provider_type: event.type,
+    generic_type: event.generic,
+    occurred_at: event.occurred_at,
+    object_id: null,
+    amount_cents: null,
+    currency: null,
+    status: null,
+    customer_id: null,
+    customer_email: null,
+    referenced_payment_id: null,
+    report: null,
+    subscription: null,
+    ...details,
+  }
+}

@@ -1,0 +1,95 @@
+// Stripe's notifications as a test writes them, and what we read from them.
+
+import { createServer, type RequestListener } from 'node:http'
+import { listen } from '@paylog/testing/fakeServer'
+import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Test } from 'tap'
+import type { CreateIntent, Provider } from '../../provider.ts'
+import { connectStripe } from '../../testing/providerHarness.ts'
+import { readNotification } from '../notifications.ts'
+
+/** Unix seconds, and the same time in ISO 8601. */
+export const createdSeconds = 1_767_268_800
+export const occurred_at = '2026-01-01T12:00:00.000Z'
+export const intentFixture = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'processing', customer: 'cus_1' }
+
+export const eventFixture = (type: string, object: object, previous_attributes?: object) => ({
+  id: 'evt_1',
+  object: 'event',
+  type,
+  created: createdSeconds,
+  data: { object, ...(previous_attributes ? { previous_attributes } : {}) },
+})
+export const readBody = (body: unknown) => readNotification(Buffer.from(JSON.stringify(body)))
+export const readEvent = (type: string, object: object, previous?: object) =>
+  readBody(eventFixture(type, object, previous))
+
+// The Stripe adapter beside the fake Stripe, for tests.
+
+export const payment_id = '018f0000-0000-7000-8000-000000000001'
+
+export const createIntentRequest: CreateIntent = {
+  payment_id,
+  idempotency_key: payment_id,
+  amount_cents: 2599,
+  currency: 'EUR',
+  description: null,
+  provider_method_id: null,
+  provider_customer_id: null,
+}
+
+type StripeCapability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'
+/** What other providers may lack, Stripe has. */
+export type ConnectedStripe = Provider & { readonly [Name in StripeCapability]: NonNullable<Provider[Name]> }
+
+type Options = { readonly timeoutMs?: number; readonly secretKey?: string; readonly now?: () => Date }
+
+export async function stripeHarness(
+  t: Test,
+  { timeoutMs = 5000, secretKey = 'sk_test_example', now = () => new Date() }: Options = {},
+): Promise<{ readonly fake: FakeStripe; readonly stripe: ConnectedStripe }> {
+  const fake = await startFakeStripe(t, { now })
+  return { fake, stripe: stripeAt(t, fake.origin, { timeoutMs, secretKey }) }
+}
+
+/** The adapter beside a server that answers whatever it likes. */
+export async function stripeWithListener(
+  t: Test,
+  listener: RequestListener,
+  options: Options = {},
+): Promise<ConnectedStripe> {
+  return stripeAt(t, await listen(t, createServer(listener)), options)
+}
+
+export function stripeAt(
+  t: Test,
+  apiBase: string,
+  { timeoutMs = 5000, secretKey = 'sk_test_example' }: Options = {},
+): ConnectedStripe {
+  const stripe = connectStripe(t, { origin: apiBase, secretKey, webhookSecret: 'whsec_example' }, { timeoutMs })
+  const { retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods } = stripe
+  if (!retrieveIntent || !findIntents || !cancelIntent || !createSetupIntent || !methods)
+    throw new Error('Stripe lacks something')
+  return { ...stripe, retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods }
+}
+
+/** With a user who is a customer already. */
+export async function withCustomer(t: Test) {
+  const { fake, stripe } = await stripeHarness(t)
+  const { methods } = stripe
+  const person = { idempotency_key: 'customer', user_id: 'u1', email: 'user@example.com', name: 'User Example' }
+  const provider_customer_id = await methods.createCustomer(person)
+  if (provider_customer_id === null) throw new Error('Stripe has customers')
+  return { fake, stripe, methods, person, provider_customer_id }
+}
+
+/** What a payment knows of an intent. */
+export function refOf(provider_intent_id: string) {
+  return {
+    payment_id,
+    provider_intent_id,
+    provider_payment_id: null,
+    currency: 'EUR',
+    created_at: '2026-01-01T12:00:00.000Z',
+  }
+}

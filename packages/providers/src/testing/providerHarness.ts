@@ -1,0 +1,72 @@
+// For tests: calls that start when they are made, and are given up when their own time is over.
+
+import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Test } from 'tap'
+import { createAuthorizeNet } from '../authorize-net/authorizeNet.ts'
+import { createPace } from '../pacing.ts'
+import { createPaypal } from '../paypal/paypal.ts'
+import type { Provider } from '../provider.ts'
+import type { ProviderObject } from '../providerPlugin.ts'
+import { type Simulator, simulators } from '../simulation.ts'
+import { createStripe } from '../stripe/stripe.ts'
+
+export const unlimitedPace = createPace({ perSecond: 0, patienceMs: 0 })
+
+// Simulated notifications with the same id and time in every test.
+
+export const simulatedId = '018f0000-0000-7000-8000-000000000001'
+export const simulatedAt = new Date('2026-01-02T03:04:05.678Z')
+
+export function simulatorOf(provider: string): Simulator {
+  const simulator = simulators.get(provider)
+  if (!simulator) throw new Error(provider)
+  return simulator
+}
+
+export function simulate(provider: string, type: string, object: ProviderObject, generic_type: string | null = null) {
+  return simulatorOf(provider).simulate({ type, generic_type, payload: object, id: simulatedId, at: simulatedAt })
+}
+
+// For tests: the adapters, connected to fakes of their providers. Each is closed with its test.
+
+/** Unpaced unless a test is about it. */
+type CallLimits = { readonly timeoutMs?: number; readonly maxPerSecond?: number }
+const defaultTimeoutMs = 5_000
+
+type StripeAccount = Pick<FakeStripe, 'origin' | 'secretKey' | 'webhookSecret'>
+
+export function connectStripe(
+  t: Test,
+  { origin: apiBase, secretKey, webhookSecret }: StripeAccount,
+  { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
+): Provider {
+  return closing(t, createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs, maxPerSecond }))
+}
+
+type PaypalAccount = Pick<FakePaypal, 'apiBase' | 'clientId' | 'clientSecret' | 'webhookIds'>
+
+export function connectPaypal(
+  t: Test,
+  { apiBase, clientId, clientSecret, webhookIds }: PaypalAccount,
+  { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
+): Provider {
+  return closing(t, createPaypal({ apiBase, clientId, clientSecret, webhookIds, timeoutMs, maxPerSecond }))
+}
+
+type AuthorizeNetAccount = Pick<FakeAuthorizeNet, 'origin' | 'apiLoginId' | 'transactionKey' | 'signatureKey'>
+
+export function connectAuthorizeNet(
+  t: Test,
+  { origin: apiBase, apiLoginId, transactionKey, signatureKey }: AuthorizeNetAccount,
+  { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
+): Provider {
+  const account = { apiLoginId, transactionKey, signatureKeys: [signatureKey] }
+  return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs, maxPerSecond }))
+}
+
+function closing(t: Test, provider: Provider): Provider {
+  t.teardown(() => provider.close())
+  return provider
+}

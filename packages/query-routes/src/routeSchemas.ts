@@ -1,0 +1,187 @@
+// What the routes of every resource are given, and what their descriptions share.
+
+import { type Actor, guestOwner, ownerOf } from '@paylog/domain/actor'
+import { DomainError, type ErrorCode } from '@paylog/domain/errors'
+import { Nullable, recordedId } from '@paylog/domain/fields'
+import type { Found, ListPage, ResourceQuery } from '@paylog/projections/queries/listPage'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { type Callers, type KnownActor, knownActor } from '@paylog/runtime/http/callers'
+import { callerSecurity, dataResponse, errorResponses, etagHeader } from '@paylog/runtime/http/openApiSchemas'
+import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
+
+export type QueryDependencies = {
+  readonly db: Queryable
+  readonly sessionOrGuest: Callers['sessionOrGuest']
+  readonly session: Callers['session']
+  readonly administrator: Callers['administrator']
+  readonly readAfter: ReadAfter
+}
+
+/**
+ * The part of a route's schema that is the same for all of them.
+ * @param codes of the errors that not every read has
+ */
+export const readSchema = (tag: string, operationId: string, summary: string, ...codes: readonly ErrorCode[]) => ({
+  // What could not be waited for may be missing, or the database be away altogether.
+  ...errorResponses(codes, { 404: staleHeader, 503: staleHeader }),
+  tags: [tag],
+  operationId,
+  summary,
+  description: 'For a session, or for a guest with a token: what is not the caller’s own is not there.',
+  headers: ReadAfterHeaders,
+  security: callerSecurity,
+})
+
+// Which caller a list is for, as the list itself tells it (interface, section 4.2).
+
+export const UserContext = Type.Object({
+  authenticated: Type.Boolean(),
+  user_id: Nullable(Type.String()),
+  user_type: Type.String(),
+  user_email: Nullable(Type.String()),
+  search_method: Type.Enum(['user_id', 'guest_email']),
+})
+export type UserContext = Static<typeof UserContext>
+
+export function userContext(actor: KnownActor): UserContext {
+  if (actor.kind === 'guest') {
+    return {
+      authenticated: false,
+      user_id: null,
+      user_type: 'guest',
+      user_email: actor.guest_email,
+      search_method: 'guest_email',
+    }
+  }
+  const { user_id, user_type, user_email } = actor
+  return { authenticated: true, user_id, user_type, user_email, search_method: 'user_id' }
+}
+
+/** An `onRequest` hook behind `sessionOrGuest`: a guest that names another guest's e-mail is refused, not answered with nothing. */
+export const ownEmailOnly: onRequestAsyncHookHandler = async ({ actor, query }) => {
+  if (actor.kind !== 'guest' || typeof query !== 'object' || query === null || !('guest_email' in query)) return
+  const { guest_email } = query
+  // A repeated parameter is not text; validation refuses it.
+  if (typeof guest_email === 'string' && guestOwner(guest_email) !== ownerOf(actor))
+    throw new DomainError('forbidden', 'A guest token gives access to its own e-mail only')
+}
+
+// What all lists have in common: how they are asked for, and how they answer.
+
+/** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
+export const maxPage = 2_147_483_647
+
+/** In the query of every list. */
+export const listParameters = {
+  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1, description: 'Which page, from 1' }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'How many of a page' }),
+  guest_email: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The e-mail on record; a guest has no other than its own',
+    }),
+  ),
+  token: Type.Optional(Type.String({ description: 'Guest token' })),
+}
+
+/** @param where in words, what is searched */
+export const searchParameter = (where: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 255,
+      // Control characters are in nothing that one could search for; U+001F separates the texts that are searched.
+      pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+      description: `Part of ${where}, in any case`,
+    }),
+  )
+
+export const OrderDir = Type.Enum(['asc', 'desc'])
+
+/** @param meta what one list tells beside its page, also in the example */
+export const listResponse = <Item extends TSchema, Meta extends TProperties>(
+  item: Item,
+  meta: Meta,
+  example: { readonly item: object; readonly meta?: object },
+) =>
+  Type.Object(
+    {
+      success: Type.Literal(true),
+      data: Type.Array(item),
+      meta: Type.Object({
+        page: Type.Integer(),
+        limit: Type.Integer(),
+        total: Type.Integer(),
+        hasMore: Type.Boolean(),
+        ...meta,
+      }),
+      user_context: UserContext,
+    },
+    {
+      description: 'One page of what the caller may see',
+      headers: staleHeader,
+      examples: [
+        {
+          success: true,
+          data: [example.item],
+          meta: { page: 1, limit: 20, total: 1, hasMore: false, ...example.meta },
+          user_context: exampleContext,
+        },
+      ],
+    },
+  )
+
+const exampleContext: UserContext = {
+  authenticated: true,
+  user_id: '00000000-0000-4000-8000-000000000001',
+  user_type: 'user',
+  user_email: 'ada@example.com',
+  search_method: 'user_id',
+}
+
+/** The answer with one page of a list. */
+export function toListResponse<Item, Meta extends object>(
+  caller: KnownActor,
+  { page, limit, meta }: { readonly page: number; readonly limit: number; readonly meta: Meta },
+  { items, total }: ListPage<Item>,
+) {
+  return {
+    success: true as const,
+    data: [...items],
+    meta: { page, limit, total, hasMore: page * limit < total, ...meta },
+    user_context: userContext(caller),
+  }
+}
+
+// What all single resources have in common: how they are asked for, and how they answer.
+
+export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })
+export const ItemQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
+
+export const itemResponse = <Resource extends TSchema>(resource: Resource, example: object) =>
+  dataResponse(resource, {
+    description: 'What was asked for',
+    headers: { ...etagHeader, ...staleHeader },
+    examples: [{ success: true, data: example }],
+  })
+
+/**
+ * Answers with what the caller asks for, and its revision as `ETag`.
+ * @param what in words, for the refusal
+ * @throws DomainError `not_found`, in the same words for what is no id, what is missing, and what is someone else's
+ */
+export async function replyWithItem<Item>(
+  { actor, params: { id } }: { readonly actor: Actor; readonly params: { readonly id: string } },
+  reply: Pick<FastifyReply, 'header'>,
+  what: string,
+  get: (question: ResourceQuery) => Promise<Found<Item> | undefined>,
+) {
+  const owner = ownerOf(knownActor(actor))
+  const recorded = recordedId(id)
+  const found = recorded === null ? undefined : await get({ id: recorded, owner })
+  if (found === undefined) throw new DomainError('not_found', `No ${what} with this id`)
+  reply.header('etag', `"${found.revision}"`)
+  return { success: true as const, data: found.item }
+}

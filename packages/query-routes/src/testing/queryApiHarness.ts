@@ -1,0 +1,77 @@
+// The API on a database of its own, with the sandbox identity backend behind it.
+import { createIdentity } from '@paylog/identity/identity'
+import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
+import { createApplier } from '@paylog/projections/apply/applier'
+import { projections } from '@paylog/projections/registry'
+import { createLogFixture, user } from '@paylog/projections/testing/logFixture'
+import { readModelDatabase } from '@paylog/projections/testing/projectionHarness'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import type { Test } from 'tap'
+import { queryApi } from '../queryApi.ts'
+
+export const ada = user('00000000-0000-4000-8000-000000000001', 'ada@example.com')
+export const grace = user('00000000-0000-4000-8000-000000000002', 'grace@example.com')
+export const asAda = { authorization: 'Bearer demo-session' }
+export const asGrace = { 'x-session-id': 'demo-session-2' }
+export const asAdmin = { 'x-session-id': 'demo-admin-session' }
+export const asGuest = { 'x-guest-token': 'demo-guest-token' }
+
+const otherGuest = { token: 'other-guest-token', email: 'other@example.com', name: 'Other Guest', expires_at: null }
+const asOtherGuest = { 'x-guest-token': otherGuest.token }
+
+/** Everybody who may read, and which of the owners' things is theirs. */
+export const callers = [
+  { own: 'ada', headers: asAda },
+  { own: 'grace', headers: asGrace },
+  { own: 'guest', headers: asGuest },
+  { own: 'other', headers: asOtherGuest },
+  { own: 'none', headers: asAdmin },
+] as const
+
+/**
+ * The routes as the api would mount them, and a log whose events `project` makes readable.
+ * @param pool on read models that somebody else keeps up
+ */
+export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
+  const backend = await startFakeIdentity(t, { guestTokens: [otherGuest] })
+  const identity = createIdentity({
+    authUrl: backend.authUrl,
+    service: 'payments',
+    adminUserTypes: ['admin'],
+    timeoutMs: 2_000,
+  })
+  const db = pool ?? (await readModelDatabase(t)).pool
+  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  await http.register(queryApi({ db, actorOf: identity.actorOf }))
+  t.teardown(async () => {
+    await http.close()
+    await identity.close()
+  })
+
+  const log = createLogFixture()
+  const appliers = projections.map((projection) => createApplier({ pool: db, projection, version: 1 }))
+  let projected = 0
+  return {
+    http,
+    pool: db,
+    log,
+    broken: {
+      /** The identity backend misbehaves like this from now on. */
+      set fault(fault: SandboxFault | undefined) {
+        backend.breakWith(fault)
+      },
+    },
+    /** Projects what was logged since the last time. */
+    async project() {
+      for (const applier of appliers) {
+        await applier.start()
+        await applier.apply(log.batch(projected))
+      }
+      projected = log.events.length
+    },
+    /** Sent at once, not only when it is awaited, as `inject` alone would. */
+    get: async (url: string, headers: Record<string, string> = asAda) => await http.inject({ url, headers }),
+  }
+}

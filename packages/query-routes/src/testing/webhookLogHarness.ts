@@ -1,0 +1,106 @@
+// Outgoing webhooks, put on record by the worker's own code as if it had sent them.
+import { randomUUID } from 'node:crypto'
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
+import { type AttemptResult, createDeliveries } from '@paylog/deliveries/tables/deliveries'
+import type { Outbound } from '@paylog/webhooks/outbound'
+import type { Test } from 'tap'
+import { queryApiHarness } from './queryApiHarness.ts'
+
+/** What a test says of an attempt; without an error it succeeded. */
+export type AttemptFixture = Partial<
+  Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>
+> & {
+  /** Leaves the delivery pending until then. */
+  readonly next?: Date
+}
+
+const started = new Date('2026-03-01T10:00:00.000Z')
+const second = (n: number) => new Date(started.getTime() + n * 1000)
+
+export const failed: AttemptFixture = { error: 'http_status', httpStatus: 500, responseBody: 'out of order' }
+
+/** The routes, and a worker that sends nothing. */
+export async function webhookLogHarness(t: Test) {
+  const api = await queryApiHarness(t)
+  const { pool } = api
+  await migrateWebhooks(pool)
+  const deliveries = createDeliveries(pool)
+  let position = 0n
+
+  /** Records what is to be sent, of which a test says what matters to it. @returns the ids */
+  async function record(messages: readonly Partial<Outbound>[], at = second(Number(position))): Promise<string[]> {
+    const whole = messages.map((message) => ({ ...outboundFixture(), ...message }))
+    const from = position === 0n ? undefined : { commit: position, prepare: position }
+    position += 1n
+    await deliveries.record({
+      name: 'webhooks',
+      from,
+      to: { commit: position, prepare: position },
+      at,
+      messages: whole,
+    })
+    return whole.map(({ id }) => id)
+  }
+
+  /** Records how attempts ended, those of one delivery in their order. @param before how many there were already */
+  async function attempt(id: string, tried: readonly AttemptFixture[], before = 0): Promise<void> {
+    for (const [index, { next, ...facts }] of tried.entries()) {
+      const isLast = index === tried.length - 1
+      const isPending = next !== undefined || !isLast || facts.disablesNode === true
+      const recorded = await deliveries.finish({
+        deliveryId: id,
+        attempt: before + index + 1,
+        at: second(index),
+        ms: 12,
+        httpStatus: 200,
+        error: null,
+        responseBody: 'ok',
+        disablesNode: false,
+        status: isPending ? 'pending' : facts.error ? 'failed' : 'succeeded',
+        nextAttemptAt: next ?? (isPending && !facts.disablesNode ? second(index + 1) : null),
+        ...facts,
+      })
+      if (!recorded) throw new Error(`the attempt ${before + index + 1} of ${id} was not recorded`)
+    }
+  }
+
+  return {
+    ...api,
+    record,
+    attempt,
+    /** One message with all its attempts. @returns its id */
+    async send(message: Partial<Outbound> = {}, tried: readonly AttemptFixture[] = [{}]): Promise<string> {
+      const [id = ''] = await record([message])
+      await attempt(id, tried)
+      return id
+    },
+    /** As an operator has it sent again. */
+    async redeliver(id: string): Promise<void> {
+      await pool.query(
+        `update webhooks.deliveries set status = 'pending', series_start = attempts, next_attempt_at = $2, sweep_at = $2
+         where id = $1`,
+        [id, second(60)],
+      )
+    },
+  }
+}
+
+function outboundFixture(): Outbound {
+  const payment_id = randomUUID()
+  return {
+    id: randomUUID(),
+    node: '1',
+    event: 'payment.succeeded',
+    mode: 'canonical',
+    provider: 'sandbox',
+    body: '{"event":"payment.succeeded"}',
+    source_stream: `payment-${payment_id}`,
+    source_revision: 2n,
+    source_event_id: randomUUID(),
+    correlation_id: 'request-1',
+    causation_id: 'request-1',
+    payment_id,
+    user_id: null,
+    is_test: false,
+  }
+}

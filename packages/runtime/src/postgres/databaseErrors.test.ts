@@ -1,0 +1,71 @@
+import { freePort } from '@paylog/testing/processes'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createHttp } from '../http/http.ts'
+import { createLog } from '../telemetry/log.ts'
+import { isDatabaseUnavailable } from './databaseErrors.ts'
+import { createPool } from './postgres.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+
+function poolOn(t: Test, databaseUrl: string, answerTimeoutMs = 5_000) {
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, queryTimeoutMs: answerTimeoutMs, log })
+  t.teardown(() => pool.end())
+  return pool
+}
+
+/** What the work fails with. */
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => {
+      throw new Error('it should have failed')
+    },
+    (error: unknown) => error,
+  )
+}
+
+t.test(
+  'a connection that is ended in the middle of a transaction fails the transaction and not the process',
+  async (t) => {
+    const { databaseUrl } = await createTestDatabase(t)
+    const pool = poolOn(t, databaseUrl)
+    const client = await pool.connect()
+    await client.query('begin')
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const ended = new Promise((resolve) => client.once('end', resolve))
+    await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+    await ended
+    t.ok(isDatabaseUnavailable(await failureOf(client.query('select 1'))))
+    client.release(true)
+    t.equal((await pool.query('select 1 as one')).rows[0]?.one, 1)
+  },
+)
+
+t.test('a database that refuses or is silent is away', async (t) => {
+  const refused = `postgresql://x:x@127.0.0.1:${await freePort()}/x`
+  t.ok(isDatabaseUnavailable(await failureOf(poolOn(t, refused).query('select 1'))))
+  const { databaseUrl } = await createTestDatabase(t)
+  t.ok(
+    isDatabaseUnavailable(await failureOf(poolOn(t, databaseUrl, 300).query('select pg_sleep(2)'))),
+    'no answer in time',
+  )
+})
+
+t.test('a wrong statement is a mistake of ours, and so is everything else', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const pool = poolOn(t, databaseUrl)
+  for (const statement of ['select nothing', 'select 1/0', 'selec 1'])
+    t.notOk(isDatabaseUnavailable(await failureOf(pool.query(statement))), statement)
+  for (const other of [new Error('x'), new pg.DatabaseError('x', 1, 'error'), undefined, 'x'])
+    t.notOk(isDatabaseUnavailable(other))
+})
+
+t.test('while the database is away requests are answered 503', async (t) => {
+  const pool = poolOn(t, `postgresql://x:x@127.0.0.1:${await freePort()}/x`)
+  const http = createHttp({ log })
+  http.get('/', async () => pool.query('select 1'))
+  const response = await http.inject('/')
+  t.equal(response.statusCode, 503)
+  t.match(response.json(), { success: false, error: { code: 'service_unavailable' } })
+})

@@ -1,0 +1,46 @@
+// The sandbox identity backend over HTTP, for tests that need callers.
+import {
+  createSandboxIdentity,
+  demoGuestTokens,
+  demoSessions,
+  type SandboxFault,
+  type SandboxGuestToken,
+} from '@paylog/identity/sandboxIdentity'
+import type { Test } from 'tap'
+import { listen } from './fakeServer.ts'
+
+export type FakeIdentity = {
+  readonly authUrl: string
+  /** From now on the backend misbehaves like this; nothing heals it. */
+  breakWith(fault: SandboxFault | undefined): void
+}
+
+/** Starts the backend with the demo callers, those given, and an expired guest token, `expired-guest-token`. */
+export async function startFakeIdentity(
+  t: Test,
+  { guestTokens = [] }: { guestTokens?: readonly SandboxGuestToken[] } = {},
+): Promise<FakeIdentity> {
+  let fault: SandboxFault | undefined
+  const server = createSandboxIdentity({
+    sessions: demoSessions,
+    guestTokens: [
+      ...demoGuestTokens,
+      ...guestTokens,
+      {
+        token: 'expired-guest-token',
+        email: 'guest@example.com',
+        name: 'Guest Example',
+        expires_at: '2020-01-01T00:00:00.000Z',
+      },
+    ],
+    now: Date.now,
+    fault: () => fault,
+  })
+  const authUrl = await listen(t, server)
+  return {
+    authUrl,
+    breakWith(next) {
+      fault = next
+    },
+  }
+}

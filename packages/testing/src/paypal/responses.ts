@@ -1,0 +1,111 @@
+// How PayPal answers: JSON, and errors in its own form.
+
+import { randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { valueAt } from '../fakeServer.ts'
+
+export type FakeResponse = {
+  readonly status: number
+  /** Made when the answer is written, so that it shows the state of that moment. `undefined` is an empty body. */
+  readonly body: () => unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function respondWith(status: number, body: () => unknown): FakeResponse {
+  return { status, body }
+}
+
+const titles: Readonly<Record<number, readonly [name: string, message: string]>> = {
+  400: ['INVALID_REQUEST', 'Request is not well-formed, syntactically incorrect, or violates schema.'],
+  404: ['RESOURCE_NOT_FOUND', 'The specified resource does not exist.'],
+  409: ['RESOURCE_CONFLICT', 'The server has detected a conflict while processing this request.'],
+  422: ['UNPROCESSABLE_ENTITY', 'The requested action could not be performed, or failed business validation.'],
+}
+
+/** A refusal with one detail. */
+export function errorResponse(status: number, issue: string, field?: string): FakeResponse {
+  const [name = 'ERROR', message = 'It did not work.'] = titles[status] ?? []
+  return respondWith(status, () => ({
+    name,
+    message,
+    debug_id: debugId,
+    details: [{ issue, description: 'What PayPal says about it.', ...(field === undefined ? {} : { field }) }],
+    links: [{ href: `https://developer.paypal.com/api/rest/errors/#${issue}`, rel: 'information_link', method: 'GET' }],
+  }))
+}
+
+export const validationError = respondWith(400, () => ({
+  name: 'VALIDATION_ERROR',
+  message: 'Invalid request - see details',
+  debug_id: debugId,
+  details: [{ field: '', location: 'body', issue: 'MISSING_OR_INVALID' }],
+  links: [],
+}))
+
+export const invalidToken = respondWith(401, () => ({
+  error: 'invalid_token',
+  error_description: 'Token signature failed',
+}))
+
+export const invalidClient = respondWith(401, () => ({
+  error: 'invalid_client',
+  error_description: 'Client Authentication failed',
+}))
+
+/** Too many requests. @param headers perhaps with a `retry-after`, which PayPal does not promise */
+export function rateLimited(headers: Readonly<Record<string, string>>): FakeResponse {
+  const body = () => ({
+    name: 'RATE_LIMIT_REACHED',
+    message: 'Too many requests. Blocked due to rate limiting.',
+    debug_id: debugId,
+    links: [],
+  })
+  return { status: 429, body, headers }
+}
+
+export function send(response: ServerResponse, { status, body, headers }: FakeResponse): void {
+  const content = body()
+  response.writeHead(status, { 'content-type': 'application/json', 'paypal-debug-id': debugId, ...headers })
+  response.end(content === undefined ? '' : JSON.stringify(content))
+}
+
+const debugId = 'f00dfacefeed1'
+
+// Texts in JSON that may be anything.
+
+/** The text at a path, if it matches. */
+export function textAt(value: unknown, pattern: RegExp, ...path: readonly (string | number)[]): string | undefined {
+  const found = valueAt(value, ...path)
+  return typeof found === 'string' && pattern.test(found) ? found : undefined
+}
+
+/** @returns nothing for what is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+// Ids as PayPal makes them.
+
+const letters = 'ABCDEFGHJKLMNPRSTUVWXY0123456789'
+
+/** Seventeen capitals and digits. */
+export function paypalId(): string {
+  return Array.from(randomBytes(17), (byte) => letters[byte % letters.length]).join('')
+}
+
+// What PayPal says of a text that is not as it should be.
+
+/** @returns nothing when it is as it should be */
+export function textIssue(
+  text: unknown,
+  { min, max, isRequired }: { readonly min: number; readonly max: number; readonly isRequired: boolean },
+): string | undefined {
+  if (text === undefined) return isRequired ? 'MISSING_REQUIRED_PARAMETER' : undefined
+  if (typeof text !== 'string') return 'INVALID_PARAMETER_SYNTAX'
+  if (text.length < min) return 'INVALID_STRING_MIN_LENGTH'
+  return text.length > max ? 'INVALID_STRING_MAX_LENGTH' : undefined
+}

@@ -1,0 +1,133 @@
+// The fake Stripe's paths of payment intents.
+
+import { invalid, noSuch, StripeApiError } from './errors.ts'
+import { checkCharge, numberIn, textIn, textsIn } from './params.ts'
+import { cancel as cancelNow, declined, pay } from './payer.ts'
+import { intentBody, type StripeIntent } from './paymentBodies.ts'
+import type { Route, RouteCall, StripeState } from './state.ts'
+import { usableMethod } from './vaultRoutes.ts'
+
+/** The test method to which every create call with it is declined. Stripe itself says so no sooner than at confirmation. */
+const declinedMethod = 'pm_card_chargeDeclined'
+
+export const intentRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents$/,
+    params: {
+      amount: ['required', 'integer'],
+      currency: ['required', 'text'],
+      automatic_payment_methods: { enabled: ['required', 'boolean'], allow_redirects: 'text' },
+      customer: 'text',
+      description: 'text',
+      metadata: 'texts',
+      payment_method: 'text',
+      receipt_email: 'text',
+    },
+    act: create,
+  },
+  {
+    method: 'GET',
+    pattern: /^\/v1\/payment_intents\/search$/,
+    params: { query: ['required', 'text'], limit: 'integer', page: 'text' },
+    act: search,
+  },
+  {
+    method: 'GET',
+    pattern: /^\/v1\/payment_intents\/(\w+)$/,
+    params: {},
+    act: ({ state, id }) => intentAt(state, id),
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents\/(\w+)\/cancel$/,
+    params: { cancellation_reason: 'text' },
+    act: cancel,
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents\/(\w+)\/confirm$/,
+    params: { payment_method: 'text', return_url: 'text' },
+    act: confirm,
+  },
+]
+
+function create({ state, values, key }: RouteCall): StripeIntent {
+  const amount = numberIn(values, 'amount') ?? 0
+  const currency = (textIn(values, 'currency') ?? '').toLowerCase()
+  checkCharge(amount, currency)
+  const customer = textIn(values, 'customer')
+  if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
+  const requested = textIn(values, 'payment_method')
+  if (requested === declinedMethod) throw new StripeApiError(402, { ...declined })
+  const method = requested === null ? null : usableMethod(state, requested, customer)
+  const intent = intentBody(
+    {
+      amount,
+      currency,
+      customer,
+      description: textIn(values, 'description'),
+      metadata: textsIn(values, 'metadata'),
+      payment_method: method?.id ?? null,
+      receipt_email: textIn(values, 'receipt_email'),
+    },
+    state.seconds(),
+  )
+  state.intents.set(intent.id, intent)
+  state.recordEvent('payment_intent.created', intent, { key })
+  return intent
+}
+
+function search({ state, values, isSearchable }: RouteCall) {
+  const query = textIn(values, 'query') ?? ''
+  const [, name, value] = /^metadata\['(\w+)'\]:'([^'"]*)'$/.exec(query) ?? []
+  if (name === undefined) throw invalid(undefined, `We were unable to parse your search query: ${query}`, 'query')
+  const matching = [...state.intents.values()].filter(
+    ({ id, metadata }) => metadata[name] === value && isSearchable(id),
+  )
+  const [from, limit] = [Number(textIn(values, 'page') ?? '0'), numberIn(values, 'limit') ?? 10]
+  const until = from + limit
+  return {
+    object: 'search_result',
+    data: matching.slice(from, until),
+    has_more: until < matching.length,
+    next_page: until < matching.length ? String(until) : null,
+    url: '/v1/payment_intents/search',
+  }
+}
+
+function cancel({ state, id, values, key }: RouteCall): StripeIntent {
+  const intent = intentAt(state, id)
+  assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])
+  cancelNow(state, intent, { reason: textIn(values, 'cancellation_reason'), key })
+  return intent
+}
+
+/** What the payer's form does. */
+function confirm({ state, id, values }: RouteCall): StripeIntent {
+  const intent = intentAt(state, id)
+  assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])
+  const method = textIn(values, 'payment_method')
+  if (method !== null) intent.payment_method = method
+  if (intent.payment_method === null)
+    throw invalid('payment_intent_unexpected_state', 'You cannot confirm this PaymentIntent without a method.')
+  pay(state, id, intent.payment_method === declinedMethod ? 'failed' : 'succeeded')
+  if (intent.last_payment_error) throw new StripeApiError(402, { ...intent.last_payment_error, payment_intent: intent })
+  return intent
+}
+
+function assertStatusNot(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
+  if (!statuses.includes(intent.status)) return
+  throw new StripeApiError(400, {
+    type: 'invalid_request_error',
+    code: 'payment_intent_unexpected_state',
+    message: `This PaymentIntent has a status of ${intent.status}.`,
+    payment_intent: intent,
+  })
+}
+
+function intentAt(state: StripeState, id: string): StripeIntent {
+  const intent = state.intents.get(id)
+  if (!intent) throw noSuch('payment_intent', id, 'intent', 404)
+  return intent
+}

@@ -1,0 +1,171 @@
+// The fake Stripe's paths of customers, payment methods and setup intents.
+
+import { type Card, type CardChange, customerBody, methodBody, type StripeMethod, setupIntentBody } from './bodies.ts'
+import { invalid, noSuch } from './errors.ts'
+import type { StripeEvent } from './events.ts'
+import { textIn } from './params.ts'
+import { existing, type Route, type RouteCall, type StripeState } from './state.ts'
+
+/** Test methods and tokens that everybody has; each use makes a method of its own. */
+const testCards: ReadonlyMap<string, Card> = new Map([
+  ['visa', { brand: 'visa', last4: '4242' }],
+  ['mastercard', { brand: 'mastercard', last4: '4444' }],
+  ['amex', { brand: 'amex', last4: '8431' }],
+])
+const testMethod = (id: string) => (id.startsWith('pm_card_') ? testCards.get(id.slice('pm_card_'.length)) : undefined)
+const testToken = (id: string) => (id.startsWith('tok_') ? testCards.get(id.slice('tok_'.length)) : undefined)
+
+export const vaultRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    pattern: /^\/v1\/customers$/,
+    params: { email: 'text', name: 'text', metadata: 'texts' },
+    act: createCustomer,
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_methods$/,
+    params: { type: ['required', 'text'], card: { token: ['required', 'text'] } },
+    act: createMethod,
+  },
+  {
+    method: 'GET',
+    pattern: /^\/v1\/payment_methods\/(\w+)$/,
+    params: {},
+    act: ({ state, id }) => methodAt(state, id),
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_methods\/(\w+)\/attach$/,
+    params: { customer: ['required', 'text'] },
+    act: attach,
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_methods\/(\w+)\/detach$/,
+    params: {},
+    act: detach,
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/setup_intents$/,
+    params: {
+      automatic_payment_methods: { enabled: ['required', 'boolean'], allow_redirects: 'text' },
+      customer: 'text',
+      metadata: 'texts',
+      payment_method: 'text',
+      usage: 'text',
+    },
+    act: createSetupIntent,
+  },
+]
+
+function createCustomer({ state, values, key }: RouteCall) {
+  const customer = customerBody({ email: textIn(values, 'email'), name: textIn(values, 'name') }, state.seconds())
+  state.customers.set(customer.id, customer)
+  state.recordEvent('customer.created', customer, { key })
+  return customer
+}
+
+function createMethod({ state, values }: RouteCall): StripeMethod {
+  if (textIn(values, 'type') !== 'card') throw invalid(undefined, 'Invalid type', 'type')
+  const card = typeof values.card === 'object' ? values.card : {}
+  const id = textIn(card, 'token') ?? ''
+  const test = testToken(id)
+  const token = state.tokens.get(id)
+  if (!test && !token) throw noSuch('token', id, 'card[token]', 400)
+  if (token?.used) throw invalid('token_already_used', 'You cannot use a Stripe token more than once.')
+  if (token) token.used = true
+  return addMethod(state, test ?? token?.card ?? {})
+}
+
+export function addMethod(state: StripeState, card: Card): StripeMethod {
+  const method = methodBody(card, state.seconds())
+  state.methods.set(method.id, method)
+  return method
+}
+
+function attach({ state, id, values, key }: RouteCall): StripeMethod {
+  const customer = textIn(values, 'customer') ?? ''
+  if (!state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
+  const method = methodAt(state, id)
+  if (method.customer !== null)
+    throw invalid(undefined, 'The payment method you provided has already been attached to a customer.')
+  if (state.spentMethods.has(method.id)) throw invalid(undefined, 'This PaymentMethod may not be used again.')
+  method.customer = customer
+  state.recordEvent('payment_method.attached', method, { key })
+  return method
+}
+
+function detach({ state, id, key }: RouteCall): StripeMethod {
+  const method = methodAt(state, id)
+  if (method.customer === null)
+    throw invalid(
+      undefined,
+      'The payment method you provided is not attached to a customer so detachment is impossible.',
+    )
+  detachMethod(state, method, key)
+  return method
+}
+
+/** @param key of the call that did it; `null` when the merchant did it in the Dashboard */
+export function detachMethod(state: StripeState, method: StripeMethod, key: string | null): StripeEvent {
+  const previous = { customer: method.customer }
+  method.customer = null
+  state.spentMethods.add(method.id)
+  return state.recordEvent('payment_method.detached', method, { previous, key })
+}
+
+/** @param by the bank, by a new card for the old one, or whoever calls the API for it */
+export function changeCard(
+  state: StripeState,
+  { method, card, by }: { readonly method: StripeMethod; readonly card: CardChange; readonly by: 'bank' | 'merchant' },
+): StripeEvent {
+  const before = Object.entries(method.card).filter(([field]) => field in card)
+  Object.assign(method.card, card)
+  const previous = { card: Object.fromEntries(before) }
+  return state.recordEvent(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, {
+    previous,
+  })
+}
+
+function createSetupIntent({ state, values, key }: RouteCall) {
+  const customer = textIn(values, 'customer')
+  if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
+  const intent = setupIntentBody(customer, textIn(values, 'usage') ?? 'off_session', state.seconds())
+  state.setupIntents.set(intent.id, intent)
+  state.recordEvent('setup_intent.created', intent, { key })
+  return intent
+}
+
+/** The payer's device confirms a setup intent. @returns the events that come of it */
+export function confirmSetup(state: StripeState, setupIntentId: string, methodId: string): StripeEvent[] {
+  const intent = existing(state.setupIntents, setupIntentId)
+  const method = existing(state.methods, methodId)
+  const before = state.events.length
+  if (intent.customer !== null) {
+    method.customer = intent.customer
+    state.recordEvent('payment_method.attached', method)
+  }
+  state.recordEvent('setup_intent.succeeded', { ...intent, payment_method: methodId, status: 'succeeded' })
+  return state.events.slice(before)
+}
+
+/** A method for an intent: one that belongs to a customer can be used for that customer alone. */
+export function usableMethod(state: StripeState, id: string, customer: string | null): StripeMethod {
+  const test = testMethod(id)
+  if (test) return addMethod(state, test)
+  const method = state.methods.get(id)
+  if (!method) throw noSuch('PaymentMethod', id, 'payment_method', 400)
+  if (method.customer !== customer)
+    throw invalid(undefined, 'The PaymentMethod belongs to a customer; you must pass its ID too.', 'payment_method')
+  return method
+}
+
+function methodAt(state: StripeState, id: string): StripeMethod {
+  const test = testMethod(id)
+  if (test) return addMethod(state, test)
+  const method = state.methods.get(id)
+  if (!method) throw noSuch('PaymentMethod', id, 'payment_method', 404)
+  return method
+}

@@ -1,0 +1,61 @@
+// A database of its own for a test, on the server that `npm test` started.
+
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Test } from 'tap'
+
+/**
+ * Creates a database for a test. It is dropped when the test passed and kept when it failed, for a look at the evidence.
+ *
+ * @param options `template` names a database to copy, empty when left out
+ * @throws when there is no server, because the test was not run through `npm test`
+ */
+export async function createTestDatabase(
+  t: Test,
+  { template }: { template?: string } = {},
+): Promise<{ databaseUrl: string }> {
+  const serverUrl = process.env.TEST_DATABASE_URL
+  if (!serverUrl)
+    throw new Error('TEST_DATABASE_URL is not set: run the tests through npm test, which starts a Postgres')
+  const name = `t${process.env.TAP_CHILD_ID ?? 0}_${randomBytes(6).toString('hex')}`
+  await administer(serverUrl, `create database ${name}${template ? ` template ${pg.escapeIdentifier(template)}` : ''}`)
+  t.teardown(async () => {
+    if (t.passing()) await administer(serverUrl, `drop database ${name} with (force)`)
+    else t.comment(`the database ${name} is kept until the end of the run`)
+  })
+  return { databaseUrl: databaseAt(serverUrl, name) }
+}
+
+/** The address of another database on the same server. */
+export function databaseAt(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Does one statement on a connection of its own. */
+export async function administer(databaseUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+// A database of its own for a test, with every table that there is, as it is before anything was recorded.
+
+/** The tables come from the template that the run of the tests has made; a test that is run by itself makes them. */
+export async function createMigratedDatabase(t: Test): Promise<{ databaseUrl: string }> {
+  const template = process.env.TEST_DATABASE_TEMPLATE
+  const database = await createTestDatabase(t, template === undefined ? {} : { template })
+  if (template === undefined) {
+    const { migrateEverything } = await import('./migrateEverything.ts')
+    await migrateEverything(database.databaseUrl)
+  } else {
+    // Copies of one installation would take each other's jobs from a Redis that they share.
+    await administer(database.databaseUrl, 'update webhooks.installation set id = gen_random_uuid()')
+  }
+  return database
+}

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { decodeEndpoints } from './endpoints.ts'
+
+const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
+const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
+
+t.test('a format is what the operator says, else what the host asks for [10.4-format]', async (t) => {
+  const formatOf = (url: string, format?: string) =>
+    decodeEndpoints({ ...indexed, WEBHOOK_1_URL: url, ...(format === undefined ? {} : { WEBHOOK_1_FORMAT: format }) })
+      .endpoints[0]?.format
+  const slack = 'https://hooks.slack.com/services/T0/B0/x'
+  for (const format of ['json', 'slack', 'discord', 'teams', 'google-chat', 'mattermost'])
+    for (const url of ['https://example.com', slack]) t.equal(formatOf(url, format), format)
+  for (const automatic of [undefined, '', 'auto', ' auto ']) {
+    t.equal(formatOf(slack, automatic), 'slack')
+    t.equal(formatOf('https://hooks.slack.com.example.com/services/T0/B0/x', automatic), 'json')
+  }
+  const [first, second] = decodeEndpoints({ EXTERNAL_WEBHOOK_URLS: `${slack},https://example.com` }).endpoints
+  t.strictSame([first?.format, second?.format], ['slack', 'json'])
+})
+
+t.test('a Telegram endpoint has to say which chat it is', async (t) => {
+  const bot = 'https://api.telegram.org/bot1:made-up/sendMessage'
+  const sentence = 'must say with ?chat_id= which Telegram chat the messages are for'
+  for (const url of [bot, `${bot}?chat_id=`, `${bot}?chat=-1`]) {
+    t.strictSame(problemsOf({ ...indexed, WEBHOOK_1_URL: url }), [`WEBHOOK_1_URL ${sentence}`])
+    t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_URLS: `${bot}?chat_id=-1,${url}` }), [
+      `EXTERNAL_WEBHOOK_URLS ${sentence}`,
+    ])
+    t.strictSame(problemsOf({ ...indexed, WEBHOOK_1_URL: url, WEBHOOK_1_FORMAT: 'json' }), [])
+  }
+  const own = { ...indexed, WEBHOOK_1_FORMAT: 'telegram' }
+  t.strictSame(problemsOf(own), [`WEBHOOK_1_URL ${sentence}`])
+  t.strictSame(problemsOf({ ...own, WEBHOOK_1_URL: 'https://example.com/bot?chat_id=@shop' }), [])
+  const missing = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_FORMAT: 'telegram' }
+  t.strictSame(problemsOf(missing), ['WEBHOOK_1_URL is required for an enabled node'])
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { endpointUrl } from './variables.ts'
+
+t.test('an address is taken in its normal form', async (t) => {
+  const taken = {
+    'https://example.com': 'https://example.com/',
+    'HTTPS://EXAMPLE.COM/A?b=C%20d': 'https://example.com/A?b=C%20d',
+    'http://127.0.0.1:9/b?key=1': 'http://127.0.0.1:9/b?key=1',
+    'http://[::1]:8080/': 'http://[::1]:8080/',
+    'http://my_service:8080/hook': 'http://my_service:8080/hook',
+    'https://пример.example/': 'https://xn--e1afmkfd.example/',
+    'https://example.com/a,b?urls=https://a.example,https://b.example':
+      'https://example.com/a,b?urls=https://a.example,https://b.example',
+  }
+  for (const [text, url] of Object.entries(taken)) t.equal(endpointUrl(text), url, text)
+})
+
+t.test('what the URL standard would read as something that nobody meant is refused', async (t) => {
+  const refused = [
+    '"https://example.com"',
+    'https://a.example/x https://b.example/y',
+    'https://a.example/x\nhttps://b.example/y',
+    'https://exa\u200bmple.com/',
+    'https://example.com/\u200b',
+    'https://a.example,https://b.example',
+    'https://a.example/x,https://b.example/y',
+    'https:example.com',
+    'https:/example.com',
+    String.raw`https:\\example.com`,
+    'https://example.com/#channel',
+    'https://example.com/#',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable that was not filled in.
+    'https://${HOST}/hook',
+    'https://user@example.com',
+    'https://:password@example.com',
+    'https://',
+    'https:///example.com',
+    'https://example.com:99999',
+    'ftp://example.com',
+    'example.com',
+  ]
+  for (const text of refused) t.equal(endpointUrl(text), undefined, text)
+})

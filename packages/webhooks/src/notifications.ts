@@ -1,0 +1,159 @@
+// What was heard from a provider, under the provider's names: for the single list of endpoints, and for people in a chat.
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
+import type { EventOf } from './canonical.ts'
+import type { ChatNotice } from './chat/chatMessage.ts'
+import { invoiceId, type Unmatched } from './unmatched.ts'
+
+/** A notification after it was settled: only then is it known whose payment it is about. */
+export type AppliedNotification = {
+  readonly provider_id: string
+  /** The provider's own name of the type. */
+  readonly provider_type: string
+  /** The name of interface section 6.1, where there is one. */
+  readonly generic_type: string | null
+  readonly occurred_at: string
+  /** Ours, or the provider's id of a payment that is not. */
+  readonly payment_id: string | null
+  readonly amount_cents: number | null
+  readonly currency: string | null
+  /** In the provider's words. */
+  readonly status: string | null
+  readonly customer_id: string | null
+  readonly customer_email: string | null
+  /** The user who may see it in the log. */
+  readonly owner: string | null
+  /** The provider's own text, where nobody was told of it before. */
+  readonly body: string | null
+  readonly is_test: boolean
+}
+
+/** @returns nothing for an event that is not the end of a notification */
+export function appliedNotification(event: RecordedDomainEvent): AppliedNotification | undefined {
+  switch (event.type) {
+    case 'ProviderEventApplied':
+      return applied(event.data)
+    case 'ProviderEventAppliedToMethod':
+      return appliedToMethod(event.data)
+    case 'ProviderEventUnmatched':
+      return { ...event.data, payment_id: externalPaymentId(event.data), owner: null, ...realNotification }
+    case 'WebhookTestRequested':
+      // It is about the user who asked.
+      return testNotification(event.data, { id: event.data.requested_by.id, email: event.data.requested_by.email })
+    case 'WebhookSimulationRequested':
+      return testNotification(event.data, { id: event.data.customer_id, email: event.data.customer_email })
+    default:
+      return undefined
+  }
+}
+
+/** It is real, and its text was told of when it came. */
+const realNotification = { body: null, is_test: false } as const
+
+function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotification {
+  const { payer, is_foreign_intent } = data
+  const nobody = { customer_id: null, customer_email: null, owner: null, ...realNotification }
+  // Whoever made that intent wrote our payment's id into it, and must not be believed to have paid ours.
+  if (is_foreign_intent) return { ...data, ...nobody, payment_id: externalPaymentId(data) }
+  return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...realNotification }
+}
+
+/** Whose the method is nobody is told who does not know it already. */
+function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): AppliedNotification {
+  const { provider_id, provider_type, generic_type, occurred_at } = data
+  const unknown = { payment_id: null, amount_cents: null, currency: null, status: null }
+  const nobody = { customer_id: null, customer_email: null, owner: null }
+  return { provider_id, provider_type, generic_type, occurred_at, ...unknown, ...nobody, ...realNotification }
+}
+
+type Customer = { readonly id: string | null; readonly email: string | null }
+
+/** @returns nothing where a canonical message was asked for, which is no notification */
+function testNotification(data: WebhookTestFacts, { id, email }: Customer): AppliedNotification | undefined {
+  const { provider_type, requested_by } = data
+  if (data.canonical_name !== null || provider_type === null) return undefined
+  const payment_id = externalPaymentId(data)
+  const requested = { customer_id: id, customer_email: email, owner: requested_by.id, is_test: true }
+  return { ...data, provider_type, payment_id, ...requested }
+}
+
+/** The provider's id of a payment, if it is about one. */
+function externalPaymentId(data: Pick<Unmatched, 'generic_type' | 'object_id' | 'subscription'>): string | null {
+  const [family] = (data.generic_type ?? '').split('.')
+  if (family === 'payment_intent') return data.object_id
+  return family === 'invoice' ? invoiceId(data) : null
+}
+
+/** What a person in a chat is told of it, under the name and with the status of the mode. */
+export function chatNotice(
+  notification: AppliedNotification,
+  { event, status }: { readonly event: string; readonly status: string | null },
+): ChatNotice {
+  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_id, customer_email, is_test } =
+    notification
+  return {
+    event,
+    provider: provider_id,
+    timestamp: occurred_at,
+    amount_cents,
+    currency: currency?.toUpperCase() ?? null,
+    customer: customer_email ?? customer_id,
+    status,
+    payment_id,
+    is_test,
+  }
+}
+
+// Messages of the single list of endpoints: the provider's events under their generic names, as interface §6.2 has them.
+
+/** The families that the interface offers. */
+const families: ReadonlySet<string> = new Set([
+  'payment_intent',
+  'payment_method',
+  'subscription',
+  'invoice',
+  'customer',
+])
+
+/** What becomes of a payment is said in our words, whatever the provider calls it. */
+const paymentStatuses: ReadonlyMap<string, string> = new Map([
+  ['payment_intent.created', 'pending'],
+  ['payment_intent.requires_action', 'pending'],
+  ['payment_intent.processing', 'processing'],
+  ['payment_intent.succeeded', 'succeeded'],
+  ['payment_intent.failed', 'failed'],
+  ['payment_intent.canceled', 'canceled'],
+])
+
+/** Whether a name, or a pattern, is of a family that the single list offers. */
+export function isLegacyFamily(name: string): boolean {
+  const [family = ''] = name.split('.')
+  return families.has(family)
+}
+
+/** @returns nothing for what has no name that the single list offers */
+export function legacyName({ generic_type }: AppliedNotification): string | undefined {
+  return generic_type !== null && isLegacyFamily(generic_type) ? generic_type : undefined
+}
+
+export function legacyStatus(name: string, { status }: AppliedNotification): string | null {
+  return paymentStatuses.get(name) ?? status
+}
+
+/** The payload of interface §6.2. Serialised once, like the canonical one. */
+export function legacyBody(name: string, notification: AppliedNotification): string {
+  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_email, is_test } = notification
+  return JSON.stringify({
+    event: name,
+    provider: provider_id,
+    timestamp: occurred_at,
+    data: {
+      payment_id,
+      amount: amount_cents,
+      currency: currency?.toUpperCase() ?? null,
+      customer_email,
+      status: legacyStatus(name, notification),
+    },
+    test: is_test ? true : undefined,
+  })
+}

@@ -1,0 +1,151 @@
+// One recorded event of each kind that outsiders are told of, for the tests of what they are told.
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import { decodeEndpoints, type WebhookEndpoint } from '../endpoints/endpoints.ts'
+import { type Outbound, outboundMessages, type SourceEvent } from '../outbound.ts'
+
+type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
+
+export const payment_id = '0190a000-0000-7000-8000-000000000001'
+const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
+const occurred_at = '2026-01-02T03:04:05.678Z'
+
+/** What happened to a payment of ours. */
+export const ourPayment: DataOf<'PaymentSucceeded'> = {
+  payment_id,
+  occurred_at,
+  provider_id: 'stripe',
+  amount_cents: 2200,
+  currency: 'USD',
+  payer,
+  project_id: null,
+  provider_time: occurred_at,
+  provider_event_id: 'evt_1',
+  provider_payment_id: 'ch_1',
+}
+
+const paymentNotification = {
+  provider_id: 'stripe',
+  provider_event_id: 'evt_1',
+  provider_type: 'payment_intent.succeeded',
+  generic_type: 'payment_intent.succeeded',
+  occurred_at: '2026-01-02T03:04:05.000Z',
+}
+const subject = { object_id: 'pi_1', amount_cents: 2200, currency: 'usd', status: 'succeeded' }
+const customer = { customer_id: 'cus_1', customer_email: 'bo@example.com' }
+
+export const received = (more: Partial<DataOf<'ProviderEventReceived'>> = {}): RecordedDomainEvent => ({
+  type: 'ProviderEventReceived',
+  data: { ...paymentNotification, received_at: occurred_at, body: '{"id":"evt_1", "amount":22.00}', ...more },
+})
+
+export const applied = (more: Partial<DataOf<'ProviderEventApplied'>> = {}): RecordedDomainEvent => ({
+  type: 'ProviderEventApplied',
+  data: { ...paymentNotification, ...subject, payment_id, payer, project_id: null, ...more },
+})
+
+export const appliedToMethod = (): RecordedDomainEvent => ({
+  type: 'ProviderEventAppliedToMethod',
+  data: {
+    ...paymentNotification,
+    provider_type: 'payment_method.automatically_updated',
+    generic_type: 'payment_method.updated',
+    object_id: 'pm_1',
+    payment_method_id: payment_id,
+  },
+})
+
+export const unmatched = (more: Partial<DataOf<'ProviderEventUnmatched'>> = {}): RecordedDomainEvent => ({
+  type: 'ProviderEventUnmatched',
+  data: { ...paymentNotification, ...subject, ...customer, ...more },
+})
+
+const testRequest: DataOf<'WebhookTestRequested'> = {
+  webhook_test_id: payment_id,
+  occurred_at,
+  requested_by: { id: 'u7', type: 'admin', email: 'cy@example.com' },
+  provider_id: 'stripe',
+  canonical_name: null,
+  provider_type: paymentNotification.provider_type,
+  generic_type: paymentNotification.generic_type,
+  body: '{"id":"evt_1", "amount":22.00}',
+  ...subject,
+  ...customer,
+  request_fingerprint: null,
+  plan: { canonical_events: [], deliveries: [] },
+}
+/** As a canonical event is asked for. */
+export const canonicalOnly = { provider_type: null, generic_type: null, body: null }
+
+export const tested = (more: Partial<DataOf<'WebhookTestRequested'>> = {}): RecordedDomainEvent => ({
+  type: 'WebhookTestRequested',
+  data: { ...testRequest, ...more },
+})
+export const simulated = (more: Partial<DataOf<'WebhookSimulationRequested'>> = {}): RecordedDomainEvent => ({
+  type: 'WebhookSimulationRequested',
+  data: { ...testRequest, ...more },
+})
+
+export const recorded = (event: RecordedDomainEvent, stream = 'providerEvent-stripe:evt_1'): SourceEvent => ({
+  ...event,
+  id: '0190a000-0000-7000-8000-0000000000ff',
+  stream,
+  revision: 1n,
+  metadata: { correlationId: 'req-1', causationId: 'cmd-1', actor: 'provider:stripe' },
+})
+
+export type Settings = Readonly<Record<string, string>>
+
+/** The variables of one indexed node. */
+export function endpointSettings(index: number, mode: string, more: Settings = {}): Settings {
+  const own = { ENABLED: 'true', URL: `https://example.com/${index}`, EVENT_MODE: mode, ...more }
+  return Object.fromEntries(Object.entries(own).map(([suffix, value]) => [`WEBHOOK_${index}_${suffix}`, value]))
+}
+
+export function endpointsFrom(...settings: readonly Settings[]): readonly WebhookEndpoint[] {
+  const { endpoints, problems } = decodeEndpoints(Object.assign({}, ...settings))
+  if (problems.length > 0) throw new Error(problems.join())
+  return endpoints
+}
+
+/** What the nodes of these variables are told of an event. */
+export function messagesTo(event: RecordedDomainEvent, ...settings: readonly Settings[]): Outbound[] {
+  return outboundMessages(recorded(event), endpointsFrom(...settings), { projectId: 'shop', projectIds: ['listed'] })
+}
+
+// A notification about something that is not ours, for the tests of what is told of it.
+
+type Unmatched = Extract<RecordedDomainEvent, { type: 'ProviderEventUnmatched' }>['data']
+
+export const subscriptionNotification = {
+  provider_id: 'stripe',
+  provider_event_id: 'evt_1',
+  provider_type: 'customer.subscription.updated',
+  generic_type: 'subscription.updated',
+  occurred_at: '2026-01-02T03:04:05.000Z',
+}
+
+/** What a notification says of its subscription when nothing has changed. */
+export const unchangedSubscription = {
+  subscription_id: 'sub_1',
+  current_period_end: '2026-02-02T03:04:05.000Z',
+  status_changed: false,
+  is_first_invoice: false,
+}
+
+/** The messages of an event, for three nodes: `1` is canonical, `2` is raw, `3` is both. */
+export function messagesByMode(event: RecordedDomainEvent): Outbound[] {
+  return messagesTo(event, endpointSettings(1, 'canonical'), endpointSettings(2, 'raw'), endpointSettings(3, 'both'))
+}
+
+/** The messages about a notification that is about nothing of ours. */
+export function unmatchedMessagesByMode(data: Partial<Unmatched>): Outbound[] {
+  const subject = {
+    object_id: 'obj_1',
+    amount_cents: 500,
+    currency: 'eur',
+    status: null,
+    customer_id: 'cus_1',
+    customer_email: 'bo@example.com',
+  }
+  return messagesByMode({ type: 'ProviderEventUnmatched', data: { ...subscriptionNotification, ...subject, ...data } })
+}

@@ -1,0 +1,146 @@
+// Asks a provider what it holds to be true of a payment, records the answer, and takes the money that the payer approved.
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/events'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
+import {
+  existingPayment,
+  isAbsorbing,
+  type Payment,
+  type PaymentState,
+  paymentFold,
+} from '@paylog/domain/payments/payment'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { recordIntentOwner } from './providerCall.ts'
+
+export type ProviderContext = {
+  readonly workflow: Workflow
+  readonly provider: Provider
+  readonly metadata: EventMetadata
+}
+
+export type SnapshotResult = {
+  readonly loaded: LoadedState<PaymentState>
+  /** Absent when the provider does not know the intent. */
+  readonly snapshot: IntentSnapshot | undefined
+}
+
+/** How often the question is asked anew because the payment changed while it was asked. */
+const maxSnapshots = 3
+
+/**
+ * Brings a payment whose intent is known up to what its provider says.
+ * @param maxAgeMs how old the answer may be, if the payment has not changed since
+ * @throws ProviderError; DomainError `event_store_unavailable`, and `concurrent_modification` when the payment kept
+ *   changing
+ */
+export async function applySnapshot(
+  context: ProviderContext,
+  known: LoadedState<PaymentState>,
+  maxAgeMs = 0,
+): Promise<SnapshotResult> {
+  const { provider } = context
+  let current = known
+  for (let round = 1; round <= maxSnapshots; round++) {
+    const as_of = asOf(context.workflow, current, maxAgeMs)
+    const snapshot = (await provider.retrieveIntent?.({ ...refOf(current), as_of })) ?? undefined
+    if (!snapshot || isDeclinedApproval(snapshot, existingPayment(current.state))) return { loaded: current, snapshot }
+    const recorded = await record(context, current, snapshot)
+    current = recorded.loaded
+    if (recorded.changedMeanwhile) continue
+    if (!mayCapture(provider, snapshot, current)) return { loaded: current, snapshot }
+    const captured = await capture(context, current)
+    const settled = await record(context, current, captured)
+    current = settled.loaded
+    if (!settled.changedMeanwhile) return { loaded: current, snapshot: captured }
+  }
+  throw new DomainError('concurrent_modification', 'The payment changes faster than its provider answers')
+}
+
+/**
+ * Whether the approval that waits is, as far as anybody knows, the one whose capture was declined: providers leave it as it
+ * is. Taking it once more would be declined again, each time for another payment.failed.
+ *
+ * A payer who approves anew is told of by a notification. Its time may not tell whether it came after the decline, and the
+ * provider, asked, shows both approvals alike; but when more of them were told than have failed, one was not tried yet.
+ */
+export function isDeclinedApproval(
+  { awaits_capture }: IntentSnapshot,
+  { status, failures, approvals_told }: Pick<Payment, 'status' | 'failures' | 'approvals_told'>,
+): boolean {
+  return awaits_capture && status === 'failed' && approvals_told <= failures
+}
+
+function refOf({ state }: LoadedState<PaymentState>) {
+  const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existingPayment(state)
+  if (provider_intent_id === null) throw new Error('A created intent without an id')
+  return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
+}
+
+/** By so much the clocks of our own processes may differ. */
+const clockMarginMs = 5_000
+
+function asOf({ now: clock }: Workflow, { state }: LoadedState<PaymentState>, maxAgeMs: number): string {
+  const now = clock().getTime()
+  const changedAt = Date.parse(existingPayment(state).updated_at) + clockMarginMs
+  return new Date(Math.min(now, Math.max(now - maxAgeMs, changedAt))).toISOString()
+}
+
+function mayCapture(
+  provider: Provider,
+  { awaits_capture, evidence }: IntentSnapshot,
+  { state }: LoadedState<PaymentState>,
+) {
+  const payment = existingPayment(state)
+  return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
+}
+
+/** The key is the same until the provider has reported that a capture failed: the payer then approved anew. */
+async function capture({ provider }: ProviderContext, current: LoadedState<PaymentState>): Promise<IntentSnapshot> {
+  const ref = refOf(current)
+  const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(current.state).failures + 1}`
+  if (!provider.captureIntent) throw new Error(`${provider.id} captures nothing`)
+  return provider.captureIntent({ ...ref, idempotency_key })
+}
+
+/** Records a snapshot, unless the payment has changed since the question was asked. */
+async function record(
+  { workflow, metadata }: ProviderContext,
+  known: LoadedState<PaymentState>,
+  snapshot: IntentSnapshot,
+): Promise<{ readonly loaded: LoadedState<PaymentState>; readonly changedMeanwhile: boolean }> {
+  const payment = existingPayment(known.state)
+  for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
+    if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)
+      await recordIntentOwner(workflow, payment, charge, metadata)
+  const loaded = await workflow.store.handle({
+    stream: paymentStream(payment.payment_id),
+    fold: paymentFold,
+    decide: (state) => (state === known.state ? eventsOf(snapshot, state, workflow.now().toISOString()) : []),
+    metadata,
+    known,
+  })
+  return { loaded, changedMeanwhile: loaded.events.length === 0 && loaded.revision !== known.revision }
+}
+
+function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentState, occurred_at: string) {
+  const reports = [
+    evidence,
+    ...further_charges.map((provider_payment_id) => ({
+      ...evidence,
+      status: 'succeeded' as const,
+      provider_payment_id,
+    })),
+  ]
+  const events: PaymentEvent[] = []
+  let current = state
+  for (const report of reports) {
+    const more = recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current)
+    current = more.reduce(paymentFold.evolve, current)
+    events.push(...more)
+  }
+  return events
+}

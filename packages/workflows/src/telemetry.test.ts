@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { intentOwnerFold } from '@paylog/domain/providerEvents'
+import { createEventStore, newStream } from '@paylog/event-store/eventStore'
+import { providerIntentStream } from '@paylog/event-store/streamName'
+import { createPace } from '@paylog/providers/pacing'
+import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { startEventStore } from '@paylog/testing/eventStore'
+import t from 'tap'
+import { createWorkflowMetrics, observedProvider, type ProviderCallEnd } from './telemetry.ts'
+import { createFakeCatalog } from './testing/syncHarness.ts'
+
+const intent = (overrides: Partial<CreateIntent> = {}): CreateIntent => ({
+  payment_id: randomUUID(),
+  idempotency_key: randomUUID(),
+  amount_cents: 2599,
+  currency: 'EUR',
+  description: null,
+  provider_method_id: null,
+  provider_customer_id: null,
+  ...overrides,
+})
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+const product = {
+  product_id: randomUUID(),
+  name: 'A product',
+  description: null,
+  product_type: 'digital' as const,
+  price: { amount_cents: 100, currency: 'EUR', recurring: null },
+}
+
+function watched(provider: Provider) {
+  const ends: ProviderCallEnd[] = []
+  return { ends, provider: observedProvider(provider, (end) => ends.push(end)) }
+}
+
+t.test('every call is told of with how it ended, and ends as it would have without', async (t) => {
+  const failing = new TypeError('a mistake of ours')
+  const { ends, provider } = watched({
+    ...sandbox,
+    async cancelIntent(id) {
+      if (id === 'bug') throw failing
+      throw new ProviderError('unknown', 'timeout', 'No answer came')
+    },
+  })
+  t.match(await provider.createIntent(intent({ idempotency_key: 'key' })), { provider_intent_id: 'sandbox_pi_key' })
+  await t.rejects(provider.createIntent(intent({ provider_method_id: 'pm_card_declined' })), {
+    name: 'ProviderError',
+    kind: 'declined',
+  })
+  await t.rejects(async () => provider.cancelIntent?.('pi'), { kind: 'unknown', code: 'timeout' })
+  await t.rejects(async () => provider.cancelIntent?.('bug'), failing)
+  const unsigned = { body: Buffer.from('{}'), headers: {}, now: new Date() }
+  await t.rejects(provider.verifyNotification(unsigned), { code: 'invalid_signature' })
+  await provider.catalog?.putProduct({ idempotency_key: 'key', product, price: 'put', known: null })
+  t.same(
+    ends.map(({ provider, operation, outcome }) => `${provider} ${operation}: ${outcome}`),
+    [
+      'sandbox createIntent: ok',
+      'sandbox createIntent: declined',
+      'sandbox cancelIntent: unknown',
+      'sandbox cancelIntent: failed',
+      'sandbox verifyNotification: refused',
+      'sandbox catalog.putProduct: ok',
+    ],
+  )
+  t.ok(ends.every(({ seconds }) => seconds >= 0 && seconds < 10))
+})
+
+t.test('a call that was throttled is told apart, whether it went well in the end or not', async (t) => {
+  const { pause } = createPace({ perSecond: 0 })
+  const rateLimit = { retryAfterMs: null }
+  const { ends, provider } = watched({
+    ...sandbox,
+    createIntent: async (request) => {
+      pause(1)
+      if (request.provider_method_id) throw new ProviderError('unavailable', 'http_429', 'Slow down', { rateLimit })
+      return sandbox.createIntent(request)
+    },
+  })
+  await provider.createIntent(intent())
+  await t.rejects(provider.createIntent(intent({ provider_method_id: 'pm_1' })), { code: 'http_429' })
+  t.same(
+    ends.map(({ outcome }) => outcome),
+    ['ok_throttled', 'throttled'],
+  )
+})
+
+t.test('what answers at once still does, and is no call', async (t) => {
+  const { ends, provider } = watched(createFakeCatalog().provider)
+  t.equal(provider.isTestMethod('pm_card_visa'), true)
+  t.equal(provider.isTestMethod('pm_other'), false)
+  t.equal(provider.catalog?.keepsPrice(product), true)
+  const unsold = { ...product, price: { ...product.price, currency: 'XAF' } }
+  t.throws(() => provider.catalog?.checkProduct(unsold), { name: 'ProviderError', kind: 'currency' })
+  t.throws(() => provider.readNotification(Buffer.from('no JSON')), { code: 'invalid_request' })
+  await provider.close()
+  t.same(ends, [])
+})
+
+t.test('whatever a provider is made of stays as it is', async (t) => {
+  const bare = watched({ ...sandbox, methods: null, catalog: null }).provider
+  const lacking = ['retrieveIntent', 'findIntents', 'cancelIntent', 'captureIntent', 'methods', 'catalog'] as const
+  for (const name of lacking) t.equal(bare[name], null, name)
+  t.same(Object.keys(bare), Object.keys(sandbox))
+
+  let isOpen = false
+  const keyed = {
+    ...sandbox,
+    key: 'mine',
+    get retrieveIntent() {
+      return isOpen ? async () => null : null
+    },
+    async createIntent(this: { readonly key: string }) {
+      return { provider_intent_id: this.key, client_secret: null }
+    },
+  }
+  const { provider } = watched(keyed)
+  t.equal(provider.retrieveIntent, null)
+  isOpen = true
+  t.type(provider.retrieveIntent, 'function')
+  t.match(await provider.createIntent(intent()), { provider_intent_id: 'mine' })
+  const { createIntent } = provider
+  t.match(await createIntent(intent()), { provider_intent_id: 'mine' })
+})
+
+t.test('the figures count calls by words of ours alone', async (t) => {
+  const metrics = createMetrics()
+  const provider = observedProvider(sandbox, createWorkflowMetrics(metrics).providerCall)
+  const planted = ['planted-key', 'planted-text']
+  await provider.createIntent(intent({ idempotency_key: 'planted-key', description: 'planted-text' }))
+  await provider.createIntent(intent({ provider_method_id: 'pm_card_declined' })).catch(() => undefined)
+  const text = await metrics.registry.metrics()
+  const count = 'provider_call_duration_seconds_count{provider="sandbox",operation="createIntent"'
+  t.match(text, `${count},outcome="ok"} 1`)
+  t.match(text, `${count},outcome="declined"} 1`)
+  for (const word of planted) t.notMatch(text, word)
+})
+
+t.test('appends are counted by the category of their stream and how they ended', async (t) => {
+  const log = await startEventStore(t)
+  const metrics = createMetrics()
+  const { append } = createWorkflowMetrics(metrics)
+  const timing = { appendTimeoutMs: 2_000, appendPatienceMs: 3_000 }
+  const store = createEventStore({ connectionString: log.connectionString, observe: append, timing })
+  t.teardown(() => store.close())
+  const stream = providerIntentStream('sandbox', randomUUID())
+  const own = (count: number) =>
+    store.handle({
+      stream,
+      fold: intentOwnerFold,
+      decide: () =>
+        Array.from({ length: count }, () => ({
+          type: 'ProviderIntentOwned' as const,
+          data: { payment_id: randomUUID(), provider_id: 'sandbox', provider_intent_id: 'pi' },
+        })),
+      metadata: { correlationId: 'c', causationId: 'c', actor: 'worker' },
+      known: newStream(intentOwnerFold),
+    })
+  await own(2)
+  // It takes the stream for a new one, and decides again.
+  await own(3)
+  await log.kill()
+  await t.rejects(own(1), { code: 'event_store_unavailable' })
+  const text = await metrics.registry.metrics()
+  const count = (outcome: string) =>
+    `event_store_append_duration_seconds_count{category="providerIntent",outcome="${outcome}"}`
+  t.match(text, `${count('recorded')} 2`)
+  t.match(text, `${count('conflict')} 1`)
+  t.match(text, `${count('failed')} 1`)
+  t.match(text, 'event_store_events_appended_total{category="providerIntent"} 5')
+  t.notMatch(text, stream, 'streams are without number')
+})

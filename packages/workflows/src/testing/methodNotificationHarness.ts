@@ -1,0 +1,167 @@
+// Saved methods on a real log, and a provider that tells of them and can be asked, as a test puts it.
+import { randomUUIDv7 } from 'node:crypto'
+import type { MethodDetails, PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
+import {
+  type AddPaymentMethod,
+  addPaymentMethod,
+  changePaymentMethod,
+  type PaymentMethodState,
+  paymentMethodFold,
+  removePaymentMethod,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodStream, providerEventStream, type StreamName } from '@paylog/event-store/streamName'
+import type { MethodRef, Provider, ProviderMethods } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import type { Test } from 'tap'
+import type { Workflow } from '../context.ts'
+import { receiveNotification } from '../notifications.ts'
+import { paymentMethodId } from '../payment-methods/savedMethod.ts'
+import { metadata, workflowHarness } from './workflowHarness.ts'
+
+export const visa: MethodDetails = {
+  payment_type: 'card',
+  wallet_type: null,
+  card_brand: 'visa',
+  last_four: '4242',
+  expiry_month: '08',
+  expiry_year: '2030',
+}
+
+export type SavedFixture = {
+  readonly provider: Provider
+  readonly object: string
+  readonly id: string
+  readonly stream: StreamName
+}
+export type Owner = { readonly user_id: string | null; readonly guest_email: string | null }
+export const user: Owner = { user_id: 'user-1', guest_email: null }
+export const guest: Owner = { user_id: null, guest_email: 'guest@example.com' }
+
+const unused = async () => Promise.reject(new Error('nobody asked for that'))
+
+/** A provider that answers what the test lets it answer, and one that keeps nothing it could be asked for. */
+function createMethodProviders() {
+  const asking = {
+    /** Whom the provider was asked about. */
+    requests: [] as MethodRef[],
+    /** What it answers. */
+    answer: async (): Promise<MethodDetails | null> => visa,
+  }
+  const methods: ProviderMethods = {
+    createCustomer: unused,
+    attachMethod: unused,
+    readMethod: unused,
+    detachMethod: unused,
+    async retrieveMethod(method) {
+      asking.requests.push(method)
+      return asking.answer()
+    },
+  }
+  /** A notification of this provider is the notification in our words, as JSON; anybody may send it. */
+  const provider: Provider = {
+    ...createSandbox({ webhookSecrets: ['secret'] }),
+    id: 'askable',
+    methods,
+    async verifyNotification() {},
+    readNotification: (body) => JSON.parse(body.toString('utf8')),
+  }
+  const silent: Provider = { ...provider, id: 'silent', methods: { ...methods, retrieveMethod: null } }
+  return { asking, provider, silent }
+}
+
+/** A user's method belongs to a customer at the provider, a guest's to none. */
+function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {
+  return {
+    payment_method_id: id,
+    occurred_at: at.toISOString(),
+    ...owner,
+    provider_id: provider.id,
+    provider_method_id: object,
+    provider_customer_id: owner.user_id === null ? null : 'cus_1',
+    ...visa,
+    type: null,
+    alias: 'Mine',
+    organization_id: null,
+    billing_address_id: null,
+    billing_details: null,
+    default_choice: null,
+  }
+}
+
+export async function methodNotificationHarness(t: Test) {
+  const { asking, provider, silent } = createMethodProviders()
+  const { workflow, store, providers, typesOf } = await workflowHarness(t, provider)
+  providers.set(silent.id, silent)
+
+  const decide = (stream: StreamName, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
+    store.handle({
+      stream,
+      fold: paymentMethodFold,
+      decide: decision,
+      metadata,
+    })
+
+  async function add({ provider, object, id, stream }: SavedFixture, owner: Owner, at = workflow.now()): Promise<void> {
+    const command = addCommand({ provider, object, id }, owner, at)
+    await decide(stream, (state) => addPaymentMethod(command, state))
+  }
+
+  return {
+    asking,
+    provider,
+    silent,
+    workflow,
+    store,
+    typesOf,
+    add,
+    async save(on: Provider = provider, owner: Owner = user, at?: Date): Promise<SavedFixture> {
+      const object = `pm_${randomUUIDv7()}`
+      const id = paymentMethodId(on.id, object)
+      const saved = { provider: on, object, id, stream: paymentMethodStream(id) }
+      await add(saved, owner, at)
+      return saved
+    },
+    remove: ({ stream }: SavedFixture) =>
+      decide(stream, (state) => removePaymentMethod({ occurred_at: new Date().toISOString(), by: 'owner' }, state)),
+    rename: ({ stream }: SavedFixture) =>
+      decide(stream, (state) =>
+        changePaymentMethod({ occurred_at: new Date().toISOString(), alias: randomUUIDv7() }, state),
+      ),
+    /** What happened to a method after it was added. */
+    historyOf: async ({ stream }: SavedFixture) => (await typesOf(stream)).slice(1),
+    stateOf: async ({ stream }: SavedFixture) => (await store.load(stream, paymentMethodFold)).state,
+    receive: ({ by, body }: SentNotification, on: Workflow = workflow) =>
+      receiveNotification(on, { provider: by, body, headers: {}, requestId: 'request' }),
+  }
+}
+
+export type SentNotification = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
+
+/** @param what the last word of the generic name */
+export function methodNotification(
+  { provider: by, object }: SavedFixture,
+  what: string,
+  { at = new Date(), ...more }: { readonly at?: Date; readonly object_id?: null } = {},
+): SentNotification {
+  const provider_event_id = `evt_${randomUUIDv7()}`
+  const notification = {
+    provider_event_id,
+    provider_type: `native.${what}`,
+    generic_type: `payment_method.${what}`,
+    // Whole seconds, as providers tell them.
+    occurred_at: new Date(Math.floor(at.getTime() / 1_000) * 1_000).toISOString(),
+    object_id: object,
+    amount_cents: null,
+    currency: null,
+    status: null,
+    customer_id: null,
+    customer_email: null,
+    claimed_payment_id: null,
+    statement: null,
+    subscription: null,
+    ...more,
+  }
+  return { by, provider_event_id, body: Buffer.from(JSON.stringify(notification)) }
+}
+
+export const inboxOf = ({ by, provider_event_id }: SentNotification) => providerEventStream(by.id, provider_event_id)

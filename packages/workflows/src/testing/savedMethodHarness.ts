@@ -1,0 +1,154 @@
+// The saving of methods on a real log, at a provider inside the process whose tokens are its ids of the methods: the least
+// that a provider keeps apart, so that everything else is up to us.
+import { randomUUIDv7 } from 'node:crypto'
+import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
+import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { type MethodRef, type Provider, ProviderError, type ProviderMethods } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import type { Test } from 'tap'
+import type { Workflow } from '../context.ts'
+import { changeSavedMethod, removeSavedMethod } from '../payment-methods/changeSavedMethod.ts'
+import { loadMethod, paymentMethodId } from '../payment-methods/savedMethod.ts'
+import { type SavePaymentMethod, savePaymentMethod } from '../payment-methods/savePaymentMethod.ts'
+import { visa } from './methodNotificationHarness.ts'
+import { metadata, workflowHarness } from './workflowHarness.ts'
+
+export type Caller = Session | Guest
+
+export const newUser = (user_email: string | null = null): Session => ({
+  kind: 'session',
+  user_id: randomUUIDv7(),
+  user_type: 'user',
+  user_email,
+  is_administrator: false,
+})
+
+export const newGuest = (guest_email = `${randomUUIDv7()}@example.com`): Guest => ({
+  kind: 'guest',
+  guest_email,
+  token_hash: randomUUIDv7(),
+})
+
+const defaultOptions = {
+  type: null,
+  wallet_type: null,
+  organization_id: null,
+  alias: null,
+  billing_address_id: null,
+  billing_details: null,
+  is_default: false,
+}
+
+/** What a provider keeps: whose each method is. One that was detached can be attached again. */
+function createFakeVault() {
+  const customers = new Map<string, string>()
+  const calls: string[] = []
+  const hooks: { meanwhile: (call: string) => Promise<unknown> } = { meanwhile: async () => undefined }
+  const call = async (name: string) => {
+    calls.push(name)
+    await hooks.meanwhile(name)
+  }
+  const methods: ProviderMethods = {
+    async createCustomer({ user_id }) {
+      await call('customer')
+      return `cus_${user_id}`
+    },
+    async attachMethod({ token, provider_customer_id }) {
+      if (provider_customer_id === null) throw new Error('A method of this vault is attached to a customer')
+      if ((customers.get(token) ?? provider_customer_id) !== provider_customer_id)
+        throw new ProviderError('rejected', 'attached', 'It is another customer’s')
+      customers.set(token, provider_customer_id)
+      await call('attach')
+      return { ...visa, provider_method_id: token, provider_customer_id }
+    },
+    async readMethod({ token }) {
+      if (customers.has(token)) throw new ProviderError('rejected', 'attached', 'It is a customer’s')
+      await call('read')
+      return { ...visa, provider_method_id: token }
+    },
+    retrieveMethod: null,
+    async detachMethod({ provider_method_id }: MethodRef) {
+      customers.delete(provider_method_id)
+      await call('detach')
+    },
+  }
+  const provider: Provider = { ...createSandbox({ webhookSecrets: ['secret'] }), id: 'vault', methods }
+  return { provider, vault: { customers, calls, scenery: hooks } }
+}
+
+export async function savedMethodHarness(t: Test) {
+  const { provider, vault } = createFakeVault()
+  const { workflow, store, ...log } = await workflowHarness(t, provider)
+
+  type Target = { readonly by: Caller; readonly token: string; readonly on?: Workflow }
+  type Permit = { readonly permit?: (revision: bigint | 'no_stream') => void }
+  const idOf = (token: string) => paymentMethodId(provider.id, token)
+  const targetOf = ({ by, token }: Target) => ({ payment_method_id: idOf(token), owner: ownerOf(by), metadata })
+
+  return {
+    ...log,
+    workflow,
+    store,
+    vault,
+    idOf,
+    newToken: () => `pm_${randomUUIDv7()}`,
+    save(
+      { by, token, on = workflow }: Target,
+      { is_default = false, ...more }: Partial<SavePaymentMethod> & { readonly is_default?: boolean } = {},
+    ) {
+      return savePaymentMethod(on, {
+        request_id: randomUUIDv7(),
+        request_fingerprint: null,
+        caller: by,
+        providerId: () => provider.id,
+        token,
+        options: { ...defaultOptions, is_default },
+        metadata,
+        ...more,
+      })
+    },
+    change: (target: Target, changes: Permit & { readonly is_default?: boolean; readonly alias?: string }) =>
+      changeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: () => undefined, ...changes }),
+    remove: (target: Target, { permit = () => undefined }: Permit = {}) =>
+      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: permit }),
+    async stateOf(token: string): Promise<PaymentMethod> {
+      const { state } = await loadMethod(workflow, idOf(token))
+      if (state.status === 'none') throw new Error(`There is no method of ${token}`)
+      return state
+    },
+    /** What an owner's list shows as the default, by the rule of the read model. */
+    async defaultsOf(by: Caller, tokens: readonly string[]): Promise<string[]> {
+      const loaded = await Promise.all(
+        tokens.map(async (token) => [token, await loadMethod(workflow, idOf(token))] as const),
+      )
+      const own = loaded.flatMap(([token, { state }]) =>
+        state.status !== 'none' && recordedOwner(state) === ownerOf(by) ? [{ ...state, token }] : [],
+      )
+      const highest = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
+      return own.filter((each) => each.is_default && each.default_choice === highest).map(({ token }) => token)
+    },
+  }
+}
+
+/** The log as somebody sees it beside whom others are at work: they act right after a stream was read so many times. */
+export function interleaved(workflow: Workflow, stream: string, act: () => Promise<unknown>, reads = 1): Workflow {
+  const { store } = workflow
+  let left = reads
+  const countRead = async (name: string) => {
+    if (name !== stream) return
+    left--
+    if (left === 0) await act()
+  }
+  const load: EventStore['load'] = async (name, fold, until) => {
+    const loaded = await store.load(name, fold, until)
+    await countRead(name)
+    return loaded
+  }
+  const readStream: EventStore['readStream'] = async (name, range) => {
+    const events = await store.readStream(name, range)
+    await countRead(name)
+    return events
+  }
+  return { ...workflow, store: { ...store, load, readStream } }
+}

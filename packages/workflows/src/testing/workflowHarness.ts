@@ -1,0 +1,119 @@
+// Workflows as a test sees them: a real log, a provider on a stage, and a clock that can be moved.
+import { randomUUIDv7 } from 'node:crypto'
+import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { type PaymentState, type PaymentStatus, paymentFold } from '@paylog/domain/payments/payment'
+import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { paymentFixture } from '@paylog/testing/paymentFixture'
+import type { Test } from 'tap'
+import type { Workflow } from '../context.ts'
+import { openPayment } from '../payments/openPayment.ts'
+import type { FakeIntent } from './fakeProvider.ts'
+
+export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
+
+export async function workflowHarness(t: Test, provider: Provider) {
+  const log = await startEventStore(t)
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  const time = { now: () => new Date() }
+  const providers = new Map([[provider.id, provider]])
+  const workflow: Workflow = { store, providers, now: () => time.now() }
+  return {
+    workflow,
+    store,
+    providers,
+    time,
+    /** Opens a payment of 25.99 EUR; what the provider did not do is no error here. */
+    open: ({ on = workflow, ...request }: OpenOptions = {}) => open(on, provider.id, request),
+    typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
+    eventsOf: (paymentId: string) => store.readStream(paymentStream(paymentId)),
+    /** The provider tells us something by itself. */
+    notify: (intent: FakeIntent, status: PaymentStatus, charge?: string) =>
+      notify(store, intent, { status, provider_payment_id: charge ?? null }),
+    /** A provider that can be asked tells us at what time it has said something. */
+    notifyAt: (intent: FakeIntent, status: PaymentStatus, provider_time: string) =>
+      notify(store, intent, { status, provider_time, source: 'askable_notification' }),
+    advance(ms: number) {
+      time.now = () => new Date(Date.now() + ms)
+    },
+  }
+}
+
+type OpenOptions = { readonly on?: Workflow; readonly payment_id?: string; readonly request_fingerprint?: string }
+
+async function open(
+  workflow: Workflow,
+  provider_id: string,
+  { payment_id = randomUUIDv7(), request_fingerprint }: Omit<OpenOptions, 'on'>,
+) {
+  const { payment } = await openPayment(workflow, {
+    payment_id,
+    request_fingerprint: request_fingerprint ?? null,
+    metadata,
+    command: async () => ({
+      ...paymentFixture,
+      payment_id,
+      provider_id,
+      request_fingerprint: request_fingerprint ?? null,
+      occurred_at: workflow.now().toISOString(),
+      total_cents: 2599,
+      currency: 'EUR',
+      payer: { id: null, type: 'guest', email: null },
+    }),
+  })
+  return payment
+}
+
+function notify(
+  store: EventStore,
+  intent: FakeIntent,
+  report: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>,
+) {
+  const at = new Date().toISOString()
+  const command = {
+    occurred_at: at,
+    provider_time: at,
+    provider_event_id: `evt_${randomUUIDv7()}`,
+    provider_intent_id: intent.id,
+    provider_payment_id: null,
+    amount_cents: intent.amount_cents,
+    currency: intent.currency,
+    ...report,
+  }
+  return store.handle({
+    stream: paymentStream(intent.payment_id),
+    fold: paymentFold,
+    decide: (state: PaymentState) => recordEvidence(command, state),
+    metadata,
+  })
+}
+
+class ProcessCrashed extends Error {
+  override readonly message = 'the process died here'
+}
+
+/** @returns whether the process died that did this @throws what else it failed with */
+export async function crashes(work: Promise<unknown>): Promise<boolean> {
+  return await work.then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof ProcessCrashed) return true
+      throw error
+    },
+  )
+}
+
+/** The log as a process sees it that dies: the first appends are made, and nothing after them. */
+export function crashAfter(appends: number, workflow: Workflow): Workflow {
+  let made = 0
+  const { store } = workflow
+  const handle: EventStore['handle'] = async (command) => {
+    if (made === appends) throw new ProcessCrashed()
+    made++
+    return store.handle(command)
+  }
+  return { ...workflow, store: { ...store, handle } }
+}

@@ -1,0 +1,91 @@
+// What rows should be: the folds that the commands decide on, told apart from the projections.
+import { addressFold } from '@paylog/domain/addresses/address'
+import type { DomainEvent, Fold } from '@paylog/domain/events'
+import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentFold } from '@paylog/domain/payments/payment'
+import { productFold } from '@paylog/domain/products/product'
+import type { Pool } from 'pg'
+import { storedText } from '../apply/writers.ts'
+import type { ProjectedEvent, Projection, Value } from '../projection.ts'
+
+type State = object & { readonly status: string }
+type AnyFold = Fold<State, DomainEvent>
+
+/** Each category's streams hold its own events only, which its fold knows. */
+const folds: Readonly<Record<string, AnyFold>> = {
+  payments: paymentFold as AnyFold,
+  payment_methods: paymentMethodFold as AnyFold,
+  addresses: addressFold as AnyFold,
+  products: productFold as AnyFold,
+}
+
+/** Of each row its id, its revision, and those of its columns that the fold of its events knows as well. */
+export type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>
+
+/** What the events say that the rows are. */
+export function foldedRows(projection: Projection, events: readonly ProjectedEvent[]): Rows {
+  const { initialState, evolve } = foldOf(projection)
+  const states = new Map<string, { state: State; revision: bigint }>()
+  for (const event of events) {
+    const id = projection.changeOf(event)?.id
+    if (id === undefined) continue
+    states.set(id, { state: evolve(states.get(id)?.state ?? initialState, event), revision: event.revision })
+  }
+  return new Map(
+    [...states].map(([id, { state, revision }]) => {
+      const known = Object.entries(projection.columns).filter(([name]) => name in state)
+      const values = known.map(([name, { type }]) => [name, comparable(type, Reflect.get(state, name))])
+      return [id, { ...Object.fromEntries(values), revision: String(revision), is_removed: state.status === 'removed' }]
+    }),
+  )
+}
+
+/** What the rows are, as far as a fold tells it. */
+export async function tableRows(db: Pick<Pool, 'query'>, projection: Projection, table: string): Promise<Rows> {
+  const names = Object.entries(projection.columns)
+  const columns = names.map(([name, { type }]) =>
+    type === 'timestamptz' ? `to_json(${name})#>>'{}' as ${name}` : `${name}::text`,
+  )
+  const { rows } = await db.query<Record<string, string | null>>(
+    `select id::text, revision::text, ${columns.join(', ')} from read_models.${table}`,
+  )
+  return new Map(
+    rows.map(({ id, revision, is_removed, ...row }) => {
+      const values = names.flatMap(([name, { type }]) =>
+        name in row ? [[name, fromTable(type, row[name] ?? null)]] : [],
+      )
+      return [id ?? '', { ...Object.fromEntries(values), revision, is_removed: is_removed === 'true' }]
+    }),
+  )
+}
+
+/** What is not the same, in words; only the columns that both tell of are looked at. */
+export function differenceOf(found: Rows, expected: Rows): string | undefined {
+  if (found.size !== expected.size) return `${found.size} rows instead of ${expected.size}`
+  for (const [id, row] of expected) {
+    for (const [name, value] of Object.entries(row)) {
+      const other = found.get(id)?.[name]
+      if (other !== value) return `${id} has ${JSON.stringify(other)} instead of ${JSON.stringify(value)} as ${name}`
+    }
+  }
+  return undefined
+}
+
+function foldOf({ name }: Projection): AnyFold {
+  const fold = folds[name]
+  if (fold === undefined) throw new Error(`Nobody knows the fold of ${name}`)
+  return fold
+}
+
+function comparable(type: string, value: Value): string | null {
+  const stored = storedText(type, value)
+  if (stored === null) return null
+  return type === 'timestamptz' ? String(Date.parse(String(stored))) : wellFormed(String(stored))
+}
+
+/** Half of a surrogate pair has no encoding. */
+const wellFormed = (text: string) => text.toWellFormed()
+
+function fromTable(type: string, text: string | null): string | null {
+  return text !== null && type === 'timestamptz' ? String(Date.parse(text)) : text
+}

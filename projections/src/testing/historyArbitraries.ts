@@ -1,0 +1,180 @@
+// Whatever may happen to payments, methods, addresses and products, in whatever order.
+
+import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
+import type { Fold } from '@paylog/domain/events'
+import {
+  changePaymentMethod,
+  clearDefaultMethod,
+  paymentMethodFold,
+  refreshPaymentMethod,
+  removePaymentMethod,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentFold } from '@paylog/domain/payments/payment'
+import { paymentSteps } from '@paylog/domain/payments/testing/paymentArbitraries'
+import { productFold } from '@paylog/domain/products/product'
+import { startSync } from '@paylog/domain/products/sync'
+import fc from 'fast-check'
+import {
+  addAddressTo,
+  addMethodTo,
+  addPaymentTo,
+  addProductTo,
+  changeProductIn,
+  createLogFixture,
+  guest,
+  type LogFixture,
+  ofGuest,
+  ofUser,
+  user,
+} from './logFixture.ts'
+
+/** What COPY, arrays, JSON and the encoding have signs for, and what clients send. */
+export const awkwardTexts = [
+  '',
+  ' ',
+  'plain',
+  '\\N',
+  '\\.',
+  '\\',
+  '\\\\t',
+  'a\tb',
+  'a\nb',
+  'a\r\nb',
+  '\\n',
+  '\u000b\b\f\u001f\u007f',
+  '"quoted", {braced} NULL',
+  "it's",
+  '\0nul\0',
+  'Ünïcödé ✓ 漢字 🧦',
+  '\ud800 alone',
+  '\u2028\u2029\ufeff',
+  'null',
+  'x'.repeat(9_000),
+]
+
+const text = fc.oneof(fc.constantFrom(...awkwardTexts), fc.string({ unit: 'grapheme', maxLength: 20 }))
+const nullable = fc.option(text)
+const instant = fc
+  .integer({ min: 0, max: 3_600 })
+  .map((seconds) => new Date(Date.UTC(2026, 2, 1) + seconds * 1_000).toISOString())
+const amount = fc.integer({ min: 1, max: 99_999_999 })
+
+type HistoryStep = (log: LogFixture) => void
+const each = 3
+const id = (kind: number) => fc.nat(each - 1).map((one) => `00000000-0000-7000-800${kind}-00000000000${one}`)
+const exists = <State extends { status: string }>(log: LogFixture, fold: Fold<State, never>, of: string) =>
+  log.stateOf(fold as Fold<State, LoggedAny>, of).status !== 'none'
+type LoggedAny = LogFixture['events'][number]
+
+const paymentStep: fc.Arbitrary<HistoryStep> = fc
+  .record({
+    payment_id: id(1),
+    step: paymentSteps,
+    description: nullable,
+    tags: nullable,
+    metadata: fc.dictionary(text, text),
+    who: fc.boolean(),
+  })
+  .map(({ payment_id, step, who, ...facts }) => (log) => {
+    if (exists(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
+    else addPaymentTo(log, { ...(who ? user('u1') : guest('g@example.com')), ...facts, payment_id, intent: false })
+  })
+
+const methodStep: fc.Arbitrary<HistoryStep> = fc
+  .record({
+    payment_method_id: id(2),
+    what: fc.nat(5),
+    alias: nullable,
+    last_four: nullable,
+    occurred_at: instant,
+    choice: fc.option(fc.nat(9)),
+  })
+  .map(({ payment_method_id, what, alias, last_four, occurred_at, choice }) => (log) => {
+    const { status } = log.stateOf(paymentMethodFold, payment_method_id)
+    const details = {
+      payment_type: null,
+      wallet_type: alias,
+      card_brand: null,
+      last_four,
+      expiry_month: null,
+      expiry_year: null,
+    }
+    if (status !== 'saved') {
+      const billing_details = alias === null ? null : { name: alias, email: null, phone: null, address: null }
+      addMethodTo(log, {
+        ...ofUser('u1'),
+        payment_method_id,
+        alias,
+        occurred_at,
+        default_choice: choice,
+        billing_details,
+      })
+    } else {
+      log.record(paymentMethodFold, payment_method_id, (state) => {
+        if (what === 0) return removePaymentMethod({ occurred_at, by: 'owner' }, state)
+        if (what === 1) return refreshPaymentMethod({ occurred_at, details }, state)
+        if (what === 2) return clearDefaultMethod({ occurred_at }, state)
+        return changePaymentMethod({ occurred_at, alias, default_choice: choice }, state)
+      })
+    }
+  })
+
+const addressStep: fc.Arbitrary<HistoryStep> = fc
+  .record({
+    address_id: id(3),
+    what: fc.nat(5),
+    line1: text,
+    line2: nullable,
+    occurred_at: instant,
+    type: fc.constantFrom('billing' as const, 'shipping' as const),
+    choice: fc.option(fc.nat(9)),
+  })
+  .map(({ address_id, what, line1, line2, occurred_at, type: address_type, choice }) => (log) => {
+    const state = log.stateOf(addressFold, address_id)
+    const facts = { line1: `.${line1}`, line2, address_type }
+    if (state.status === 'none')
+      addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, default_choice: choice })
+    else if (state.status === 'kept') {
+      log.record(addressFold, address_id, (address) => {
+        if (what === 0) return removeAddress({ occurred_at }, address)
+        const changes = what < 3 ? { line2 } : facts
+        const list = what < 3 ? state.address_type : address_type
+        return changeAddress(
+          { occurred_at, changes, default_choice: choice === null ? null : { address_type: list, choice } },
+          address,
+        )
+      })
+    }
+  })
+
+const productStep: fc.Arbitrary<HistoryStep> = fc
+  .record({
+    product_id: id(4),
+    what: fc.nat(3),
+    name: text,
+    description: nullable,
+    cents: amount,
+    is_active: fc.boolean(),
+    occurred_at: instant,
+  })
+  .map(({ product_id, what, name, description, cents, is_active, occurred_at }) => (log) => {
+    const amounts = { subtotal_cents: cents, total_cents: cents }
+    if (!exists(log, productFold, product_id))
+      addProductTo(log, { product_id, name, description, is_active, occurred_at, ...amounts })
+    else if (what === 0) {
+      const goal = { content_hash: 'c', price_hash: 'p', price: 'put' as const }
+      log.record(productFold, product_id, () => startSync({ product_id, provider_id: 'sandbox', occurred_at }, goal))
+    } else
+      changeProductIn(log, product_id, {
+        occurred_at,
+        changes: { name: `.${name}`, description, is_active, ...amounts },
+      })
+  })
+
+/** A log of up to so many things that happen to a few payments, methods, addresses and products. */
+export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
+  fc.array(fc.oneof(paymentStep, methodStep, addressStep, productStep), { minLength: 1, maxLength }).map((steps) => {
+    const log = createLogFixture()
+    for (const step of steps) step(log)
+    return log
+  })

@@ -1,0 +1,195 @@
+// Events as the log would hand them out, of payments and of everything else.
+import { randomUUID } from 'node:crypto'
+import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
+import { emptyAddressContent } from '@paylog/domain/addresses/events'
+import type { Fold, LogPosition } from '@paylog/domain/events'
+import {
+  type AddPaymentMethod,
+  addPaymentMethod,
+  paymentMethodFold,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { ProductAdded } from '@paylog/domain/products/events'
+import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import { paymentFixture } from '@paylog/testing/paymentFixture'
+
+export type LoggedEvent = RecordedDomainEvent & {
+  /** Of what it belongs to. */
+  readonly id: string
+  readonly revision: bigint
+  readonly position: LogPosition
+}
+
+type Decision = (state: PaymentState) => readonly PaymentEvent[]
+
+/** A log in memory: decides on the state that something's own events lead to, and numbers what comes out. */
+export function createLogFixture(firstPosition = 0n) {
+  const events: LoggedEvent[] = []
+  const revisions = new Map<string, bigint>()
+  let next = firstPosition
+
+  function stateOf<State, Event extends RecordedDomainEvent>(fold: Fold<State, Event>, id: string): State {
+    // What has this id was recorded with this fold, so these are its events.
+    const own = events.filter((event) => event.id === id) as (LoggedEvent & Event)[]
+    return own.reduce(fold.evolve, fold.initialState)
+  }
+
+  function record<State, Event extends RecordedDomainEvent>(
+    fold: Fold<State, Event>,
+    id: string,
+    decision: (state: State) => readonly Event[],
+  ): void {
+    for (const event of decision(stateOf(fold, id))) {
+      next += 100n
+      const revision = (revisions.get(id) ?? -1n) + 1n
+      revisions.set(id, revision)
+      events.push({ ...event, id, revision, position: { commit: next, prepare: next } })
+    }
+  }
+
+  return {
+    events,
+    stateOf,
+    record,
+    /** Of a payment. */
+    state: (paymentId: string) => stateOf(paymentFold, paymentId),
+    /** About a payment. */
+    decide: (paymentId: string, decision: Decision) => record(paymentFold, paymentId, decision),
+    /** Everything so far as one batch, or what lies between two indexes. */
+    batch(from = 0, to = events.length) {
+      const slice = events.slice(from, to)
+      return { events: slice, position: slice.at(-1)?.position ?? { commit: next, prepare: next } }
+    },
+  }
+}
+
+export type LogFixture = ReturnType<typeof createLogFixture>
+
+/** What a test says about a payment; everything else has some value. */
+export type PaymentFacts = Partial<InitiatePayment> & { readonly intent?: boolean }
+
+export const user = (id: string, email = `${id}@example.com`) => ({ payer: { id, type: 'user', email } })
+export const guest = (email: string) => ({
+  payer: { id: null, type: 'guest', email },
+  is_guest_payment: true,
+  guest_email: email,
+})
+
+/** Opens a payment, with its intent unless told otherwise, and returns its id. */
+export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: PaymentFacts = {}): string {
+  const payment_id = facts.payment_id ?? randomUUID()
+  const occurred_at = facts.occurred_at ?? '2026-03-01T10:00:00.000Z'
+  const command: InitiatePayment = {
+    occurred_at,
+    provider_id: 'sandbox',
+    total_cents: 1000,
+    currency: 'EUR',
+    payer: { id: null, type: 'guest', email: null },
+    ...paymentFixture,
+    is_guest_payment: facts.payer?.id == null,
+    ...facts,
+    payment_id,
+  }
+  log.decide(payment_id, (state) => initiatePayment(command, state))
+  if (intent) {
+    const created = {
+      occurred_at,
+      attempt: 1,
+      provider_intent_id: `pi_${payment_id}`,
+      client_secret: `cs_${payment_id}`,
+    }
+    log.decide(payment_id, (state) => recordIntentCreated(created, state))
+  }
+  return payment_id
+}
+
+// What happens to saved methods, addresses and products, as the log would tell it.
+
+const occurred_at = '2026-03-01T10:00:00.000Z'
+
+/** Whose a method or an address is. */
+export const ofUser = (user_id: string) => ({ user_id, guest_email: null })
+export const ofGuest = (guest_email: string) => ({ user_id: null, guest_email })
+
+/** Saves a method, about which a test says what matters to it, and returns its id. */
+export function addMethodTo(log: LogFixture, facts: Partial<AddPaymentMethod> = {}): string {
+  const payment_method_id = facts.payment_method_id ?? randomUUID()
+  const command: AddPaymentMethod = {
+    occurred_at,
+    ...ofUser('u1'),
+    provider_id: 'sandbox',
+    provider_method_id: `pm_${payment_method_id}`,
+    provider_customer_id: null,
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'visa',
+    last_four: '4242',
+    expiry_month: '04',
+    expiry_year: '2031',
+    type: null,
+    alias: null,
+    organization_id: null,
+    billing_address_id: null,
+    billing_details: null,
+    default_choice: null,
+    ...facts,
+    payment_method_id,
+  }
+  log.record(paymentMethodFold, payment_method_id, (state) => addPaymentMethod(command, state))
+  return payment_method_id
+}
+
+/** Keeps an address, about which a test says what matters to it, and returns its id. */
+export function addAddressTo(log: LogFixture, facts: Partial<AddAddress> = {}): string {
+  const address_id = facts.address_id ?? randomUUID()
+  const command: AddAddress = {
+    occurred_at,
+    ...ofUser('u1'),
+    ...emptyAddressContent,
+    address_type: 'billing',
+    name: 'Ada',
+    line1: 'Street 1',
+    city: 'Town',
+    postal_code: '12345',
+    country: 'DE',
+    default_choice: null,
+    request_fingerprint: null,
+    ...facts,
+    address_id,
+  }
+  log.record(addressFold, address_id, (state) => addAddress(command, state))
+  return address_id
+}
+
+/** Adds a product, about which a test says what matters to it, and returns its id. */
+export function addProductTo(log: LogFixture, facts: Partial<ProductAdded['data']> = {}): string {
+  const product_id = facts.product_id ?? randomUUID()
+  const added = { occurred_at, ...productFixture, request_fingerprint: null, ...facts, product_id }
+  log.record(productFold, product_id, (state) => addProduct(added, state))
+  return product_id
+}
+
+/** Changes a product, as an administrator would. */
+export function changeProductIn(log: LogFixture, product_id: string, command: ChangeProduct): void {
+  log.record(productFold, product_id, (state) => changeProduct(command, state))
+}
+
+/** What a product says when its test says nothing of it. */
+const productFixture = {
+  name: 'Example',
+  description: null,
+  product_type: 'physical',
+  is_recurring: false,
+  subtotal_cents: 1000,
+  tax_cents: 0,
+  discount_cents: 0,
+  total_cents: 1000,
+  currency: 'EUR',
+  billing_interval: null,
+  trial_days: null,
+  category_id: null,
+  is_active: true,
+} as const

@@ -1,0 +1,76 @@
+// A database of its own with the read models' tables.
+
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import type { Pool, QueryConfig } from 'pg'
+import file, { type Test } from 'tap'
+import { createApplier } from '../apply/applier.ts'
+import type { Projection } from '../projection.ts'
+import type { Queryable } from '../queries/namedQuery.ts'
+import { readModelMigrations } from '../registry.ts'
+import type { LogFixture } from './logFixture.ts'
+
+/** Of a test of this file that is over. */
+let spare: string | undefined
+
+/**
+ * A migrated database for one test file or test, and a pool on it that is closed at its end. Tests that come one after the
+ * other are given the same one with everything made anew, which is several times cheaper than making another.
+ */
+export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string; pool: Pool }> {
+  const left = spare
+  spare = undefined
+  const databaseUrl = left ?? (await createTestDatabase(file)).databaseUrl
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  t.teardown(async () => {
+    await pool.end()
+    // What a failed test has left is kept for a look.
+    if (t.passing()) spare = databaseUrl
+  })
+  if (left !== undefined) await pool.query('drop schema if exists read_models, webhooks cascade')
+  await migrate(pool, readModelMigrations)
+  return { databaseUrl, pool }
+}
+
+/** A pool that keeps what it is asked. */
+export function recordingPool(pool: Pool): { readonly db: Queryable; readonly queries: readonly QueryConfig[] } {
+  const queries: QueryConfig[] = []
+  const query = (statement: QueryConfig) => {
+    queries.push(statement)
+    return pool.query(statement)
+  }
+  // Our queries use only this one of the ways to ask a pool.
+  return { db: { query } as Queryable, queries }
+}
+
+// A log applied as a projector would, in pieces of any size.
+
+/** Applies the whole log to the first table, in batches of these sizes, in turn. */
+export async function applyInBatches(
+  pool: Pool,
+  projection: Projection,
+  log: LogFixture,
+  sizes: readonly number[] = [500],
+): Promise<void> {
+  const applier = createApplier({ pool, projection, version: 1 })
+  await applier.start()
+  for (let from = 0, turn = 0; from < log.events.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1
+    await applier.apply(log.batch(from, from + size))
+    from += size
+  }
+}
+
+/** The same once more from the start of the log, as after a checkpoint was put back. */
+export async function reapply(...args: Parameters<typeof applyInBatches>): Promise<void> {
+  const [pool] = args
+  await resetCheckpoints(pool)
+  await applyInBatches(...args)
+}
+
+/** Puts every checkpoint back to the start of the log. */
+export async function resetCheckpoints(pool: Pool): Promise<void> {
+  await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
+}

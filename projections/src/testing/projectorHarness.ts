@@ -1,0 +1,64 @@
+// A log, a database for the read models, and a projector between them.
+import { userOwner } from '@paylog/domain/actor'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { listAddresses } from '../addresses/queries.ts'
+import { listPaymentMethods } from '../payment-methods/queries.ts'
+import { listPayments } from '../payments/queries.ts'
+import { newestFirst } from '../queries/listPage.ts'
+import type { Queryable } from '../queries/namedQuery.ts'
+import { readModelDatabase } from './projectionHarness.ts'
+import { everyPayment } from './readers.ts'
+import { openPayment } from './traffic.ts'
+
+const script = new URL('../../../apps/projector/src/main.ts', import.meta.url)
+const replayScript = new URL('./replayProgram.ts', import.meta.url)
+const laterScript = new URL('./laterProgram.ts', import.meta.url)
+
+/**
+ * A projector runs whenever a test starts one.
+ * @param log of which the projections are made: in the test's own process, unless its node has to be killed
+ */
+export async function projectorHarness(t: Test, log?: { readonly connectionString: string }) {
+  const { connectionString } = log ?? (await startEventStore(t))
+  const { databaseUrl, pool } = await readModelDatabase(t)
+  const store = createEventStore({ connectionString })
+  t.teardown(() => store.close())
+  const common = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, LOG_LEVEL: 'info' }
+
+  return {
+    connectionString,
+    databaseUrl,
+    pool,
+    store,
+    startProjector: (env: Readonly<Record<string, string>> = {}) =>
+      startProcess(t, { script, env: { ...common, ...env } }),
+    /** The projector of a later version of the program, for payments only. */
+    startLater: () => startProcess(t, { script: laterScript, env: common }),
+    /** It tells its phases, the differences and how it ended in its output. */
+    startReplay: (task: 'rebuild' | 'verify', projection: string) =>
+      startProcess(t, { script: replayScript, env: { ...common, TASK: task, PROJECTION: projection } }),
+    /** Records a new payment with its intent. */
+    pay: () => openPayment(store),
+    /** The ids of all payments, once there are as many. */
+    projected: (count: number) =>
+      waitFor(
+        async () => {
+          const { items, total } = await listPayments(pool, { ...everyPayment, withMethod: false })
+          return total >= count && items.map(({ id }) => id).toSorted()
+        },
+        { what: `${count} payments in the read model` },
+      ),
+  }
+}
+
+/** How many methods and addresses can be read. */
+export async function countsOf(pool: Queryable): Promise<{ methods: number; addresses: number }> {
+  const asked = { owner: userOwner('u1'), page: 1, limit: 1, ...newestFirst }
+  const { total: methods } = await listPaymentMethods(pool, asked)
+  const { total: addresses } = await listAddresses(pool, asked)
+  return { methods, addresses }
+}
