@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../packages/embedded-postgres/src/embedde
 import { stopOrphan } from '../packages/embedded-postgres/src/postgresOrphan.ts'
 import { isAlive } from '../packages/runtime/src/process/isAlive.ts'
 import { createLog, type Logger } from '../packages/runtime/src/telemetry/log.ts'
-import { createTemplate } from '../packages/testing/src/migrateEverything.ts'
+import { createTemplate } from '../packages/testing/src/migratedDatabase.ts'
 import { freePort } from '../packages/testing/src/processes.ts'
 import { findRedis, startRedisProcess } from '../packages/testing/src/redisProcess.ts'
 

@@ -3,10 +3,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { Benchmark } from './bench/benchmark.ts'
 import { commands } from './commands/commands.ts'
 import { latency } from './commands/latency.ts'
 import { eventStore } from './event-store/eventStore.ts'
+import type { Benchmark } from './harness/benchmark.ts'
 import { type BenchmarkReport, benchTable } from './harness/benchTable.ts'
 import { rebuild } from './projections/rebuild.ts'
 import { queries } from './queries/queries.ts'
@@ -70,13 +70,19 @@ async function inOwnProcess(benchmarkName: string): Promise<BenchmarkReport> {
 async function run(benchmarkName: string, measure: Benchmark): Promise<BenchmarkReport> {
   const loadBefore = load()
   const stack = new AsyncDisposableStack()
-  const say = (text: string) => {
+  const print = (text: string) => {
     if (!options.includes('--json')) process.stdout.write(`${text}\n`)
   }
   const leave = () => void stack.disposeAsync().finally(() => process.exit(1))
   interrupted.signal.addEventListener('abort', leave)
   try {
-    const findings = await measure({ args, isQuick: options.includes('--quick'), env: process.env, print: say, stack })
+    const findings = await measure({
+      args,
+      isQuick: options.includes('--quick'),
+      env: process.env,
+      print: print,
+      stack,
+    })
     return { name: benchmarkName, loadBefore, ...findings }
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)

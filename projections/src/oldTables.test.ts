@@ -45,7 +45,7 @@ t.test('a database from before tables were numbered keeps its rows and how far t
   await next.start()
   await next.apply(history.batch())
   await indexTable(pool, payments, version)
-  const successor = { version, position: history.batch().position, viewPatienceMs: 1_000 }
+  const successor = { version, position: history.batch().position, viewLockTimeoutMs: 1_000 }
   await inTransaction(pool, (client) => promoteTable(client, payments, successor))
   t.same(
     (await listTables(pool, 'payments')).map(({ state }) => state),

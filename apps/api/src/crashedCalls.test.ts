@@ -52,14 +52,14 @@ const steps: readonly Step[] = [
     async reach(about) {
       await called(about, { kind: 'slow', ms: 4_000 })
       about.proxy.freezeConnections()
-      await about.proxy.stuck()
+      await about.proxy.requestHeld()
     },
   },
   {
     name: 'after the pointer, before the payment knew its intent',
     async reach(about) {
       await called(about, { kind: 'slow', ms: 4_000 })
-      about.proxy.swallowAnswers()
+      about.proxy.dropResponses()
       const pointers = await about.pointers()
       await waitFor(async () => (await about.pointers()) === pointers + about.fakes.length, { what: 'the pointers' })
     },

@@ -226,7 +226,7 @@ t.test('who asks too often is refused as described [7-rate-limited]', async (t) 
 })
 
 t.test('without the log, what needs it is refused as described [7-unavailable]', async (t) => {
-  await system.parts['embedded-event-store'].kill()
+  await system.services['embedded-event-store'].kill()
   const asked = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
   const answers = await Promise.all(
     asked.map((each) => send(each, each.security ? admin : nobody, randomUUID(), signed(each, bodiesOf(each)[0]))),

@@ -25,7 +25,7 @@ const header = (schema: object, description: string) => ({ description, schema }
 const integer = { type: 'integer', minimum: 0 }
 
 /** Of all answers, whatever they are about. */
-export const commonHeaders = {
+const commonHeaders = {
   'X-Request-Id': header({ type: 'string', format: 'uuid' }, 'Names the request in the log; quote it to ask for help'),
   'RateLimit-Limit': header(integer, 'How many requests a minute the caller has. Only where requests are limited'),
   'RateLimit-Remaining': header(integer, 'How many of them are left'),
@@ -40,7 +40,7 @@ const ofCounted = references(['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Rema
 const ofLater = references(['Retry-After'])
 
 /** @param document as the routes make it; it stays as it is */
-export function completed<Made extends object>(document: Made): Made {
+function completed<Made extends object>(document: Made): Made {
   const copy: Document = JSON.parse(JSON.stringify(document, named))
   const components: { responses: Record<string, Response> } = Object.assign(copy.components, { responses: {} })
   for (const path of Object.values(copy.paths))

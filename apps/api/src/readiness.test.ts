@@ -66,7 +66,7 @@ const withoutPostgres = {
   worker: ['postgres', 'deliveries'],
 }
 const proxied = (what: string, { proxy }: { proxy: typeof postgres.proxy }, fails: Fault['fails']): Fault[] => [
-  { name: `${what} is frozen`, begin: proxy.swallowAnswers, end: proxy.heal, fails },
+  { name: `${what} is frozen`, begin: proxy.dropResponses, end: proxy.heal, fails },
   { name: `${what} is gone`, begin: proxy.refuse, end: proxy.accept, fails },
 ]
 

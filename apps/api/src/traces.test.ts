@@ -63,8 +63,8 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
   const attempt = (number: number) => ofPayment().find(({ attributes }) => attributes[attemptNumber] === number)
   await waitFor(() => attempt(1), { what: 'the span of the first attempt', timeoutMs: 20_000 })
   // What a delivery belongs to is in its row: another process goes on with it.
-  await system.parts.worker.kill()
-  await system.parts.worker.start()
+  await system.services.worker.kill()
+  await system.services.worker.start()
   await waitFor(() => attempt(2), { what: 'the span of the second attempt', timeoutMs: 20_000 })
   const spans = ofPayment()
   const request = 'api: POST /payments/intents'

@@ -14,7 +14,7 @@ import { type Settings, webhookVariables } from './settings.ts'
 import { StartError } from './terminal.ts'
 
 /** A free port on the loopback interface for each name, all different. */
-export async function freePorts<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>> {
+async function freePorts<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>> {
   const taken = new Set<number>()
   const found = {} as Record<Name, number>
   for (const name of names) found[name] = await findFreePort(taken)
@@ -22,7 +22,7 @@ export async function freePorts<Name extends string>(names: readonly Name[]): Pr
 }
 
 /** @throws StartError when nobody can listen there now */
-export async function requireFreePort(host: string, port: number): Promise<void> {
+async function requireFreePort(host: string, port: number): Promise<void> {
   const problem = await listenProblem(host, port)
   if (problem === undefined) return
   const reason: Record<string, string> = {
@@ -50,7 +50,7 @@ const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
  *
  * The caller holds the directory's lock, so that nobody's running parts are meant.
  */
-export async function waitForPredecessorExit(directory: string): Promise<void> {
+async function waitForPredecessorExit(directory: string): Promise<void> {
   const left = readRuntime(directory)?.parts ?? []
   const killAt = performance.now() + patienceMs
   for (;;) {

@@ -28,7 +28,7 @@ export type Child = {
  * Starts a program of ours. It leads a process group of its own, so that a terminal's Ctrl-C reaches the supervisor
  * alone, and it holds an IPC channel, whose end tells it that the supervisor is gone.
  */
-export function startChild(options: {
+function startChild(options: {
   readonly name: string
   readonly command: readonly string[]
   readonly environment: NodeJS.ProcessEnv
@@ -181,6 +181,6 @@ export async function runOnce(options: Omit<ServiceOptions, 'onRestart' | 'termi
   const ending = await child.exited
   options.signal.removeEventListener('abort', stop)
   if (ending !== 'exit code 0') {
-    throw new StartError(`${options.name}: ${options.log.lastComplaint() ?? `ended (${ending})`}`)
+    throw new StartError(`${options.name}: ${options.log.lastWarning() ?? `ended (${ending})`}`)
   }
 }

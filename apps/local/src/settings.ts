@@ -21,7 +21,7 @@ export function isLoopback(host: string): boolean {
  * @param live the providers with live credentials
  * @returns one sentence if these settings must not start, beginning with the variable's name
  */
-export function demoProblems(settings: Settings, live: readonly string[]): readonly string[] {
+function demoProblems(settings: Settings, live: readonly string[]): readonly string[] {
   const { HOST: host, AUTH_URL: authUrl, ALLOW_DEMO_CREDENTIALS: isAllowed } = settings
   if (authUrl !== undefined) return []
   if (live.length > 0)

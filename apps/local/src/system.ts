@@ -25,7 +25,7 @@ export type RuntimePublisher = {
   close(): void
 }
 
-export function createRuntimePublisher(options: {
+function createRuntimePublisher(options: {
   readonly directory: string
   readonly runtime: () => Runtime
   readonly terminal: Terminal

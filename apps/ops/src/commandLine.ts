@@ -6,7 +6,7 @@ import { type CliCommand, type CommandContext, messageOf, OpsError, UsageError }
 import { printTo } from './printTo.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 
-export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
+const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'streams read': async () => (await import('./streams/read.ts')).streamsRead,
   'streams export': async () => (await import('./streams/export.ts')).streamsExport,
   'streams verify-export': async () => (await import('./streams/verifyExport.ts')).streamsVerifyExport,

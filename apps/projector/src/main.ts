@@ -14,7 +14,7 @@ import { Type } from 'typebox'
 import { startHealthPage } from './health.ts'
 import { watchLags } from './lag.ts'
 
-export const ProjectorConfig = Type.Object({
+const ProjectorConfig = Type.Object({
   HOST: text('127.0.0.1'),
   HEALTH_PORT: Type.Optional(port()),
   DATABASE_URL: url(['postgres', 'postgresql']),

@@ -17,7 +17,7 @@ const env = {
 /** As many deliveries of each node, recorded this long ago, with nobody to send them. */
 async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {
   const rig = await createWorkerHarness(t, 'postgres', env)
-  const { pool, nodes } = rig
+  const { pool, endpoints } = rig
   const configure = (names: readonly string[]) =>
     startHeartbeat({ pool, worker: '00000000-0000-4000-8000-000000000000', endpoints: names, log })
   await configure(['1', '2'])
@@ -31,7 +31,7 @@ async function waiting(t: Test, { count, seconds }: { count: number; seconds: nu
   const ended = new Map<string, Date>()
   const check = createBacklogCheck({
     pool,
-    endpoints: nodes,
+    endpoints,
     endedAt: (node) => ended.get(node),
     now: () => new Date(),
   })
@@ -70,9 +70,9 @@ t.test('an old delivery that waits for its next attempt is not late', async (t) 
 
 t.test('what is held for a disabled node is told apart, and is not late', async (t) => {
   const { check, pool } = await waiting(t, { count: 3, seconds: 7_200 })
-  await pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
+  await pool.query(`update webhooks.endpoints set disabled_at = now() where name = '2'`)
   t.match(await check(), { ok: false, pending: 3, held: 3, disabled_nodes: ['2'], late_nodes: ['1'] })
-  await pool.query(`update webhooks.nodes set disabled_at = now()`)
+  await pool.query(`update webhooks.endpoints set disabled_at = now()`)
   t.match(await check(), { ok: undefined, held: 6, pending: 0, oldest_undelivered_seconds: null, overdue_seconds: 0 })
 })
 

@@ -5,8 +5,8 @@ import { loadWorkerConfig } from './config.ts'
 const needed = { DATABASE_URL: 'postgresql://localhost/paylog', EVENTSTORE_URL: 'esdb://localhost:2113?tls=false' }
 
 t.test('little is needed [10.4-defaults]', async (t) => {
-  const { nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS, ...others } = loadWorkerConfig(needed)
-  t.same([nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
+  const { endpoints, WEBHOOK_ALLOWED_PRIVATE_CIDRS, ...others } = loadWorkerConfig(needed)
+  t.same([endpoints, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
   t.match(others, {
     PROJECT_ID: 'default',
     PROJECT_IDS: [],
@@ -17,15 +17,15 @@ t.test('little is needed [10.4-defaults]', async (t) => {
   })
 })
 
-t.test('nodes of both configurations are decoded', async (t) => {
-  const { nodes } = loadWorkerConfig({
+t.test('endpoints of both configurations are decoded', async (t) => {
+  const { endpoints } = loadWorkerConfig({
     ...needed,
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: 'https://example.com/1',
     EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://example.com/b',
   })
   t.same(
-    nodes.map(({ name, mode }) => [name, mode]),
+    endpoints.map(({ name, mode }) => [name, mode]),
     [
       ['1', 'canonical'],
       ['legacy-1', 'legacy'],

@@ -15,12 +15,13 @@ const WorkerVariables = Type.Object({
   ...providerVariables,
 })
 
-export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> & Pick<DecodedEndpoints, 'nodes' | 'warnings'>
+export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> &
+  Pick<DecodedEndpoints, 'endpoints' | 'warnings'>
 
 /** @throws ConfigError naming every bad variable, those of the endpoints and of the providers included */
 export function loadWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const given = readVariableFiles(env, (name) => name in WorkerVariables.properties || isWebhookVariable(name))
   const { endpoints, problems, warnings } = decodeEndpoints(given.env)
   const further = [...given.problems, ...problems, ...reconcileProblems(given.env), ...providerProblems(given.env)]
-  return { ...loadConfig(WorkerVariables, given.env, further), nodes, warnings }
+  return { ...loadConfig(WorkerVariables, given.env, further), endpoints, warnings }
 }

@@ -20,7 +20,7 @@ export async function startHealthPage(options: {
   readonly host: string
   readonly port: number
   readonly pool: Pool
-  readonly nodes: readonly WebhookEndpoint[]
+  readonly endpoints: readonly WebhookEndpoint[]
   readonly queues: Pick<Queues, 'waiting'>
   readonly readers: Readonly<Record<string, () => Promise<CheckDetails>>>
   readonly endedAt: (node: string) => Date | undefined
@@ -29,19 +29,19 @@ export async function startHealthPage(options: {
   readonly lifecycle: Lifecycle
   readonly log: Logger
 }): Promise<string> {
-  const { host, port, pool, nodes, queues, readers, endedAt, metrics, now, lifecycle, log } = options
+  const { host, port, pool, endpoints, queues, readers, endedAt, metrics, now, lifecycle, log } = options
   const health = createHealth()
   health.check('postgres', async () => {
     await pool.query('select 1')
     return {}
   })
   health.check('queue', async () => {
-    const waiting = await Promise.all(nodes.map(({ name }) => queues.waiting(name)))
+    const waiting = await Promise.all(endpoints.map(({ name }) => queues.waiting(name)))
     return { waiting: waiting.reduce((sum, count) => sum + count, 0) }
   })
   for (const [name, check] of Object.entries(readers)) health.check(name, check)
-  health.check('deliveries', createBacklogCheck({ pool, endpoints: nodes, endedAt, now }))
-  addGauges(metrics, () => readBacklog(pool, nodes.map(nameOf)), log)
+  health.check('deliveries', createBacklogCheck({ pool, endpoints: endpoints, endedAt, now }))
+  addGauges(metrics, () => readBacklog(pool, endpoints.map(nameOf)), log)
   const http = createHttp({ log })
   await http.register(health.plugin)
   await http.register(metrics.plugin)

@@ -30,13 +30,13 @@ import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
 
 const maxConnections = 6
 /** Longer than a statement may take: it is for a Postgres that is cut off without a word. */
-const responseTimeoutMs = 20_000
+const queryTimeoutMs = 20_000
 
 runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadWorkerConfig(process.env)
   for (const warning of config.warnings) log.warn(`Doubtful configuration: ${warning}`)
-  const { nodes, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
-  assertConnections({ nodes: nodes.length, redisUrl })
+  const { endpoints, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
+  assertConnections({ nodes: endpoints.length, redisUrl })
   const now = () => new Date()
   const { stopping: signal, givingUp } = lifecycle
   const supervise = (name: string, subscription: Promise<void>) => {
@@ -44,13 +44,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
     subscription.catch((error: unknown) => lifecycle.fail(error))
   }
 
-  const pool = createPool({
-    databaseUrl,
-    applicationName: 'worker',
-    max: maxConnections,
-    queryTimeoutMs: responseTimeoutMs,
-    log,
-  })
+  const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, queryTimeoutMs, log })
   lifecycle.add('database', () => pool.end())
   const deliveries = createDeliveries(pool)
   const metrics = createMetrics()
@@ -62,15 +56,15 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
-  const { reading, sweeping, readerCheck } = await startReconciler(followed)
-  lifecycle.add('follow-ups', () => sweeping)
+  const { reading, reconciling, readerCheck } = await startReconciler(followed)
+  lifecycle.add('reconciler', () => reconciling)
   measureReconciler(metrics, { pool, providers: [...providers.keys()], log })
-  supervise('subscription of the follow-ups', reading)
+  supervise('subscription of the reconciler', reading)
 
   const installation = await installationId(pool)
-  const queueStore = await openQueueStore({ databaseUrl, redisUrl, installation, workers: nodes.length, log })
+  const queueStore = await openQueueStore({ databaseUrl, redisUrl, installation, workers: endpoints.length, log })
   lifecycle.add('queue store', queueStore.close)
-  const queues = createQueues({ store: queueStore.store, endpoints: nodes, log })
+  const queues = createQueues({ store: queueStore.store, endpoints, log })
   lifecycle.add('queues', () => queues.close())
   await queues.ready()
 
@@ -80,26 +74,25 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const attempts = measureAttempts({ metrics, now })
   const sent = attempts.counted(deliveries)
   const send = attempts.noted(createSender({ deliveries: sent, agent, successStatus, now, random: Math.random, log }))
-  const sending = { store: queueStore.store, nodes, queues, send, stopping: signal, givingUp }
+  const sending = { store: queueStore.store, endpoints, queues, send, stopping: signal, givingUp }
   const workers = await startWorkers({ ...sending, log })
   lifecycle.add('workers', workers.close, workers.underWay)
 
-  const requeueing = createRequeuer({ deliveries, queues, endpoints: nodes, now, log }).run(signal)
-  lifecycle.add('sweep', () => requeueing)
+  const requeueing = createRequeuer({ deliveries, queues, endpoints, now, log }).run(signal)
+  lifecycle.add('requeuer', () => requeueing)
 
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
-  const dispatcher = createDispatcher({ deliveries, queues, endpoints: nodes, projects, now, log })
+  const dispatcher = createDispatcher({ deliveries, queues, endpoints, projects, now, log })
   // Fails at start, not in the background, when the tables are not there.
   await dispatcher.start()
   const { start, handle } = dispatcher
   const state: ReaderState = { isStandingBy: false, isConnected: false }
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
-  supervise(
-    'subscription of the webhooks',
-    runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log }),
-  )
+  const dispatching = runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log })
+  supervise('subscription of the webhooks', dispatching)
 
-  const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), endpoints: nodes.map(({ name }) => name), log })
+  const names = endpoints.map(({ name }) => name)
+  const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), endpoints: names, log })
   const beating = heartbeat.run(signal)
   lifecycle.add('heartbeat', () => beating)
   const cleaning = createRetention({ pool, keepMs: config.WEBHOOK_LOG_RETENTION, now, log }).run(signal)
@@ -109,6 +102,6 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   if (port === undefined) return {}
   const checkpoint = () => deliveries.checkpoint(webhookSubscription)
   const readers = { log: createReaderCheck({ state, store, checkpoint, now }), follow_ups: readerCheck }
-  const page = { host, port, pool, nodes, queues, readers, endedAt: attempts.endedAt, metrics, now, lifecycle, log }
+  const page = { host, port, pool, endpoints, queues, readers, endedAt: attempts.endedAt, metrics, now, lifecycle, log }
   return { healthUrl: await startHealthPage(page) }
 })

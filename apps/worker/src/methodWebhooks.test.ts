@@ -102,7 +102,7 @@ t.test(
   async (t) => {
     const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
     const { payment_method_id } = first
-    const change = { payment_method_id, owner: 'user:user-1', permit: () => undefined, metadata }
+    const change = { payment_method_id, owner: 'user:user-1', checkRevision: () => undefined, metadata }
     await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
     await keepAddress()
     const { provider_method_id, provider_customer_id } = first

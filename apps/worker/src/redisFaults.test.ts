@@ -32,7 +32,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
   })
   const worker = await rig.start()
   const gone = () => Promise.all([redis.kill(), proxy.refuse()])
-  const back = () => Promise.all([redis.startAnew(), proxy.accept()])
+  const back = () => Promise.all([redis.restartEmpty(), proxy.accept()])
   const allArrive = async (t: Test, timeoutMs = 40_000) => {
     for (const endpoint of [steady, shaky]) await assertAllDelivered(t, rig, endpoint, timeoutMs)
     t.equal(await rig.count('failed'), 0)
@@ -68,7 +68,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     losesNothing(t, async () => {
       redis.pause()
       await sleep(10_000)
-      redis.goOn()
+      redis.resume()
     }),
   )
 

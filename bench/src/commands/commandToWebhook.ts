@@ -1,7 +1,7 @@
 // From the answer of a command to the operator's endpoint, with the whole system as processes at a fifth of its load.
 
 import { withoutLimits } from '@paylog/testing/processes'
-import { type BenchmarkOptions, type BenchmarkRow, formatNumber, measureRate, quantile } from '../bench/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, formatNumber, measureRate, quantile } from '../harness/benchmark.ts'
 import { arrivals } from '../harness/load.ts'
 import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { openPayment, postBare } from './payments.ts'

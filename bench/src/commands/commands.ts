@@ -8,7 +8,7 @@ import {
   formatNumber,
   quantile,
   summarizeRounds,
-} from '../bench/benchmark.ts'
+} from '../harness/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 import { type CommandSystem, type Side, startCommandSystem } from './commandSystem.ts'

@@ -9,7 +9,7 @@ import {
   type BenchmarkRow,
   type BenchmarkTarget,
   quantile,
-} from '../bench/benchmark.ts'
+} from '../harness/benchmark.ts'
 import { describePostgres } from '../harness/privatePostgres.ts'
 import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { authorization, openPayment, postBare } from './payments.ts'

@@ -1,6 +1,6 @@
 // Whether every payment that a client was told of is on record, once.
 import { createEventStore } from '@paylog/event-store/eventStore'
-import type { BenchmarkRow } from '../bench/benchmark.ts'
+import type { BenchmarkRow } from '../harness/benchmark.ts'
 
 /** @param answered ids of all payments that were answered with 201 */
 export async function paymentsInLog(

@@ -9,7 +9,7 @@ import {
   measureRate,
   quantile,
   summarizeRounds,
-} from '../bench/benchmark.ts'
+} from '../harness/benchmark.ts'
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { appendOne } from './appends.ts'
 import { createBareTable } from './bareTable.ts'
@@ -36,7 +36,7 @@ export async function eventStore(asked: BenchmarkOptions): Promise<BenchmarkResu
   const bare = await createBareTable(postgres.databaseUrl, stack)
   const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')
   stack.defer(() => client.dispose())
-  const measured: Measured = { client, node, bare, say: print }
+  const measured: Measured = { client, node, bare, print }
   const startEmptyMs = node && (await startOf(node))
   const rows = [...(await appends(measured, seconds * 1_000)), ...(await wholeLog(measured, events))]
   if (node !== undefined && startEmptyMs !== undefined) rows.push(await startRow(node, events, startEmptyMs))
@@ -59,7 +59,7 @@ function optionsOf({ args, isQuick }: BenchmarkOptions) {
   return { url: values.url, events, seconds }
 }
 
-async function appends({ client, bare, say }: Measured, durationMs: number): Promise<BenchmarkRow[]> {
+async function appends({ client, bare, print }: Measured, durationMs: number): Promise<BenchmarkRow[]> {
   const rows: BenchmarkRow[] = []
   await measureRate(() => appendOne(client), { inFlight: 64, durationMs: durationMs / 2 })
   for (const inFlight of depths) {
@@ -71,7 +71,9 @@ async function appends({ client, bare, say }: Measured, durationMs: number): Pro
     )
     const times = measured.flatMap(({ ours }) => ours.times)
     const [p50, p99] = [quantile(times, 0.5).toFixed(1), quantile(times, 0.99).toFixed(1)]
-    say(`appends of one event of 400 bytes, each to a new stream, ${inFlight} in flight: p50 ${p50} ms, p99 ${p99} ms`)
+    print(
+      `appends of one event of 400 bytes, each to a new stream, ${inFlight} in flight: p50 ${p50} ms, p99 ${p99} ms`,
+    )
     const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
     const least = wantedAppends.get(inFlight)
     rows.push({

@@ -1,6 +1,6 @@
 // A long log: what the node needs for it, how fast it is read, how soon the node starts on it.
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { type BenchmarkRow, formatNumber, median, type Print } from '../bench/benchmark.ts'
+import { type BenchmarkRow, formatNumber, median, type Print } from '../harness/benchmark.ts'
 import { fillLog } from './appends.ts'
 import type { BareTable } from './bareTable.ts'
 import type { PrivateServer } from './privateNode.ts'
@@ -19,11 +19,11 @@ export type Measured = {
   /** Nothing when it is somebody else's server. */
   readonly node: PrivateServer | undefined
   readonly bare: BareTable
-  readonly say: Print
+  readonly print: Print
 }
 
 /** Adds this many events, then reads them in three ways. */
-export async function wholeLog({ client, node, bare, say }: Measured, events: number): Promise<BenchmarkRow[]> {
+export async function wholeLog({ client, node, bare, print }: Measured, events: number): Promise<BenchmarkRow[]> {
   const memory: number[] = []
   const sample = () => {
     if (node !== undefined) memory.push(Math.round(node.memoryMiB()))
@@ -44,8 +44,8 @@ export async function wholeLog({ client, node, bare, say }: Measured, events: nu
   ]
   const [first, last] = [memory[0], memory.at(-1)]
   if (first === undefined || last === undefined) return rows
-  say(`memory of the node in MiB, every tenth of ${formatNumber(events)} events written, then read and caught up:`)
-  say(`  ${memory.join(' ')}`)
+  print(`memory of the node in MiB, every tenth of ${formatNumber(events)} events written, then read and caught up:`)
+  print(`  ${memory.join(' ')}`)
   const name = `memory of the node after ${formatNumber(events)} events more`
   const bound = { name: 'after the first tenth of them', figure: first }
   return [...rows, { name, figure: last, unit: 'MiB', bound, target: { of: 'difference', atMost: mostGrowthMiB } }]

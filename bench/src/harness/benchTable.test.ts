@@ -1,6 +1,6 @@
 // The table of the benchmarks: what is compared with what, and when a target is met.
 import { test } from 'tap'
-import type { BenchmarkRow } from '../bench/benchmark.ts'
+import type { BenchmarkRow } from './benchmark.ts'
 import { benchTable, isMet } from './benchTable.ts'
 
 const bound = { name: 'COPY', figure: 200 }

@@ -1,6 +1,6 @@
 // The table of the benchmarks, as Markdown that can be read in a terminal and pasted into docs/performance.md.
 import { cpus, release, totalmem } from 'node:os'
-import { type BenchmarkRow, type BenchmarkTarget, formatNumber } from '../bench/benchmark.ts'
+import { type BenchmarkRow, type BenchmarkTarget, formatNumber } from './benchmark.ts'
 
 /** What one benchmark found, or why it found nothing. */
 export type BenchmarkReport = {

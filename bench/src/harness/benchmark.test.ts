@@ -1,6 +1,6 @@
 // How what was measured in turns is summed up.
 import { test } from 'tap'
-import { alternateRounds, quantile, summarizeRounds } from '../bench/benchmark.ts'
+import { alternateRounds, quantile, summarizeRounds } from './benchmark.ts'
 
 test('measures in turns, every second round the other way about', async (t) => {
   const order: string[] = []

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Times } from '../bench/benchmark.ts'
+import type { Times } from './benchmark.ts'
 
 /** The next request in full, as it goes over the wire. */
 export type NextRequest = () => string

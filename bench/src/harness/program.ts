@@ -52,8 +52,8 @@ export async function startBenchmarkProgram(
   stack.defer(stop)
   return {
     pid: child.pid ?? 0,
-    said: await nextMessage(),
-    async ask(question, answer) {
+    readyMessage: await nextMessage(),
+    async request(question, answer) {
       const next = nextMessage()
       child.send(question)
       return Value.Parse(answer, await next)

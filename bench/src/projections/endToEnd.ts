@@ -1,8 +1,8 @@
 // From the log to the rows, as operators do it, in a process of its own with the node and Postgres beside.
 
 import type { Pool } from 'pg'
-import { type BenchmarkRow, formatNumber, type Print } from '../bench/benchmark.ts'
 import type { PrivateServer } from '../event-store/privateNode.ts'
+import { type BenchmarkRow, formatNumber, type Print } from '../harness/benchmark.ts'
 import { run, type Task, type TookBeside } from './task.ts'
 
 /** What is there beside the process that is measured. */
@@ -26,15 +26,15 @@ export type EndToEnd = {
 export async function measureEndToEnd(
   { node, pool }: Beside,
   { events, rebuilds }: { readonly events: number; readonly rebuilds: number },
-  say: Print,
+  print: Print,
 ): Promise<EndToEnd> {
-  say(`end to end, ${formatNumber(events)} events`)
+  print(`end to end, ${formatNumber(events)} events`)
   const measure = async (task: Task, name: string) => {
     await node.restart()
     await pool.query('checkpoint')
     const took = await run(task, events, node)
     if (took.events !== events) throw new Error(`The ${name} met ${took.events} events`)
-    say(tookLine(name, took))
+    print(tookLine(name, took))
     return took
   }
   const read = await measure('read', 'client alone')

@@ -4,7 +4,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore, type LoadedState } from '@paylog/event-store/eventStore'
 import { payments } from '@paylog/projections/payments/projection'
-import type { Appending } from './paymentLog.ts'
+import type { Appending } from './otherStreams.ts'
 
 const inFlight = 256
 /** Folds nothing: what is appended has been decided. */

@@ -1,8 +1,15 @@
 // What a log holds beside payments: the notifications of providers, and whose intents are whose.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
-import type { Appending } from './paymentLog.ts'
+import { providerEventStream, providerIntentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Random } from './random.ts'
+
+/** Events that are appended together. */
+export type Appending = {
+  readonly stream: StreamName
+  /** Of the stream's last event before them. */
+  readonly after: bigint | 'no_stream'
+  readonly events: readonly RecordedDomainEvent[]
+}
 
 /** As long as a notification about a payment is. */
 const bodyLength = 1_200

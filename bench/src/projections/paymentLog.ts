@@ -3,18 +3,9 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
 import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
-import { notificationOf, ownedIntent } from './otherStreams.ts'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { type Appending, notificationOf, ownedIntent } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
-
-/** Events that are appended together. */
-export type Appending = {
-  readonly stream: StreamName
-  /** Of the stream's last event before them. */
-  readonly after: bigint | 'no_stream'
-  readonly events: readonly RecordedDomainEvent[]
-}
 
 type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
 type Life = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }

@@ -17,7 +17,7 @@ import {
   median,
   type Print,
   summarizeRounds,
-} from '../bench/benchmark.ts'
+} from '../harness/benchmark.ts'
 
 const leastShare = 0.5
 
@@ -31,7 +31,7 @@ export type ProjectionPart = {
 export async function measureProjectionPart(
   pool: Pool,
   events: readonly Recorded[],
-  { rounds, say }: { readonly rounds: number; readonly say: Print },
+  { rounds, print }: { readonly rounds: number; readonly print: Print },
 ): Promise<ProjectionPart> {
   const { inserts } = foldBatch(payments, events)
   const text = copyText(payments, inserts)
@@ -42,7 +42,7 @@ export async function measureProjectionPart(
   )
   const rate = (ms: number) => (inserts.length * 1_000) / ms
   const rates = measured.map(({ ours, bare }) => ({ ours: rate(ours), bare: rate(bare) }))
-  say(`ratios of the projection alone: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
+  print(`ratios of the projection alone: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
   const name = `rows of the projection alone, of ${formatNumber(events.length)} events in memory`
   const compared = summarizeRounds(rates, 'COPY of the same rows')
   const target = { of: 'ratio', atLeast: leastShare } as const

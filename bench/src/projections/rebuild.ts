@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { type BenchmarkOptions, type BenchmarkResult, type BenchmarkRow, formatNumber } from '../bench/benchmark.ts'
 import { startPrivateServer } from '../event-store/privateNode.ts'
+import { type BenchmarkOptions, type BenchmarkResult, type BenchmarkRow, formatNumber } from '../harness/benchmark.ts'
 import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
 import { fillLog, paymentEvents, withStore } from './fillLog.ts'
 import { paymentLog } from './paymentLog.ts'
@@ -39,7 +39,7 @@ export async function rebuild(asked: BenchmarkOptions): Promise<BenchmarkResult>
     events += payments
     if (part === undefined) {
       const inMemory = await withStore(node, (store) => paymentEvents(store, mostInMemory))
-      part = await measureProjectionPart(pool, inMemory, { ...options, say: print })
+      part = await measureProjectionPart(pool, inMemory, { ...options, print })
       rows.push(part.row)
     }
     if (options.only === 'projection') continue

@@ -30,7 +30,7 @@ export async function run(task: Task, events: number, node: PrivateServer): Prom
   const before = { node: cpuMicros(node.pid()), postgres: cpuMicrosOfAll(postgres.pid) }
   const env = { DATABASE_URL: postgres.databaseUrl, EVENTSTORE_URL: connectionString }
   await using stack = new AsyncDisposableStack()
-  const { said } = await startBenchmarkProgram(import.meta.resolve('./program.ts'), {
+  const { readyMessage: said } = await startBenchmarkProgram(import.meta.resolve('./program.ts'), {
     env: { ...env, TASK: task, EVENTS: String(events) },
     stack,
   })

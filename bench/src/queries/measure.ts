@@ -1,6 +1,6 @@
 // One question, or one step before any SQL, measured.
 
-import { figures } from '../bench/benchmark.ts'
+import { figures } from '../harness/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { seededRandom } from '../harness/seededRandom.ts'
 import { type Spread, sessionOf } from './owners.ts'

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Times } from '../bench/benchmark.ts'
+import type { Times } from '../harness/benchmark.ts'
 import type { Script } from './sameSql.ts'
 
 const execute = promisify(execFile)

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import type { BenchmarkOptions, BenchmarkResult, BenchmarkRow } from '../bench/benchmark.ts'
+import type { BenchmarkOptions, BenchmarkResult, BenchmarkRow } from '../harness/benchmark.ts'
 import { fill } from './fill.ts'
 import { connections, measureQuery, measureStep, withoutSql } from './measure.ts'
 import { rowsPerOwner, type Spread, spread } from './owners.ts'

@@ -1,5 +1,5 @@
 // What was measured, as lines for the terminal and as rows for the table.
-import type { BenchmarkRow, Figures } from '../bench/benchmark.ts'
+import type { BenchmarkRow, Figures } from '../harness/benchmark.ts'
 
 /** What the service needs, and its SQL alone; what asks no SQL has only the first. */
 export type Measured = { readonly name: string; readonly service: Figures; readonly sql?: Figures }

@@ -10,7 +10,7 @@ import {
   type Print,
   quantile,
   summarizeRounds,
-} from '../bench/benchmark.ts'
+} from '../harness/benchmark.ts'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
 const leastShare = 0.4
@@ -42,20 +42,20 @@ type Parts = {
   readonly secret: string
   readonly servers: Readonly<Record<string, string>>
   readonly times: typeof full
-  readonly say: Print
+  readonly print: Print
 }
 
 /** @param servers `DATABASE_URL` and, for queues on Redis, `REDIS_URL` */
 export async function measureDelivering(
   servers: Readonly<Record<string, string>>,
-  { isQuick, say }: { readonly isQuick: boolean; readonly say: Print },
+  { isQuick, print }: { readonly isQuick: boolean; readonly print: Print },
 ): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
   const sink = await startBenchmarkProgram(import.meta.resolve('./sink.ts'), { env: {}, stack })
-  const { port } = await sink.ask({ hang: false }, Port)
+  const { port } = await sink.request({ hang: false }, Port)
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const times = isQuick ? quick : full
-  const parts: Parts = { sink, url: (path) => `http://127.0.0.1:${port}/${path}`, secret, servers, times, say }
+  const parts: Parts = { sink, url: (path) => `http://127.0.0.1:${port}/${path}`, secret, servers, times, print }
   const rate = await throughput(parts)
   return [rate, ...(await isolation(parts, (rate.figure * load) / 2))]
 }
@@ -66,15 +66,15 @@ async function throughput(parts: Parts): Promise<BenchmarkRow> {
   const bare = await startBenchmarkProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
   const worker = await startPipeline(stack, { ...parts.servers, ...endpointVariables(1, parts, 'first') })
   const loop = { url: parts.url('first'), secret: parts.secret, concurrency: concurrencyPerEndpoint }
-  await bare.ask({ ...loop, seconds: times.warmUp }, Rate)
-  await worker.ask({ seconds: times.warmUp }, Rate)
+  await bare.request({ ...loop, seconds: times.warmUp }, Rate)
+  await worker.request({ seconds: times.warmUp }, Rate)
   const measured = await alternateRounds(
     times.rounds,
-    () => worker.ask({ seconds: times.delivering }, Rate),
-    () => bare.ask({ ...loop, seconds: times.bare }, Rate),
+    () => worker.request({ seconds: times.delivering }, Rate),
+    () => bare.request({ ...loop, seconds: times.bare }, Rate),
   )
   const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
-  parts.say(`ratios of the rounds: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
+  parts.print(`ratios of the rounds: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
   return {
     name: 'deliveries with durable attempts',
     unit: '/s',
@@ -96,7 +96,7 @@ async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[
   const agesOf = async (hang: boolean, seconds: number) => {
     await sink.request({ hang }, Port)
     await sink.request({ take: true }, Arrived)
-    await worker.ask({ seconds, perSecond }, Type.Object({}))
+    await worker.request({ seconds, perSecond }, Type.Object({}))
     const { ages } = await sink.request({ take: true }, Arrived)
     return ages
   }
@@ -105,7 +105,7 @@ async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[
   const hanging = await agesOf(true, times.hanging)
   await agesOf(false, times.warmUp)
   const calm = [...before, ...(await agesOf(false, times.calm))]
-  parts.say(
+  parts.print(
     `${formatNumber(perSecond)} a second at each of two endpoints, ${calm.length} calm, ${hanging.length} while one hangs`,
   )
   const name = "age of an endpoint's messages on arrival while another one hangs"

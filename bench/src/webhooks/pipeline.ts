@@ -53,7 +53,7 @@ const queues = createQueues({ store, endpoints, log })
 await queues.ready()
 const agent = createEndpointAgent(['127.0.0.0/8'])
 const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
-const workers = await startWorkers({ store, nodes: endpoints, queues, send, log })
+const workers = await startWorkers({ store, endpoints: endpoints, queues, send, log })
 const stop = new AbortController()
 const requeueing = createRequeuer({ deliveries, queues, endpoints, now, log }).run(stop.signal)
 const dispatcher = createDispatcher({

@@ -1,7 +1,7 @@
 // `npm run bench -- webhooks`: how fast webhooks go out, how soon after the command, and what a hanging endpoint changes.
 import { parseArgs } from 'node:util'
-import type { BenchmarkOptions, BenchmarkResult } from '../bench/benchmark.ts'
 import { measureCommandToWebhook } from '../commands/commandToWebhook.ts'
+import type { BenchmarkOptions, BenchmarkResult } from '../harness/benchmark.ts'
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { measureDelivering } from './delivering.ts'
 import { startPrivateRedis } from './privateRedis.ts'

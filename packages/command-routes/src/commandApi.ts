@@ -60,6 +60,6 @@ export async function wireCommandApi(
   const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
   const callers = createCallers(identity.actorOf, actorOrRemembered)
-  const { nodes, WEBHOOK_TESTS_BY: testsBy } = config
-  return commandApi({ workflow: { store, providers, now }, callers, endpoints: nodes, testsBy })
+  const { endpoints, WEBHOOK_TESTS_BY: testsBy } = config
+  return commandApi({ workflow: { store, providers, now }, callers, endpoints, testsBy })
 }

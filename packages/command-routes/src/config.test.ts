@@ -20,11 +20,11 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
-t.test('the webhook nodes are those of the same environment', async (t) => {
-  t.same(loadWithEndpoints(Variables, required).nodes, [])
-  const { nodes } = loadWithEndpoints(Variables, { ...required, ...endpointVariables })
-  t.match(nodes, [{ name: '1', url: endpointVariables.WEBHOOK_1_URL, mode: 'canonical' }])
-  t.equal(nodes.length, 1)
+t.test('the webhook endpoints are those of the same environment', async (t) => {
+  t.same(loadWithEndpoints(Variables, required).endpoints, [])
+  const { endpoints } = loadWithEndpoints(Variables, { ...required, ...endpointVariables })
+  t.match(endpoints, [{ name: '1', url: endpointVariables.WEBHOOK_1_URL, mode: 'canonical' }])
+  t.equal(endpoints.length, 1)
 })
 
 t.test(
@@ -42,14 +42,14 @@ t.test('every session may test webhooks by default, and nothing but session and 
   t.match(problemsOf({ ...required, WEBHOOK_TESTS_BY: 'nobody' }), [/^WEBHOOK_TESTS_BY must be one of session, admin/])
 })
 
-t.test('one message names every bad variable, those of the nodes included', async (t) => {
+t.test('one message names every bad variable, those of the endpoints included', async (t) => {
   const bad = { ...endpointVariables, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }
   const names = problemsOf({ ...required, ...bad }).map((problem) => problem.split(' ', 1)[0])
   t.same(names.toSorted(), ['AUTH_URL', 'WEBHOOK_1_EVENT_MODE', 'WEBHOOK_1_URL'])
   t.notMatch(problemsOf({ ...required, ...bad }).join(), 'nowhere')
 })
 
-t.test('the variables of the nodes and the credentials of providers may be kept in files', async (t) => {
+t.test('the variables of the endpoints and the credentials of providers may be kept in files', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-config-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const file = (name: string, content: string) => {
@@ -66,9 +66,9 @@ t.test('the variables of the nodes and the credentials of providers may be kept 
     STRIPE_SECRET_KEY_FILE: file('stripe', 'sk_test_made_up\n'),
     STRIPE_WEBHOOK_SECRET_FILE: file('signing', 'whsec_made_up'),
   }
-  const { nodes, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadWithEndpoints(Variables, env)
+  const { endpoints, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadWithEndpoints(Variables, env)
   t.same(
-    nodes.map(({ url, secrets }) => [url, secrets]),
+    endpoints.map(({ url, secrets }) => [url, secrets]),
     [
       ['https://receiver.example.com/hook', []],
       ['https://a.example.com/x', []],

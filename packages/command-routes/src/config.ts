@@ -41,5 +41,5 @@ export function loadWithEndpoints<Schema extends TObject>(
   )
   const { endpoints, problems } = decodeEndpoints(given.env)
   const further = [...given.problems, ...problems, ...providerProblems(given.env)]
-  return { ...loadConfig(schema, given.env, further), nodes }
+  return { ...loadConfig(schema, given.env, further), endpoints }
 }

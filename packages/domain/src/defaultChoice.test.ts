@@ -34,7 +34,7 @@ function choices(...chosen: string[]): DefaultChoiceEvent[] {
 
 const previousDefaults = (item: string, ...chosen: string[]) => {
   const fold = previousDefaultsFold(item)
-  const { latest, former_ids } = choices(...chosen).reduce(fold.evolve, fold.initialState)
+  const { latest, previous_ids: former_ids } = choices(...chosen).reduce(fold.evolve, fold.initialState)
   return { latest: latest && `${latest.chosen_id}${latest.choice}`, former_ids }
 }
 

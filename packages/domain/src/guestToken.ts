@@ -31,7 +31,7 @@ export const guestTokenFold = {
 }
 
 /** Whether the token was last seen with this e-mail, whatever its case. */
-export function isSeenWith(known: SeenGuestToken, guestEmail: string): boolean {
+function isSeenWith(known: SeenGuestToken, guestEmail: string): boolean {
   return foldEmail(known.guest_email) === foldEmail(guestEmail)
 }
 

@@ -41,7 +41,7 @@ export type RequestBegun = Static<typeof RequestBegun>
 
 /** It came to nothing that is kept: the same request may be made again at once. */
 const RequestFailed = Type.Object({ kind: Type.Literal('failed') })
-export type Failed = Static<typeof RequestFailed>
+export type RequestFailed = Static<typeof RequestFailed>
 
 /** How a request was answered. What is not on record here may be asked again. @param finalAnswer the answers that are for good */
 export const requestEnded = <Kept extends TSchema>(finalAnswer: Kept) =>
@@ -50,7 +50,7 @@ export const requestEnded = <Kept extends TSchema>(finalAnswer: Kept) =>
 export type RequestEnded<Answer> = {
   readonly request_id: string
   readonly occurred_at: string
-  readonly answer: Answer | Failed
+  readonly answer: Answer | RequestFailed
 }
 
 /** An event of requests of one kind. */
@@ -109,7 +109,7 @@ function evolved<Answer extends { readonly kind: string }>(
     : { status: 'answered', request_fingerprint, answer }
 }
 
-function isRequestFailed(answer: { readonly kind: string }): answer is Failed {
+function isRequestFailed(answer: { readonly kind: string }): answer is RequestFailed {
   return answer.kind === 'failed'
 }
 

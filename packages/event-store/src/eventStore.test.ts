@@ -144,7 +144,7 @@ t.test('a lost answer is asked for again, and the event is there once', async (t
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const behind = createEventStore({
     connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
-    timing: { appendTimeoutMs: 500, appendPatienceMs: 10_000, readTimeoutMs: 1_000, readPatienceMs: 5_000 },
+    timing: { appendTimeoutMs: 500, appendRetryTimeoutMs: 10_000, readTimeoutMs: 1_000, readRetryTimeoutMs: 5_000 },
   })
   t.teardown(() => behind.close())
   const stream = freshStream()
@@ -154,12 +154,12 @@ t.test('a lost answer is asked for again, and the event is there once', async (t
     stream,
     fold: countFold,
     decide: (count) => {
-      if (decided++ === 0) proxy.swallowAnswers()
+      if (decided++ === 0) proxy.dropResponses()
       return [owned(count)]
     },
     metadata,
   })
-  await proxy.swallowed()
+  await proxy.responseDropped()
   proxy.heal()
   t.equal((await handling).revision, 1n)
   t.equal((await store.readStream(stream)).length, 2)
@@ -169,12 +169,12 @@ t.test('a store that does not answer is reported as such, within its time', asyn
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const behind = createEventStore({
     connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
-    timing: { appendTimeoutMs: 200, appendPatienceMs: 500, readTimeoutMs: 200, readPatienceMs: 500 },
+    timing: { appendTimeoutMs: 200, appendRetryTimeoutMs: 500, readTimeoutMs: 200, readRetryTimeoutMs: 500 },
   })
   t.teardown(() => behind.close())
   const stream = freshStream()
   await waitFor(() => addOne(behind, stream).catch(() => undefined), { what: 'the first append' })
-  proxy.swallowAnswers()
+  proxy.dropResponses()
   const begun = Date.now()
   await t.rejects(addOne(behind, stream), { code: 'event_store_unavailable' })
   await t.rejects(behind.head(), { code: 'event_store_unavailable' })

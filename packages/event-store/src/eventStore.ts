@@ -7,13 +7,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v7 as uuidv7 } from 'uuid'
 import { type AppendOutcome, appendWithRetries, type Revision, withAppendSpan } from './append/append.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
-import {
-  type Connection,
-  connect,
-  createReplaceableConnection,
-  defaultTiming,
-  type EventStoreTiming,
-} from './connection/connection.ts'
+import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { type BatchRange, type LogRange, readBatches, readLog } from './read/readLog.ts'
 import {
   type ReadRange,
@@ -26,6 +20,7 @@ import {
 import { categoryOf, type StreamName } from './streamName.ts'
 import type { EventBatch } from './subscription/batches.ts'
 import { type Lag, type LagLimits, measureLag } from './subscription/lag.ts'
+import type { SubscriptionSource } from './subscription/progress.ts'
 
 export type LoadedState<State> = {
   readonly state: State
@@ -108,18 +103,6 @@ export type EventStore = {
   close(): Promise<void>
 }
 
-export type SubscriptionSource = {
-  connect(): Connection
-  /** Up to where a healthy subscription that waits at `reached` must have come; nothing when it is where it should be. */
-  nextMatching(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
-  /** Up to where a subscription that waits at `reached` may go on, because nothing that far is for it. */
-  lastSkipped(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
-  readonly decode: Codec['decode']
-  readonly lagCheckMs: number
-  /** Aborts when the store is closed. */
-  readonly closing: AbortSignal
-}
-
 /** After conflicts for this long in a row, others are writing faster than one can decide. */
 const conflictRetryTimeoutMs = 10_000
 /** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
@@ -143,7 +126,7 @@ export function createEventStore(options: {
   const connectFor = (callTimeoutMs: number) => createReplaceableConnection(connectionString, callTimeoutMs)
   const appends = { connection: connectFor(timing.appendTimeoutMs), timing, closing }
   const reads = { connection: connectFor(timing.readTimeoutMs), timing, closing, decode: codec.decode }
-  const source = { line: reads, connect: () => connect(connectionString) }
+  const source = { context: reads, connect: () => connect(connectionString) }
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import t from 'tap'
 import t, { type Test } from 'tap'
 import { createIdentityBackend, readInstant } from './backend.ts'
 

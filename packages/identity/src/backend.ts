@@ -41,7 +41,7 @@ const utf8 = new TextDecoder()
  * @param timeoutMs for the whole answer, the wait for a free connection included
  * @throws what undici met, or a `TimeoutError`
  */
-export function sendRequest(agent: Agent, request: BackendRequest, timeoutMs: number): Promise<BackendResponse> {
+function sendRequest(agent: Agent, request: BackendRequest, timeoutMs: number): Promise<BackendResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<BackendResponse>()
   let head: Omit<BackendResponse, 'text'> = { status: 0, contentType: undefined }
   let sent: Dispatcher.DispatchController | undefined
@@ -83,7 +83,7 @@ export function sendRequest(agent: Agent, request: BackendRequest, timeoutMs: nu
   return promise
 }
 
-export const isSuccess = (status: number) => status >= 200 && status <= 299
+const isSuccess = (status: number) => status >= 200 && status <= 299
 
 // The two questions to the identity backend, and how its answers are read (interface, section 5).
 

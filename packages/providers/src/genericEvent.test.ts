@@ -25,8 +25,8 @@ t.test('an event about a payment names the intent, and of a success the charge [
     status: 'open',
     customer_id: 'cus_1',
     customer_email: null,
-    claimed_payment_id: null,
-    statement: {
+    referenced_payment_id: null,
+    report: {
       about: 'status',
       status: 'succeeded',
       provider_time: '2026-09-01T10:00:00.000Z',
@@ -73,7 +73,7 @@ t.test('every generic name is one, and no other [6.1-types]', async (t) => {
       t.equal(report === null, family !== 'payment_intent', `${family}.${name}`)
     }
   for (const name of ['payment_intent.new', 'something.new', 'constructor', 'payment_intent', 'Customer.created'])
-    t.match(read(name), { provider_type: name, generic_type: null, statement: null, subscription: null }, name)
+    t.match(read(name), { provider_type: name, generic_type: null, report: null, subscription: null }, name)
   t.equal(genericName('toString'), null)
 })
 

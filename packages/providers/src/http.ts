@@ -55,7 +55,7 @@ export function createHttpClient({
   maxConnections = defaultMaxConnections,
 }: {
   readonly origin: string
-  readonly pace: Pick<Pace, 'turn'>
+  readonly pace: Pick<Pace, 'acquire'>
   readonly maxBytes?: number
   readonly maxConnections?: number
 }): HttpClient {
@@ -71,7 +71,7 @@ export function createHttpClient({
   })
   return {
     async send({ timeoutMs, ...request }) {
-      return exchange(agent, origin, { ...request, timeoutMs: await pace.turn(timeoutMs) })
+      return exchange(agent, origin, { ...request, timeoutMs: await pace.acquire(timeoutMs) })
     },
     // Nobody is left to hear the answers.
     close: () => agent.destroy(),

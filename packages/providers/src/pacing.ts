@@ -89,7 +89,7 @@ export function createPace({
         if (now < earliest(lane)) break
         lane.waiting.delete(start)
         starts.push(now)
-        if (lane.urgency !== 'payer') lastOthersStart = now
+        if (lane.priority !== 'payer') lastOthersStart = now
         start()
       }
     clearTimeout(timer)
@@ -127,7 +127,7 @@ export function createPace({
 type Lane = { readonly priority: CallPriority; pausedUntil: number; readonly waiting: Set<() => void> }
 
 function laneOf(lanes: readonly Lane[], urgency: CallPriority): Lane {
-  const lane = lanes.find((each) => each.urgency === urgency)
+  const lane = lanes.find((each) => each.priority === urgency)
   if (!lane) throw new Error(`No lane for ${urgency}`)
   return lane
 }

@@ -10,7 +10,7 @@ export type SimulatedNotification = {
   /** The text as the provider would have sent it. */
   readonly body: string
   /** What it says. What is missing, or of a type that it should not be, is `null`. */
-  readonly facts: Omit<ProviderNotification, 'provider_event_id' | 'claimed_payment_id' | 'statement'>
+  readonly facts: Omit<ProviderNotification, 'provider_event_id' | 'referenced_payment_id' | 'report'>
 }
 
 export type Simulator = {
@@ -33,7 +33,7 @@ export type Simulator = {
 
 /** By the names of the providers, all that there are. */
 export const simulators: ReadonlyMap<string, Simulator> = new Map(
-  Object.entries(providerPlugins).map(([name, { form }]) => [name, createSimulator(form)]),
+  Object.entries(providerPlugins).map(([name, { format: form }]) => [name, createSimulator(form)]),
 )
 
 function createSimulator(format: NotificationFormat): Simulator {

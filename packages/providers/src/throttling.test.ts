@@ -39,11 +39,7 @@ const providers: Readonly<Record<string, (t: Test, timeoutMs: number) => Promise
     })
     const inASecond = new Date(Date.now() + 1_000).toUTCString()
     const throttle = () =>
-      fake.refuseNext(
-        refusal('rate_limit'),
-        refusal('lock_timeout'),
-        refusal('rate_limit', { 'retry-after': inASecond }),
-      )
+      fake.failNext(refusal('rate_limit'), refusal('lock_timeout'), refusal('rate_limit', { 'retry-after': inASecond }))
     return { throttle, calls: () => fake.calls.length, provider: connectStripe(t, fake, { timeoutMs }) }
   },
   async paypal(t, timeoutMs) {
@@ -58,7 +54,7 @@ const providers: Readonly<Record<string, (t: Test, timeoutMs: number) => Promise
   async 'authorize-net'(t, timeoutMs) {
     const fake = await startFakeAuthorizeNet(t)
     const throttle = () => {
-      fake.refuse('E00053')
+      fake.failNext('E00053')
       for (const plan of [fake.faults, fake.readFaults])
         plan.next(
           { kind: 'status', status: 429, commits: false },

@@ -45,7 +45,7 @@ export const UserContext = Type.Object({
 })
 export type UserContext = Static<typeof UserContext>
 
-export function userContext(actor: KnownActor): UserContext {
+function userContext(actor: KnownActor): UserContext {
   if (actor.kind === 'guest') {
     return {
       authenticated: false,

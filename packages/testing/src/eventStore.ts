@@ -1,7 +1,7 @@
 // A log for tests: the embedded node as a real process on a database of its own.
 import type { Test } from 'tap'
+import { createMigratedDatabase } from './migratedDatabase.ts'
 import { freePort, startProcess, type TestProcess } from './processes.ts'
-import { createMigratedDatabase } from './testDatabase.ts'
 
 const script = new URL('../../../apps/embedded-event-store/src/main.ts', import.meta.url)
 

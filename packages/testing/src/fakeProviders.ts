@@ -42,7 +42,7 @@ export async function startFakeStripeCatalog(t: Test): Promise<FakeCatalogProvid
         .filter(({ active }) => active || which === 'all')
         .map(({ unit_amount }) => unit_amount),
     limit: (perSecond) => fake.rateLimit.set({ perSecond }),
-    turnedAway: () => fake.rateLimit.refused(),
+    rejected: () => fake.rateLimit.rejected(),
   }
 }
 
@@ -63,7 +63,7 @@ export async function startFakePaypalCatalog(t: Test): Promise<FakeCatalogProvid
         .filter(({ product_id, status }) => product_id === productId && (status === 'ACTIVE' || which === 'all'))
         .map(({ billing_cycles }) => centsOf(billing_cycles)),
     limit: (perSecond) => catalog.limit.set({ perSecond }),
-    turnedAway: () => catalog.limit.refused(),
+    rejected: () => catalog.limit.rejected(),
   }
 }
 

@@ -42,14 +42,14 @@ export async function startRedisServer(t: Test, { isDurable = true } = {}): Prom
     url: `redis://127.0.0.1:${port}`,
     port,
     kill: () => server.stop('SIGKILL'),
-    async startAgain() {
+    async restart() {
       server = await start(directory)
     },
-    async startAnew() {
+    async restartEmpty() {
       const anew = await mkdtemp(join(directory, 'anew-'))
       server = await start(anew)
     },
     pause: () => server.signal('SIGSTOP'),
-    goOn: () => server.signal('SIGCONT'),
+    resume: () => server.signal('SIGCONT'),
   }
 }

@@ -59,6 +59,6 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
     eventStoreUrl: log.connectionString,
     databaseUrl: log.databaseUrl,
     sandboxSecret,
-    parts: { 'embedded-event-store': log, api, projector, worker },
+    services: { 'embedded-event-store': log, api, projector, worker },
   }
 }

@@ -72,7 +72,7 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
       server.listen(port, '127.0.0.1')
       await once(server, 'listening')
     },
-    swallowAnswers() {
+    dropResponses() {
       isDroppingResponses = true
     },
     heal() {
@@ -82,7 +82,7 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
     freezeConnections() {
       for (const socket of sockets) frozen.add(socket)
     },
-    stuck: () => held.promise,
-    swallowed: () => lost.promise,
+    requestHeld: () => held.promise,
+    responseDropped: () => lost.promise,
   }
 }

@@ -1,34 +1,8 @@
-// The public language: what each recorded event means to those who are told in canonical events.
-import type { Payer } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
-import type { CanonicalName } from './canonicalNames.ts'
+import type { CanonicalMessage, CanonicalName } from './canonicalNames.ts'
 import type { ChatNotice } from './chat/chatMessage.ts'
 import { simulationMessages, testMessages, unmatchedMessages } from './unmatched.ts'
-
-/** A message before it has a receiver. `null` stands for what the source does not say. */
-export type CanonicalMessage = {
-  readonly name: CanonicalName
-  readonly provider: string
-  /** The event's own time, ISO 8601. */
-  readonly timestamp: string
-  readonly payment_id: string | null
-  readonly amount: number | null
-  readonly currency: string | null
-  readonly status: string | null
-  readonly user: Payer
-  /** As the payer wrote it into the payment's metadata. */
-  readonly project_id: string | null
-  /** On messages about subscriptions and customers, where known. */
-  readonly subscription_id?: string
-  readonly customer_id?: string
-  /** Until when a subscription is paid for, ISO 8601. */
-  readonly current_period_end?: string
-  /** The user who may see it in the log: whom it is about, or who asked for a test. A provider's customer is none. */
-  readonly owner: string | null
-  /** Somebody tries his endpoints out: nothing has happened. */
-  readonly is_test?: true
-}
 
 type Schemas = typeof recordedEvents
 export type RecordedType = keyof Schemas & string

@@ -1,4 +1,5 @@
-// The names of the public language.
+// The names of the canonical events, and what a message about one says.
+import type { Payer } from '@paylog/domain/payments/events'
 
 export const canonicalNames = [
   'payment.created',
@@ -39,3 +40,27 @@ const notificationTypes: Readonly<Record<CanonicalName, string>> = {
 
 /** The generic name of the notification whose object a message of this name is about. */
 export const genericFor = (name: CanonicalName): string => notificationTypes[name]
+
+/** A message before it has a receiver. `null` stands for what the source does not say. */
+export type CanonicalMessage = {
+  readonly name: CanonicalName
+  readonly provider: string
+  /** The event's own time, ISO 8601. */
+  readonly timestamp: string
+  readonly payment_id: string | null
+  readonly amount: number | null
+  readonly currency: string | null
+  readonly status: string | null
+  readonly user: Payer
+  /** As the payer wrote it into the payment's metadata. */
+  readonly project_id: string | null
+  /** On messages about subscriptions and customers, where known. */
+  readonly subscription_id?: string
+  readonly customer_id?: string
+  /** Until when a subscription is paid for, ISO 8601. */
+  readonly current_period_end?: string
+  /** The user who may see it in the log: whom it is about, or who asked for a test. A provider's customer is none. */
+  readonly owner: string | null
+  /** Somebody tries his endpoints out: nothing has happened. */
+  readonly is_test?: true
+}

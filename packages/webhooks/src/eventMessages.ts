@@ -2,14 +2,8 @@
 
 import { gunzipSync } from 'node:zlib'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import {
-  type CanonicalMessage,
-  canonicalBody,
-  canonicalChatNotice,
-  canonicalMessages,
-  type EventOf,
-  type Projects,
-} from './canonical.ts'
+import { canonicalBody, canonicalChatNotice, canonicalMessages, type EventOf, type Projects } from './canonical.ts'
+import type { CanonicalMessage } from './canonicalNames.ts'
 import type { ChatNotice } from './chat/chatMessage.ts'
 import type { MessageNames } from './endpoints/patterns.ts'
 import {

@@ -2,8 +2,7 @@
 import type { providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { Static } from 'typebox'
-import type { CanonicalMessage } from './canonical.ts'
-import { type CanonicalName, canonicalName } from './canonicalNames.ts'
+import { type CanonicalMessage, type CanonicalName, canonicalName } from './canonicalNames.ts'
 
 /** What a notification says about something that is not ours. */
 export type Unmatched = Omit<
@@ -56,12 +55,12 @@ export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] 
 }
 
 /** The same of a notification that may say as little as it likes. */
-export function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
+function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
   return translations.get(data.generic_type)?.(data) ?? []
 }
 
 /** The message of a name that was asked for, made of the same facts as those above. */
-export function messageByName(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
+function messageByName(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
   switch (name) {
     case 'payment.created':
       return payment(data, name, 'pending')

@@ -24,7 +24,7 @@ const provider: Provider = {
   readNotification: (body) => JSON.parse(body.toString('utf8')),
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 }
-const { workflow, store, providers, open, typesOf, later, time } = await workflowHarness(t, provider)
+const { workflow, store, providers, open, typesOf, advance: later, time } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   stage.failures.clear()
@@ -34,7 +34,7 @@ t.beforeEach(() => {
 })
 
 let events = 0
-function notification(statement: Partial<ProviderReport> | null, more: Partial<ProviderNotification> = {}) {
+function notification(report: Partial<ProviderReport> | null, more: Partial<ProviderNotification> = {}) {
   const provider_event_id = `evt_${events++}`
   const occurred_at = new Date().toISOString()
   const said = {
@@ -46,7 +46,7 @@ function notification(statement: Partial<ProviderReport> | null, more: Partial<P
     provider_payment_id: null,
     amount_cents: 2599,
     currency: 'eur',
-    ...statement,
+    ...report,
   }
   return {
     provider_event_id,
@@ -59,10 +59,10 @@ function notification(statement: Partial<ProviderReport> | null, more: Partial<P
     status: 'done',
     customer_id: null,
     customer_email: null,
-    claimed_payment_id: null,
+    referenced_payment_id: null,
     subscription: null,
     ...more,
-    statement: statement === null ? null : said,
+    report: report === null ? null : said,
   }
 }
 type NotificationFixture = ReturnType<typeof notification>
@@ -92,7 +92,7 @@ t.test('a notification that could not be completed is kept, and settled later', 
   await t.rejects(applyStoredNotification(workflow, inboxOf(told)), { code: 'refused' })
   complete = async (incomplete) => ({
     ...incomplete,
-    statement: notification({ provider_intent_id: intent.id, provider_payment_id: 'ch_1' }).statement as ProviderReport,
+    report: notification({ provider_intent_id: intent.id, provider_payment_id: 'ch_1' }).report as ProviderReport,
   })
   t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   t.same(await typesOf(inboxOf(told)), appliedEvents)
@@ -185,7 +185,10 @@ t.test('that holds for a payment that did not know its intent yet when it was pa
   const { payment_id: id } = await open()
   const intent = stage.onlyOf(id)
   const charge = stage.charge(intent)
-  const paid = notification({ provider_intent_id: intent.id, provider_payment_id: charge }, { claimed_payment_id: id })
+  const paid = notification(
+    { provider_intent_id: intent.id, provider_payment_id: charge },
+    { referenced_payment_id: id },
+  )
   await receive(paid)
   t.same(await typesOf(inboxOf(paid)), appliedEvents)
   t.match(await reconcilePayment(workflow, id, metadata), { payment: { status: 'succeeded' } })
@@ -213,7 +216,7 @@ t.test('the charge of another intent does not become the charge of the payment t
   const { id } = await opened()
   const foreign = notification(
     { provider_intent_id: 'pi_foreign', provider_payment_id: 'ch_foreign' },
-    { claimed_payment_id: id },
+    { referenced_payment_id: id },
   )
   await receive(foreign)
   t.same(await historyOf(id), ['ProviderEventIgnored'])
@@ -227,7 +230,7 @@ t.test('nor does the charge of an intent that names a payment whose call was ref
   stage.failures.set('create', [{ kind: 'declined' }])
   const { payment_id: id } = await open()
   await receive(
-    notification({ provider_intent_id: 'pi_later', provider_payment_id: 'ch_later' }, { claimed_payment_id: id }),
+    notification({ provider_intent_id: 'pi_later', provider_payment_id: 'ch_later' }, { referenced_payment_id: id }),
   )
   t.same(await historyOf(id), ['ProviderEventIgnored'])
   t.same(await typesOf(providerIntentStream(provider.id, 'ch_later')), [])
@@ -246,7 +249,7 @@ t.test('our own pointer is believed where a name is not', async (t) => {
 
 t.test('a notification that names one payment and has the intent of another belongs to the intent', async (t) => {
   const [named, paid] = [await opened(), await opened()]
-  await receive(notification({ provider_intent_id: paid.intent.id }, { claimed_payment_id: named.id }))
+  await receive(notification({ provider_intent_id: paid.intent.id }, { referenced_payment_id: named.id }))
   t.same(await historyOf(named.id), [])
   t.same(await historyOf(paid.id), ['PaymentSucceeded'])
 })
@@ -255,7 +258,7 @@ t.test('a notification of one provider says nothing about the payment of another
   const { id } = await opened()
   const other = { ...provider, id: 'other' }
   providers.set(other.id, other)
-  const told = notification({ provider_intent_id: null }, { claimed_payment_id: id })
+  const told = notification({ provider_intent_id: null }, { referenced_payment_id: id })
   await receiveNotification(workflow, { provider: other, body: bytes(told), headers: {}, requestId: 'request' })
   t.same(await typesOf(providerEventStream('other', told.provider_event_id)), [
     'ProviderEventReceived',

@@ -95,7 +95,7 @@ export type StoredNotification = {
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when the provider has to be asked
  *   and does not answer
  */
-export async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
+async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
   const { provider, inbox, known, metadata } = stored
   if (known.state.state === 'settled') return
   const notification = (await provider.completeNotification?.(stored.notification)) ?? stored.notification
@@ -139,7 +139,7 @@ export async function applyStoredNotification(workflow: Workflow, inbox: StreamN
 }
 
 /** What every event about a notification says of it. */
-export function notificationFacts(provider: Provider, notification: ProviderNotification) {
+function notificationFacts(provider: Provider, notification: ProviderNotification) {
   const { provider_event_id, provider_type, generic_type, occurred_at } = notification
   return { provider_id: provider.id, provider_event_id, provider_type, generic_type, occurred_at }
 }
@@ -172,12 +172,12 @@ function appliedEvent(
 const maxUncompressedBytes = 256 * 1024
 
 /** @param body UTF-8 text of at most 1 MiB */
-export function encodeBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
+function encodeBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
   if (body.length <= maxUncompressedBytes) return { body: body.toString('utf8') }
   return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
 }
 
 /** The bytes of a body that was kept. */
-export function decodeBody({ body, body_encoding }: ReturnType<typeof encodeBody>): Buffer {
+function decodeBody({ body, body_encoding }: ReturnType<typeof encodeBody>): Buffer {
   return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')) : Buffer.from(body, 'utf8')
 }

@@ -91,7 +91,7 @@ const view = (table: string) => `
     updated_at
   from ${table} as address`
 
-export const addressesTable: TableSql = { create, indexes, view }
+const addressesTable: TableSql = { create, indexes, view }
 
 // Addresses as rows: what each event of an address changes.
 

@@ -30,10 +30,10 @@ export type AddressRecord = Omit<AddressRow, 'default_choice'> & {
   readonly is_default: boolean
 }
 
-export const views = queryBuilder<{ readonly addresses: AddressRecord }>('read_models')
+const views = queryBuilder<{ readonly addresses: AddressRecord }>('read_models')
 
 /** What a list reads of each address; a single one needs its revision too, for the ETag. */
-export const addressColumns = [
+const addressColumns = [
   'id',
   'user_id',
   'guest_email',
@@ -60,7 +60,7 @@ export const addressColumns = [
   'updated_at',
 ] as const satisfies readonly (keyof AddressRecord)[]
 
-export function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[number]>): AddressResource {
+function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[number]>): AddressResource {
   return {
     id: record.id,
     user_id: record.user_id,

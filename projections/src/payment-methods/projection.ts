@@ -78,7 +78,7 @@ const view = (table: string) => `
     updated_at
   from ${table} as method`
 
-export const paymentMethodsTable: TableSql = { create, indexes, view }
+const paymentMethodsTable: TableSql = { create, indexes, view }
 
 // Saved payment methods as rows: what each event of a method changes.
 

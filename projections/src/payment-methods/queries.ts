@@ -34,10 +34,10 @@ export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id' | 'default_ch
   readonly is_default: boolean
 }
 
-export const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
+const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
 
 /** What a list reads of each method; a single one needs its revision too, for the ETag. */
-export const methodColumns = [
+const methodColumns = [
   'id',
   'guest_email',
   'provider_id',
@@ -58,9 +58,7 @@ export const methodColumns = [
   'updated_at',
 ] as const satisfies readonly (keyof PaymentMethodRecord)[]
 
-export function paymentMethodOf(
-  record: Pick<PaymentMethodRecord, (typeof methodColumns)[number]>,
-): PaymentMethodResource {
+function paymentMethodOf(record: Pick<PaymentMethodRecord, (typeof methodColumns)[number]>): PaymentMethodResource {
   return {
     id: record.id,
     ...detailsOf(record),

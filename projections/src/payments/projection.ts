@@ -76,7 +76,7 @@ const view = (table: string) => `
     completed_at
   from ${table}`
 
-export const paymentsTable: TableSql = { create, indexes, view }
+const paymentsTable: TableSql = { create, indexes, view }
 
 // Payments as rows: what each event of a payment changes.
 

@@ -65,7 +65,7 @@ export const singleColumns = [
 export type ListedRecord = Pick<PaymentRecord, (typeof listedColumns)[number]> & Partial<WithSummary>
 export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]> & WithSummary
 
-export function listedPayment(record: ListedRecord): ListedPayment {
+function listedPayment(record: ListedRecord): ListedPayment {
   return {
     id: record.id,
     subtotal_cents: record.subtotal_cents,
@@ -91,7 +91,7 @@ export function listedPayment(record: ListedRecord): ListedPayment {
   }
 }
 
-export function singlePayment(record: SingleRecord): PaymentResource {
+function singlePayment(record: SingleRecord): PaymentResource {
   return {
     ...listedPayment(record),
     provider_payment_id: record.provider_payment_id,

@@ -90,7 +90,7 @@ const view = (table: string) => `
     updated_at
   from ${table}`
 
-export const productsTable: TableSql = { create, indexes, view }
+const productsTable: TableSql = { create, indexes, view }
 
 // Products as rows: what each event of a product changes.
 

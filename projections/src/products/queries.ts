@@ -23,10 +23,10 @@ export type ProductRecord = Omit<ProductRow, 'folded_description'> & {
   readonly search_text: string
 }
 
-export const views = queryBuilder<{ readonly products: ProductRecord }>('read_models')
+const views = queryBuilder<{ readonly products: ProductRecord }>('read_models')
 
 /** What a list reads of each product; a single one needs its revision too, for the ETag. */
-export const productColumns = [
+const productColumns = [
   'id',
   'name',
   'description',
@@ -45,7 +45,7 @@ export const productColumns = [
   'updated_at',
 ] as const satisfies readonly (keyof ProductRecord)[]
 
-export function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>): ProductResource {
+function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>): ProductResource {
   return {
     id: record.id,
     ...productContentOf(record),

@@ -49,7 +49,7 @@ export async function createFollower(options: {
   let reading: FollowProgress = { events: 0, position: await applier.start(), end: undefined }
 
   return {
-    reading: () => reading,
+    progress: () => reading,
     async follow(until) {
       const before = reading.events
       const end = until ?? (await store.head())

@@ -134,7 +134,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
   const enter = (next: RebuildPhase) => {
     signal.throwIfAborted()
     phase = next
-    report(follower.reading())
+    report(follower.progress())
   }
 
   enter('filling')
@@ -155,7 +155,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
   await catchUp(follower)
   enter('switching')
   await switchView(options, { version, follower })
-  return { version, replaced, events: follower.reading().events, comparison }
+  return { version, replaced, events: follower.progress().events, comparison }
 }
 
 /** @throws Error when queries on the view leave no gap for a minute */

@@ -135,10 +135,10 @@ export async function verify(options: {
       const follower = await createFollower({ ...options, signal, version, onProgress: tell('filling') })
       await catchUpWithLive({ pool, projection, follower })
       signal.throwIfAborted()
-      tell('comparing')(follower.reading())
+      tell('comparing')(follower.progress())
       const comparison = await compareWithLive({ pool, projection, version, follower, onDifference })
       if (comparison === undefined) throw new SchemaVersionError('The live table is of another definition now')
-      return { ...comparison, events: follower.reading().events }
+      return { ...comparison, events: follower.progress().events }
     } finally {
       if (!lock.lost.aborted) await dropTable(pool, projection, version)
     }

@@ -12,7 +12,7 @@ const invalidTableDefinition = '42P16'
  * Has the view show this table, within the transaction of `client`, whose search path begins with the schema. Queries that
  * come meanwhile wait, and see the table afterwards.
  */
-export async function showTable(client: ClientBase, { name, table: sql }: Projection, table: string): Promise<void> {
+async function showTable(client: ClientBase, { name, table: sql }: Projection, table: string): Promise<void> {
   const definition = `view ${name} as ${sql.view(table)}`
   await client.query('savepoint view')
   try {

@@ -14,7 +14,7 @@ import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { paymentFields } from '@paylog/testing/paymentFields'
 
 export type LoggedEvent = RecordedDomainEvent & {
   /** Of what it belongs to. */
@@ -88,7 +88,7 @@ export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: Payme
     total_cents: 1000,
     currency: 'EUR',
     payer: { id: null, type: 'guest', email: null },
-    ...paymentFixture,
+    ...paymentFields,
     is_guest_payment: facts.payer?.id == null,
     ...facts,
     payment_id,

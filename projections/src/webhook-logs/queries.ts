@@ -16,7 +16,7 @@ type LogRecord = {
 }
 
 /** The views that the worker keeps for the read side. They are no read models: no projection writes them. */
-export const webhookLogs = queryBuilder<{ readonly log: LogRecord }>('webhooks')
+const webhookLogs = queryBuilder<{ readonly log: LogRecord }>('webhooks')
 
 /** An entry that is ready to be written out: its payload is the text that was sent, digit for digit. */
 export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payload: string }
@@ -43,7 +43,7 @@ export type EntryRecord = LogRecord & {
   readonly correlation_id: string
 }
 
-export function loggedWebhook(record: EntryRecord): LoggedWebhook {
+function loggedWebhook(record: EntryRecord): LoggedWebhook {
   const { id, provider, event, error, body, body_bytes, node, http_status, answer, next_attempt_at, created_at } =
     record
   return {

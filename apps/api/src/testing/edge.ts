@@ -18,7 +18,7 @@ const pointerToQuestion = 0xc00c
  * Answers with all IPv4 addresses of a name, whichever domain is added to it, each time in another order.
  * @returns its port on 127.0.0.1
  */
-export async function startNameServer(t: Test, names: Readonly<Record<string, readonly string[]>>): Promise<number> {
+async function startNameServer(t: Test, names: Readonly<Record<string, readonly string[]>>): Promise<number> {
   const socket = createSocket('udp4')
   let turn = 0
   socket.on('message', (query, client) => {

@@ -5,10 +5,10 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Workflow } from '@paylog/workflows/context'
 import t from 'tap'
-import { paymentFixture } from '../testing/paymentFixture.ts'
+import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { askProviders, type ReconcileResult } from './askProviders.ts'
 
-const log = await paymentFixture(t)
+const log = await paymentsHarness(t)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'operator' }
 const options = { metadata, signal: new AbortController().signal, pausesMs: [1, 1] }
 

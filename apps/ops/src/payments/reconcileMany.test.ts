@@ -1,7 +1,7 @@
 // `payments reconcile` on a log with thousands of payments.
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { paymentFixture } from '../testing/paymentFixture.ts'
+import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { startOps } from '../testing/runOps.ts'
 
 const total = 3_120
@@ -11,7 +11,7 @@ const paidEvery = 48
 const dayMs = 24 * 3_600_000
 
 t.test('thousands of payments are read with little memory, and asked about in the order of the log', async (t) => {
-  const [payments, fake] = await Promise.all([paymentFixture(t), startFakeStripe(t)])
+  const [payments, fake] = await Promise.all([paymentsHarness(t), startFakeStripe(t)])
   // As much as a client may send. All of it together is more than the command may use.
   const metadata = { note: 'x'.repeat(16_000) }
   const paid = new Set<string>()

@@ -11,11 +11,11 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import { readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
-import { paymentFixture } from '../testing/paymentFixture.ts'
+import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
 import { paymentShow, readHistory } from './show.ts'
 
-const { store, connectionString } = await paymentFixture(t)
+const { store, connectionString } = await paymentsHarness(t)
 const environment = { EVENTSTORE_URL: connectionString }
 
 /** Runs it in this process, which is many times as fast as one of its own. */

@@ -178,7 +178,7 @@ export const projectionsList: CliCommand = {
 async function listProjections(pool: Pool, eventStoreUrl: string | undefined): Promise<ListedProjection[]> {
   const stored = await listStoredTables(pool)
   const lags = await listLags(pool, eventStoreUrl)
-  const known = new Map(projections.map(({ name, definition }) => [name, definition]))
+  const known = new Map(projections.map(({ name, schemaVersion: definition }) => [name, definition]))
   const names = [...new Set([...known.keys(), ...stored.map(({ projection }) => projection)])]
   const held = await heldLocks(
     pool,

@@ -65,7 +65,7 @@ export type ProjectionOutcomes<Result> = {
  * matter with the servers, and an interruption, does.
  * @param work throws OpsError, and everything that `rebuild` and `verify` throw
  */
-export async function forEachProjection<Result>(
+async function forEachProjection<Result>(
   projections: readonly Projection[],
   signal: AbortSignal,
   work: (projection: Projection) => Promise<Result>,

@@ -195,10 +195,10 @@ t.test('projector and worker go on in the new log where they were in the old one
   const recorded = async () =>
     (await pool.query(`select from webhooks.deliveries where status = 'succeeded'`)).rowCount === 3
   await waitFor(recorded, { what: 'their records' })
-  await Promise.all([system.parts.projector.kill(), system.parts.worker.kill()])
+  await Promise.all([system.services.projector.kill(), system.services.worker.kill()])
   const told = endpoint.received.length
   for (let count = 0; count < 2; count += 1) await pay()
-  await system.parts.api.kill()
+  await system.services.api.kill()
 
   const target = connected(t, await startEventStore(t))
   // Other positions than in the old log.

@@ -71,7 +71,7 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What a line of a file is called by, if it has all of it. */
-export function nameInFile(line: Buffer | null): EventName | undefined {
+function nameInFile(line: Buffer | null): EventName | undefined {
   const fields = line === null ? undefined : fieldsOf(line)
   const [id, stream, revision, position, type] = ['id', 'stream', 'revision', 'position', 'type'].map((key) => {
     const value = fields?.[key]
@@ -110,7 +110,7 @@ function shown(value: unknown): string | null {
 }
 
 /** A difference in words. */
-export function differenceText(difference: ExportDifference): string {
+function differenceText(difference: ExportDifference): string {
   switch (difference.kind) {
     case 'manifest': {
       const { field, manifest, file } = difference

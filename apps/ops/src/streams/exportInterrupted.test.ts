@@ -18,13 +18,13 @@ t.test('Ctrl-C ends it although the store is silent, and removes what was begun'
   await exportTo(path)
   const before = readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8')
   const names = filesThere()
-  proxy.swallowAnswers()
+  proxy.dropResponses()
   const running = startOps(t, ['streams', 'export', '--out', path, '--force'], behindProxy)
   await waitFor(() => filesThere().length > names.length, {
     what: 'the file under its temporary name',
     timeoutMs: 30_000,
   })
-  await proxy.swallowed()
+  await proxy.responseDropped()
   running.signal('SIGINT')
   t.match(await running.ended, { code: 1, stdout: '', stderr: /Interrupted: nothing was written\.\n$/ })
   t.same(filesThere(), names)
@@ -36,12 +36,12 @@ t.test('Ctrl-C ends it although the store is silent, and removes what was begun'
 
 t.test('a verification that is interrupted is no verdict', async (t) => {
   const silent = await startTcpProxy(t, Number(new URL(harness.store.connectionString).port))
-  silent.swallowAnswers()
+  silent.dropResponses()
   const path = newPath()
   await exportTo(path)
   const EVENTSTORE_URL = `esdb://127.0.0.1:${silent.port}?tls=false`
   const running = startOps(t, ['streams', 'verify-export', path], { ...environment, EVENTSTORE_URL })
-  await silent.swallowed()
+  await silent.responseDropped()
   running.signal('SIGTERM')
   t.match(await running.ended, { code: 1, stdout: '', stderr: /not checked to its end\.\n$/ })
 })
@@ -49,7 +49,7 @@ t.test('a verification that is interrupted is no verdict', async (t) => {
 t.test('one that was killed leaves no export, and the next one is not in its way', async (t) => {
   const path = newPath()
   const names = filesThere()
-  proxy.swallowAnswers()
+  proxy.dropResponses()
   const running = startOps(t, ['streams', 'export', '--out', path], behindProxy)
   await waitFor(() => filesThere().length > names.length, {
     what: 'the file under its temporary name',

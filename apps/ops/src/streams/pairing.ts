@@ -14,7 +14,7 @@ export type PendingItems<Item> = {
 }
 
 /** @param giveUp is told of each item whose counterpart did not come */
-export function createPendingItems<Item>(
+function createPendingItems<Item>(
   sizeOf: (item: Item) => number,
   giveUp: (item: Item) => Promise<void>,
 ): PendingItems<Item> {

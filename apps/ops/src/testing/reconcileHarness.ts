@@ -4,7 +4,7 @@ import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthori
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import { paymentFixture } from './paymentFixture.ts'
+import { paymentsHarness } from './paymentsHarness.ts'
 import type { CommandResult } from './runOps.ts'
 
 export const reconcile = ['payments', 'reconcile']
@@ -14,7 +14,7 @@ const timeoutMs = 2_000
 /** A log, providers with state, and the environment that leads to them. */
 export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
   const [payments, fakeStripe, fakePaypal, fakeAuthorizeNet] = await Promise.all([
-    paymentFixture(t),
+    paymentsHarness(t),
     startFakeStripe(t),
     startFakePaypal(t, { allowDouble }),
     startFakeAuthorizeNet(t),

@@ -10,7 +10,7 @@ import { startProcess } from '@paylog/testing/processes'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { outboundMessages } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
-import { paymentFixture } from './paymentFixture.ts'
+import { paymentsHarness } from './paymentsHarness.ts'
 import { runOps, startOps } from './runOps.ts'
 
 const worker = new URL('../../../worker/src/main.ts', import.meta.url)
@@ -37,7 +37,7 @@ export function endpointVariables(name: string, url: string, more: Variables = {
 }
 
 export async function webhooksHarness(t: Test) {
-  const payments = await paymentFixture(t)
+  const payments = await paymentsHarness(t)
   const { databaseUrl, store } = payments
   const pool = createPool({
     databaseUrl,

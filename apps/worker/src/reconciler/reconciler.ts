@@ -195,7 +195,7 @@ export async function startReconciler(options: {
   reconciling.catch(() => undefined)
   return {
     reading: runExclusiveSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
-    sweeping: reconciling,
+    reconciling: reconciling,
     readerCheck: createReaderCheck({ state, store, checkpoint, now }),
   }
 }

@@ -54,7 +54,7 @@ export function afterFailure(followUp: ReconcileTask, pauses: CheckTiming): Next
 }
 
 /** Whether the provider has nothing more to say about the payment: its status is final, or there never was an intent. */
-export function isAtEnd({ status, intent_outcome }: Payment): boolean {
+function isAtEnd({ status, intent_outcome }: Payment): boolean {
   return isAbsorbing(status) || intent_outcome.kind === 'refused'
 }
 
@@ -100,7 +100,7 @@ export function maxSnapshotAgeMs(followUp: ReconcileTask, { now, reconcileAfterM
   return due.length > 0 ? Math.max(0, Math.min(...due)) : Math.min(roundMs, reconcileAfterMs / 10)
 }
 
-export const isUrgent = ({ times }: ReconcileTask): boolean => times.finish !== null || times.ask !== null
+const isUrgent = ({ times }: ReconcileTask): boolean => times.finish !== null || times.ask !== null
 
 function after(now: Date, firstMs: number, pauses: number, longestMs: number): Date {
   return new Date(now.getTime() + Math.min(firstMs * 2 ** pauses, longestMs))

@@ -2,7 +2,7 @@
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
-import { paymentFixture } from '@paylog/deliveries/testing/paymentFixture'
+import { recordPayments } from '@paylog/deliveries/testing/paymentFixture'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
@@ -35,7 +35,7 @@ export async function createReconcilerHarness(
   const now = () => new Date(Date.now() + aheadMs)
 
   return {
-    ...paymentFixture(store, now),
+    ...recordPayments(store, now),
     connectionString,
     store,
     pool,
@@ -64,7 +64,7 @@ export async function createReconcilerHarness(
         givingUp: givingUp.signal,
         log: logger,
       }
-      const { reading, sweeping } = await startReconciler(parts)
+      const { reading, reconciling: sweeping } = await startReconciler(parts)
       const stop = async () => {
         stopping.abort()
         const patience = setTimeout(() => givingUp.abort(), stopPatienceMs)

@@ -43,7 +43,7 @@ export function clearFormerDefaultAddress(workflow: Workflow, choosing: DefaultA
   const { address_type, metadata } = choosing
   const { store, now } = workflow
   return clearPreviousDefaults(workflow, listChoice(choosing), async (itemId, choice) => {
-    const command = { occurred_at: now().toISOString(), overtaken_by: { address_type, choice } }
+    const command = { occurred_at: now().toISOString(), superseded_by: { address_type, choice } }
     await store.handle({
       stream: addressStream(itemId),
       fold: addressFold,

@@ -28,7 +28,7 @@ const backend = createSandboxIdentity({
 const log = await startEventStore(t)
 const store = createEventStore({
   connectionString: log.connectionString,
-  timing: { readPatienceMs: 3_000, readTimeoutMs: 3_000 },
+  timing: { readRetryTimeoutMs: 3_000, readTimeoutMs: 3_000 },
 })
 t.teardown(() => store.close())
 const lookedUp: string[] = []

@@ -204,7 +204,7 @@ t.test(`${length} events are answered whole and in time, several times at once a
 
 t.test('a log that is down is 503, and reads go on when it is back', async (t) => {
   const log = await startEventStore(t)
-  const down = await paymentHistoryHarness(t, { log, timing: { readTimeoutMs: 2_000, readPatienceMs: 2_000 } })
+  const down = await paymentHistoryHarness(t, { log, timing: { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 } })
   const { id } = await down.record(eventsAfter('succeeded'))
   await log.kill()
   const answers = [down.payment(id), down.payment(id, `?as_of=${at(0)}`), down.history(id)]

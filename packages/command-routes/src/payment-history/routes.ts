@@ -65,7 +65,7 @@ const AsOf = Type.Object({
   ),
 })
 
-export const paymentSchema = {
+const paymentSchema = {
   ...common,
   operationId: 'getAnyPayment',
   summary: 'Get any payment, now or as of a time',
@@ -81,7 +81,7 @@ export const paymentSchema = {
   },
 }
 
-export const historySchema = {
+const historySchema = {
   ...common,
   operationId: 'getPaymentHistory',
   summary: 'Get everything that happened to a payment',

@@ -16,7 +16,7 @@ const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.e
 const { workflow, store, time, defaultsOf, stateOf } = await methodsHarness(t, adapters)
 
 const metadata = { correlationId: 'test', causationId: 'test', actor: 'test' }
-const wishes = {
+const options = {
   type: null,
   wallet_type: null,
   organization_id: null,
@@ -36,7 +36,7 @@ function newcomer(fake: FakeMethodProvider) {
     request_fingerprint: 'a',
     caller,
     providerId: () => fake.id,
-    wishes,
+    options,
     metadata,
   }
   return {

@@ -84,7 +84,7 @@ t.test('another body under the same key is 422, whatever became of the first', a
     await save(bodyOf())
     const key = { ...ada, ...freshKey() }
     const body = bodyOf({ alias: 'First' })
-    if (refusal) fake.refuseNext(refusal)
+    if (refusal) fake.failNext(refusal)
     await save(body, key)
     for (const other of [
       { ...body, alias: 'Second' },
@@ -161,7 +161,7 @@ t.test('a decline is kept and replayed', async (t) => {
   await save(bodyOf())
   const key = { ...ada, ...freshKey() }
   const body = bodyOf()
-  fake.refuseNext({ status: 402, error: declined })
+  fake.failNext({ status: 402, error: declined })
   const first = await save(body, key)
   t.same([first.status, first.code, first.replayed], [402, 'payment_declined', false])
   const calls = fake.calls.length
@@ -175,8 +175,8 @@ t.test('a decline is kept and replayed', async (t) => {
 t.test('what failed otherwise may be sent again at once, and makes the same call', async (t) => {
   await save(bodyOf())
   for (const [fail, status] of [
-    [() => fake.refuseNext({ status: 400, error: { message: 'No', type: 'invalid_request_error' } }), 422],
-    [() => fake.refuseNext({ status: 401, error: { message: 'No', type: 'invalid_request_error' } }), 502],
+    [() => fake.failNext({ status: 400, error: { message: 'No', type: 'invalid_request_error' } }), 422],
+    [() => fake.failNext({ status: 401, error: { message: 'No', type: 'invalid_request_error' } }), 502],
     [() => fake.faults.always({ kind: 'drop', commits: true }), 504],
     [() => fake.faults.always({ kind: 'drop', commits: false }), 504],
   ] as const) {

@@ -81,14 +81,13 @@ export const NewMethodBody = Type.Object(
 )
 export type NewMethodBody = Static<typeof NewMethodBody>
 
-export const MethodChangeBody = Type.Object(
+const MethodChangeBody = Type.Object(
   {
     alias: optionalText({ description: 'null clears it' }),
     is_default: Type.Optional(Type.Boolean()),
   },
   { minProperties: 1, examples: [{ alias: 'Everyday card', is_default: true }, { alias: null }] },
 )
-export type MethodChangeBody = Static<typeof MethodChangeBody>
 
 /** Everything that is kept, with `null` for what was not said. */
 export function methodOptionsOf(body: NewMethodBody): MethodOptions {

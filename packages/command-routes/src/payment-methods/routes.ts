@@ -21,7 +21,7 @@ export const paymentMethodRoutes =
     const targetOf = (request: FastifyRequest, payment_method_id: string) => ({
       payment_method_id,
       owner: ownerOf(knownActor(request.actor)),
-      permit(revision: Revision) {
+      checkRevision(revision: Revision) {
         requireMatch(request.headers['if-match'], revision)
         rejectCardNumbers(request)
       },
@@ -47,7 +47,7 @@ export const paymentMethodRoutes =
       })
       if (outcome.kind === 'declined') {
         setReplayedHeader(reply)
-        throw outcome.refusal
+        throw outcome.error
       }
       reply.code(outcome.created ? 201 : 200)
       return replyWithMethod(reply, outcome)

@@ -287,7 +287,7 @@ t.test('what the provider refuses is told with its code, and nothing of the meth
     [400, error, 422, 'provider_rejected'],
     [401, error, 502, 'provider_unavailable'],
   ] as const) {
-    fake.refuseNext({ status, error: body })
+    fake.failNext({ status, error: body })
     const refused = await recordsNothing(t, () => save(bodyOf()), code)
     t.same([refused.status, refused.code], [expected, code])
     t.notMatch(refused.text, /Words/)

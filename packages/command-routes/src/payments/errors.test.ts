@@ -42,7 +42,7 @@ const { app, store } = await commandApiHarness(t, {
 /** Words of the providers, which may hold data and are not for callers. */
 const words = 'Words of the provider about card 4242'
 const stripeRejects = (status: number, error: { type: string; code?: string; param?: string }) => () =>
-  stripe.refuseNext({ status, error: { message: words, ...error } as Parameters<typeof stripe.refuseNext>[0]['error'] })
+  stripe.failNext({ status, error: { message: words, ...error } as Parameters<typeof stripe.failNext>[0]['error'] })
 const paypalRejects = (status: number, name: string, issue: string, field?: string) => () => {
   const details = [{ issue, description: words, ...(field === undefined ? {} : { field }) }]
   paypal.refusal = { status, body: { name, message: words, debug_id: 'f00d', details, links: [] } }
@@ -50,7 +50,7 @@ const paypalRejects = (status: number, name: string, issue: string, field?: stri
 const authorizeNetRejects =
   (code: string, text = words) =>
   () =>
-    authorizeNet.refuse(code, { text })
+    authorizeNet.failNext(code, { text })
 
 type Row = {
   readonly provider_id: string

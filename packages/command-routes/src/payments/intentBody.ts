@@ -10,7 +10,7 @@ import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import type { RequestIdentity } from '../idempotency.ts'
 
 const maxMetadataKeys = 50
-export const maxMetadataBytes = 16 * 1024
+const maxMetadataBytes = 16 * 1024
 
 const Optional = Type.Optional
 

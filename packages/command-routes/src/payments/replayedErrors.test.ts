@@ -78,7 +78,7 @@ t.test('while the first call with the key is at work, nobody knows what comes of
     status: 409,
     error: { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'Busy' },
   } as const
-  fake.refuseNext(busy, busy, busy)
+  fake.failNext(busy, busy, busy)
   const payload = { total_cents: 2599, currency: 'USD' }
   const response = await app.inject({ method: 'POST', url: '/payments/intents', payload })
   t.equal(response.statusCode, 504)

@@ -82,7 +82,7 @@ export const paymentRoutes =
         })
         const { position, revision, replayed } = opened
         setWriteHeaders(reply, { position, replayed })
-        if (opened.refusal) throw opened.refusal
+        if (opened.error) throw opened.error
         if (replayed && payment_method_id !== undefined) method = await methodOf(workflow, actor, payment_method_id)
         reply.code(201).header('etag', etagOf(revision))
         const summary = method === null ? null : paymentMethodSummary(method)

@@ -47,7 +47,7 @@ t.test('the answer says where the log was when it was done [10.3-sync-skipped]',
 
 t.test('a failed product is no failed request [2.7-sync-results]', async (t) => {
   const id = await productOf()
-  stage.refused.add(id)
+  stage.rejected.add(id)
   const { status, answer } = await sync({ product_ids: [id], provider_id: 'shop' })
   t.equal(status, 200)
   const error = { code: 'provider_rejected', message: 'This one is no good (bad_product)' }

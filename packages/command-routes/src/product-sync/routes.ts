@@ -20,7 +20,7 @@ const normalized = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
 const optionByName = new Map(options.map((option) => [normalized(option), option]))
 
 /** @throws DomainError `invalid_request` for a field such as `dry_run` */
-export function rejectMisspeltOptions(body: unknown): void {
+function rejectMisspeltOptions(body: unknown): void {
   if (typeof body !== 'object' || body === null) return
   const fields = Object.keys(body).flatMap((field) => {
     const option = optionByName.get(normalized(field))
@@ -102,7 +102,7 @@ const description = [
   'A long list may take minutes. The work goes on to its end if the client hangs up; a product that was not attempted, because the provider does not answer or the list takes too long, is failed with provider_unavailable and can be sent again.',
 ].join('\n\n')
 
-export const syncSchema = {
+const syncSchema = {
   ...writeErrors([...idempotencyErrors, 'provider_not_enabled']),
   operationId: 'syncProducts',
   tags: ['products'],

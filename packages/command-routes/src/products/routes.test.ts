@@ -9,7 +9,7 @@ import { mug, plan, productsHarness } from '../testing/productsHarness.ts'
 const log = await startEventStore(t)
 const { app, post, put, productOf, eventsOf, recordsNothing, store } = await productsHarness(t, {
   log,
-  timing: { appendPatienceMs: 1_500 },
+  timing: { appendRetryTimeoutMs: 1_500 },
 })
 
 const everything = {

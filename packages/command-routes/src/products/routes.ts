@@ -35,7 +35,7 @@ const productResponse = (description: string, headers: object) =>
 
 const common = { tags: ['products'], security: [{ session: [] }] }
 
-export const createSchema = {
+const createSchema = {
   ...common,
   ...writeErrors(['amount_inconsistent', 'idempotency_key_reused']),
   operationId: 'createProduct',
@@ -52,7 +52,7 @@ export const createSchema = {
   response: { 201: productResponse('The product was created', responseHeaders.created) },
 }
 
-export const changeSchema = {
+const changeSchema = {
   ...common,
   ...writeErrors(['not_found', 'precondition_failed', 'amount_inconsistent']),
   operationId: 'updateProduct',
@@ -68,7 +68,7 @@ export const changeSchema = {
 }
 
 /** Answers with a product as its stream tells it. */
-export function replyWithProduct(
+function replyWithProduct(
   reply: FastifyReply,
   { state, ...write }: LoadedState<ProductState> & { readonly replayed?: boolean },
 ) {

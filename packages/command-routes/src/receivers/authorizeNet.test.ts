@@ -8,7 +8,7 @@ import { authorizeNetHarness, type OpenedPayment, ordersOf, reformatted } from '
 
 const gateway = await authorizeNetHarness(t)
 const { fake, oldKey, open, send, deliver, notificationOf, pay } = gateway
-const { historyOf, inboxOf, lastPosition, reconcile, settlesAs, logged, workflow } = gateway
+const { historyOf, inboxOf, lastPosition, reconcile, assertSettlesAs: settlesAs, logged, workflow } = gateway
 const ok = [200, undefined] as const
 const fail = (what: string): never => {
   throw new Error(`There is no ${what}`)
@@ -167,7 +167,7 @@ t.test('a transaction that the gateway does not report on yet is kept and not se
 
 t.test('nothing that the gateway says of its own is logged', async (t) => {
   const { told } = pay(await open())
-  fake.refuse('E00104', { method: 'getTransactionDetails', text: 'Text about jane@example.com' })
+  fake.failNext('E00104', { method: 'getTransactionDetails', text: 'Text about jane@example.com' })
   t.same(await send(fake.signed(told)), ok)
   t.match(logged.join(), 'E00104')
   t.notMatch(logged.join(), 'jane')

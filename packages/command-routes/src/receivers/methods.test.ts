@@ -48,7 +48,7 @@ async function stripeHarness(t: Test): Promise<ProviderHarness> {
   }
 }
 
-async function paypalHarness(t: Test): Promise<ProviderHarness> {
+async function paypalMethods(t: Test): Promise<ProviderHarness> {
   const { fake, ...receiver } = await paypalHarness(t)
   const told = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.id, type: event.event_type } : nothing()
@@ -61,7 +61,7 @@ async function paypalHarness(t: Test): Promise<ProviderHarness> {
   }
 }
 
-async function authorizeNetHarness(t: Test): Promise<ProviderHarness> {
+async function authorizeNetMethods(t: Test): Promise<ProviderHarness> {
   const { fake, ...receiver } = await authorizeNetHarness(t)
   let cards = 1000
   const told = (event = fake.events.at(-1)): Notified =>
@@ -146,8 +146,8 @@ function eventTypesOf({ receiver, token }: ProviderHarness) {
 
 const harnesses = {
   stripe: stripeHarness,
-  paypal: paypalHarness,
-  'authorize-net': authorizeNetHarness,
+  paypal: paypalMethods,
+  'authorize-net': authorizeNetMethods,
   sandbox: sandboxHarness,
 }
 

@@ -3,8 +3,18 @@ import t from 'tap'
 import { type OpenedPayment, ordersOf, paypalHarness } from '../testing/receiverHarness.ts'
 
 const paypal = await paypalHarness(t)
-const { fake, open, deliver, notificationOf, captureOf, captures, captureUnrecorded, historyOf, reconcile, settlesAs } =
-  paypal
+const {
+  fake,
+  open,
+  deliver,
+  notificationOf,
+  captureOf,
+  captures,
+  captureUnrecorded,
+  historyOf,
+  reconcile,
+  assertSettlesAs: settlesAs,
+} = paypal
 
 t.beforeEach(() => fake.faults.always(undefined))
 

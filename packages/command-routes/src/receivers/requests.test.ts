@@ -26,7 +26,7 @@ const log = await startEventStore(t)
 const { app, store, logged, workflow, lastPosition } = await commandApiHarness(t, {
   providers: [provider],
   log,
-  timing: { appendPatienceMs: 1_500 },
+  timing: { appendRetryTimeoutMs: 1_500 },
 })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 

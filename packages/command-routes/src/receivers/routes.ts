@@ -18,7 +18,7 @@ const Received = Type.Object(
 )
 
 /** @param notes what is the provider's own about it */
-export function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDocs) {
+function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDocs) {
   // Whether they are there is for the check of the signature to say.
   const signature = Object.entries(signedBy).map(([name, description]) => [
     name,

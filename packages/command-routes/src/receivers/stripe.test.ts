@@ -16,7 +16,7 @@ const provider = await providerFromEnv(t, {
   STRIPE_WEBHOOK_SECRET: `${fake.webhookSecret},${rotated}`,
 })
 const receiver = await receiverHarness(t, provider)
-const { open, send, historyOf, inboxOf, typesOf, lastPosition, reconcile, settlesAs } = receiver
+const { open, send, historyOf, inboxOf, typesOf, lastPosition, reconcile, assertSettlesAs: settlesAs } = receiver
 
 t.beforeEach(() => {
   aheadMs = 0

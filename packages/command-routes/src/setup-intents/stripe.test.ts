@@ -91,9 +91,9 @@ t.test('a lost answer is asked for again, and one that stays lost is told as unk
 
 t.test('what Stripe refuses is told with its own code', async (t) => {
   const error = { message: 'Words of Stripe', type: 'invalid_request_error' } as const
-  fake.refuseNext({ status: 400, error })
+  fake.failNext({ status: 400, error })
   t.match(await post(), { status: 422, code: 'provider_rejected' })
-  fake.refuseNext({ status: 401, error })
+  fake.failNext({ status: 401, error })
   const { status, code, answer } = await post()
   t.same([status, code], [502, 'provider_unavailable'])
   t.notMatch(JSON.stringify(answer), /Words/)

@@ -108,7 +108,7 @@ export async function authorizeNetHarness(t: Test) {
     fake,
     /** Still good, during the rotation. */
     oldKey,
-    toldOf: notificationOf,
+    notificationOf,
     /** The gateway sends what it has signed, and it is taken in. */
     async deliver(...events: readonly FakeEvent[]): Promise<void> {
       for (const told of events) {

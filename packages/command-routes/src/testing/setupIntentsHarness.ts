@@ -60,7 +60,7 @@ export async function setupIntentsHarness(
       return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
     },
   }
-  const parts = await commandApiHarness(t, { ...options, providers: [provider], timing: { readPatienceMs: 4_000 } })
+  const parts = await commandApiHarness(t, { ...options, providers: [provider], timing: { readRetryTimeoutMs: 4_000 } })
   const { app, backend, providers } = parts
   t.beforeEach(() => {
     Object.assign(card, { calls: [], fails: undefined, delay: undefined })

@@ -32,7 +32,7 @@ export const webhookTestRoutes =
     const identify = (request: FastifyRequest, route: string) => ({
       session: sessionOf(request),
       identity: requestIdentity(request.headers['idempotency-key'], request.actor, `POST ${route}`, request.body),
-      nodes: endpoints,
+      endpoints,
       metadata: metadataOf(request),
     })
 

@@ -10,13 +10,13 @@ import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@
 export type RequestedFacts = Omit<WebhookTestFacts, 'webhook_test_id' | 'requested_by' | 'request_fingerprint' | 'plan'>
 
 /** It is treated as a notification of the provider. */
-export function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
+function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
   const { subscription, ...rest } = facts
   return { provider_id, canonical_name: null, body, ...rest, ...(subscription && { subscription }) }
 }
 
 /** It is one canonical event. */
-export function canonicalFacts(
+function canonicalFacts(
   provider_id: string,
   canonical_name: CanonicalName,
   simulated: SimulatedNotification,
@@ -26,7 +26,7 @@ export function canonicalFacts(
 }
 
 /** @param message completes the sentence that begins with the field */
-export function invalidField(field: string, message: string): DomainError {
+function invalidField(field: string, message: string): DomainError {
   return new DomainError('invalid_request', `The body is invalid: ${field} ${message}`, {
     fields: [{ field, message }],
   })

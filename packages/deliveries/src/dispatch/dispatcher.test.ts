@@ -16,7 +16,7 @@ const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x
 
 /** A dispatcher on the rig's own parts that shows what it records. */
 function observed(
-  { deliveries, queues, nodes }: WorkerHarness,
+  { deliveries, queues, endpoints }: WorkerHarness,
   beforeRecord: (count: number) => void = () => undefined,
 ) {
   const batches: MappedBatch[] = []
@@ -30,7 +30,7 @@ function observed(
       },
     },
     queues,
-    endpoints: nodes,
+    endpoints: endpoints,
     projects: { projectId: 'default', projectIds: [] },
     now: () => new Date(),
     log: createLog({ app: 'test', level: 'silent' }),
@@ -62,12 +62,12 @@ t.test('a batch is recorded in slices of bounded size, each with the position of
 })
 
 t.test('an event that is larger than a slice goes in whole, on its own', async (t) => {
-  const nodes = [2, 3, 4].map((n) => ({
+  const endpoints = [2, 3, 4].map((n) => ({
     [`WEBHOOK_${n}_ENABLED`]: 'true',
     [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
     [`WEBHOOK_${n}_EVENT_MODE`]: 'raw',
   }))
-  const rig = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...nodes))
+  const rig = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...endpoints))
   const { batches, dispatcher } = observed(rig)
   await dispatcher.start()
   const events = [notificationReceived(2n, '{}'), large(4n), notificationReceived(6n, '{}')]

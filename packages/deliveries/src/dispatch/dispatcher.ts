@@ -18,7 +18,7 @@ import { graceMs } from '../tables/recordDeliveries.ts'
  * Maps an event within a span, which the messages then belong to. An event that nobody traced when it was recorded begins
  * no trace here: what was not sampled would come back in pieces, and a long log as as many traces.
  */
-export function dispatchSpan(
+function dispatchSpan(
   { type, metadata, id }: Pick<Recorded, 'type' | 'metadata' | 'id'>,
   map: () => readonly Outbound[],
 ): readonly Outbound[] {
@@ -56,7 +56,7 @@ export function createDispatcher(deps: {
   const { deliveries, queues, endpoints, projects, now, log } = deps
   let position: LogPosition | undefined
   /** Per node: no more jobs than this can be waiting, as far as they are from here. */
-  const maxWaiting = new Map<string, number>()
+  const waitingAtMost = new Map<string, number>()
 
   async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
     const real = recorded.filter(({ is_test }) => !is_test)
@@ -68,11 +68,11 @@ export function createDispatcher(deps: {
   }
 
   async function enqueueReal(node: string, recorded: readonly Outbound[]): Promise<void> {
-    const known = maxWaiting.get(node) ?? maxWaiting
+    const known = waitingAtMost.get(node) ?? maxWaiting
     const waiting = known < maxWaiting ? known : await queues.waiting(node)
-    maxWaiting.set(node, waiting)
+    waitingAtMost.set(node, waiting)
     if (waiting >= maxWaiting) return
-    maxWaiting.set(node, waiting + recorded.length)
+    waitingAtMost.set(node, waiting + recorded.length)
     await queues.enqueueNew(
       node,
       recorded.map(({ id }) => id),

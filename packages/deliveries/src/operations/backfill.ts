@@ -11,7 +11,7 @@ import { streamPrefixes } from '../subscriptions/exclusiveSubscription.ts'
 import { insertNewSql, newRows } from '../tables/recordDeliveries.ts'
 
 /** Inserts those that are not there. @returns how many there were not */
-export async function insertMissing(pool: Pool, messages: readonly Outbound[], at: Date): Promise<number> {
+async function insertMissing(pool: Pool, messages: readonly Outbound[], at: Date): Promise<number> {
   if (messages.length === 0) return 0
   const { rowCount } = await pool.query({
     name: 'insert-missing-deliveries',
@@ -24,7 +24,7 @@ export async function insertMissing(pool: Pool, messages: readonly Outbound[], a
 const insertSql = insertNewSql({ rows: '$1', at: '$2', sweepAt: '$2' })
 
 /** How many of them are not there. */
-export async function countMissing(pool: Pool, messages: readonly Outbound[]): Promise<number> {
+async function countMissing(pool: Pool, messages: readonly Outbound[]): Promise<number> {
   if (messages.length === 0) return 0
   const { rows } = await pool.query<{ present: number }>({
     name: 'count-present-deliveries',

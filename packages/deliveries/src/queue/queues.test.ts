@@ -106,7 +106,7 @@ for (const kind of queueKinds) {
       await waitFor(() => endpoint.received.length === 10, { what: 'all requests' })
       for (const { id } of endpoint.received.slice(1))
         await waitFor(() => rig.row(id).then((row) => row?.status === 'succeeded'), { what: 'the record' })
-      const held = await rig.queues.held('1', 10)
+      const held = await rig.queues.activeAttempts('1', 10)
       t.equal(held.length, 10)
       // From here on another process takes the jobs, which does not know what the first one is doing.
       const closed = first.close()

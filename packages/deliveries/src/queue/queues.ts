@@ -3,11 +3,8 @@
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { ErrorCode, type Job, Queue } from 'bullmq'
-import type { AttemptRef } from '../tables/deliveries.ts'
+import type { AttemptRef, QueuedAttempt } from '../tables/deliveries.ts'
 import { producerBackend, type QueueStore } from './queueStore.ts'
-
-/** `isTest`: somebody tries his endpoints out, and whatever is real goes first. */
-export type QueuedAttempt = AttemptRef & { readonly delayMs: number; readonly isTest?: boolean }
 
 /** Attempts of one node that have the same number. */
 export type JobData = { readonly attempt: number; readonly deliveryIds: readonly string[] }
@@ -28,7 +25,7 @@ export function attemptsOf({ attempt, deliveryIds }: JobData): AttemptRef[] {
 }
 
 /** A job of its own, under an id that says which attempt it is for. */
-export function singleJob(
+function singleJob(
   { deliveryId, attempt, delayMs, isTest = false }: QueuedAttempt,
   id = jobId({ deliveryId, attempt }),
 ) {
@@ -36,7 +33,7 @@ export function singleJob(
 }
 
 /** Jobs for the first attempts of these deliveries. The id of a shared one tells nothing of all but the first. */
-export function sharedJobs(deliveryIds: readonly string[]) {
+function sharedJobs(deliveryIds: readonly string[]) {
   const jobs: ReturnType<typeof job>[] = []
   for (let from = 0; from < deliveryIds.length; from += maxAttemptsPerJob) {
     const some = deliveryIds.slice(from, from + maxAttemptsPerJob)

@@ -32,7 +32,7 @@ async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
         await rig.queues.takeOver(node, attempt, id)
       },
     },
-    endpoints: rig.nodes,
+    endpoints: rig.endpoints,
     now: () => new Date(),
     log: createLog({ app: 'test', level: 'silent' }),
   })
@@ -41,7 +41,7 @@ async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
 
 t.test('a job is taken over when two looks in a row miss its worker, and once only', async (t) => {
   const { rig, sweep, takenOver } = await underWay(t, 'postgres')
-  const [held] = await rig.queues.held('1', 10)
+  const [held] = await rig.queues.activeAttempts('1', 10)
   if (held === undefined) throw new Error('no job is held')
   const heldBy = (worker: string) =>
     rig.pool.query('update queue.job set processed_by = $1 where id like $2', [worker, `${held.attempt.deliveryId}%`])
@@ -78,7 +78,7 @@ t.test('where nobody can tell which workers live, nothing is taken over', onQueu
   await redis.ping()
   redis.disconnect()
   const { rig, sweep, takenOver } = await underWay(t, 'redis', url)
-  t.equal((await rig.queues.held('1', 10)).length, 1)
+  t.equal((await rig.queues.activeAttempts('1', 10)).length, 1)
   for (let look = 0; look < 3; look++) await sweep.once()
   t.strictSame(takenOver, [])
   t.equal(await rig.queues.liveWorkers('1'), undefined)
@@ -121,10 +121,10 @@ t.test('deliveries of a disabled node are left alone, and all brought in by one 
   await rig.dispatcher.handle(batchOf(1_500))
   await rig.pool.query('truncate queue.job cascade')
   await rig.pool.query(`update webhooks.deliveries set sweep_at = ${aSecondAgo}`)
-  await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', now())`)
+  await rig.pool.query(`insert into webhooks.endpoints (name, disabled_at) values ('1', now())`)
   await rig.sweep.once()
   t.equal(await rig.queues.waiting('1'), 0)
-  await rig.pool.query('update webhooks.nodes set disabled_at = null')
+  await rig.pool.query('update webhooks.endpoints set disabled_at = null')
   await rig.sweep.once()
   t.ok((await rig.queues.waiting('1')) > 0)
   t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'none was left out')
@@ -145,7 +145,7 @@ t.test('where everything that is overdue has its job, a look ends after a bounde
     },
   }
   const log = createLog({ app: 'test', level: 'silent' })
-  const sweep = createRequeuer({ deliveries, queues: rig.queues, endpoints: rig.nodes, now: later, log })
+  const sweep = createRequeuer({ deliveries, queues: rig.queues, endpoints: rig.endpoints, now: later, log })
   const waiting = await rig.queues.waiting('1')
   await sweep.once()
   t.equal(handedOut, 1_000)

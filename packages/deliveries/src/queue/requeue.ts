@@ -51,7 +51,7 @@ export function createRequeuer(deps: {
    * is taken over: a second job would send twice what is being sent, and BullMQ finds those whose lock ran out.
    */
   async function takeOverOrphans(node: string): Promise<void> {
-    const active = await queues.held(node, activeLimit)
+    const active = await queues.activeAttempts(node, activeLimit)
     if (active.length === 0) return void seen.delete(node)
     const isLive = await queues.liveWorkers(node)
     if (isLive === undefined) return void seen.delete(node)

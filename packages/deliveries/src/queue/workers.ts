@@ -52,19 +52,19 @@ export type Workers = {
  */
 export async function startWorkers(options: {
   store: QueueStore
-  nodes: readonly WebhookEndpoint[]
+  endpoints: readonly WebhookEndpoint[]
   queues: Pick<Queues, 'enqueue'>
   send: Sender
   stopping?: AbortSignal
   givingUp?: AbortSignal
   log: Logger
 }): Promise<Workers> {
-  const { store, nodes, queues, send, stopping, givingUp, log } = options
+  const { store, endpoints, queues, send, stopping, givingUp, log } = options
   const closed = new AbortController()
   const cutOff = new AbortController()
   const underWay = new Set<string>()
   const parts = { queues, send, log, closed: closed.signal, cutOff: cutOff.signal, underWay }
-  const workers = nodes.map((node) => openWorker(store, node, attemptMaker(node, parts), log))
+  const workers = endpoints.map((node) => openWorker(store, node, attemptMaker(node, parts), log))
   // Their names must be known before they hold jobs: a job held by an unknown name is taken for orphaned.
   await Promise.all(workers.map((worker) => worker.waitUntilReady()))
   for (const worker of workers) worker.run().catch((error: unknown) => log.error({ err: error }, 'a worker ended'))

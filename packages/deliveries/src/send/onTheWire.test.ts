@@ -11,7 +11,7 @@ const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 const { signal } = new AbortController()
 
 async function storedDelivery(rig: WorkerHarness) {
-  const [node] = rig.nodes
+  const [node] = rig.endpoints
   const [attempt] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
   if (node === undefined || attempt === undefined) throw new Error('nothing to send')
   return { node, attempt }

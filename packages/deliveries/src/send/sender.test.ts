@@ -10,7 +10,7 @@ t.test('one process sends a delivery once at a time, whatever the queue says', a
   const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
-  const [node] = rig.nodes
+  const [node] = rig.endpoints
   const [attempt] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
   if (node === undefined || attempt === undefined) throw new Error('nothing to send')
   const { signal } = new AbortController()

@@ -5,8 +5,14 @@ import { contextOf, inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 import type { SuccessStatus } from '@paylog/webhooks/endpointResponse'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { webhookHeaders } from '@paylog/webhooks/signing'
-import type { QueuedAttempt } from '../queue/queues.ts'
-import type { AttemptRef, AttemptResult, Deliveries, DueDelivery, FinishedAttempt } from '../tables/deliveries.ts'
+import type {
+  AttemptRef,
+  AttemptResult,
+  Deliveries,
+  DueDelivery,
+  FinishedAttempt,
+  QueuedAttempt,
+} from '../tables/deliveries.ts'
 import type { EndpointAgent } from './endpointAgent.ts'
 import { type PostResult, postWebhook } from './postWebhook.ts'
 import { endpointSecrets, signaturesIn } from './responseBody.ts'
@@ -33,7 +39,7 @@ export function nextPauseMs(
 // The span of one attempt of a delivery: it goes on with the trace of the request that led to it, hours later as well.
 
 /** Never tells the URL: it may hold a secret. What nobody traces has no span here either. */
-export async function inAttemptSpan<Result>(
+async function inAttemptSpan<Result>(
   { node, ref, due }: { readonly node: string; readonly ref: AttemptRef; readonly due: DueDelivery },
   attempt: (ended: (post: PostResult) => void) => Promise<Result>,
 ): Promise<Result> {
@@ -102,7 +108,7 @@ export function createSender(deps: SenderDeps): Sender {
     const headers = webhookHeaders({ id: ref.deliveryId, at, body, secrets: node.secrets, isTest })
     const secrets = [...signaturesIn(headers['webhook-signature']), ...secretsOf(node)]
     const post = await postWebhook({ ...deps, endpoint: node, headers, body, secrets, signal })
-    return { node, ref, at, ms: Math.round(performance.now() - before), post }
+    return { endpoint: node, ref, at, ms: Math.round(performance.now() - before), post }
   }
 
   async function record(made: MadeAttempt, due: DueDelivery): Promise<QueuedAttempt | undefined> {

@@ -41,7 +41,7 @@ export function createReaderCheck(options: {
     if (state.isStandingBy) return { role: 'standing by' }
     if (!state.isConnected) return { ok: false, role: 'reader', connected: false }
     const reached = await checkpoint()
-    const due = await store.subscriptions.due(reached, streamPrefixes)
+    const due = await store.subscriptions.nextMatching(reached, streamPrefixes)
     const has = (position: LogPosition) => reached !== undefined && !isAfter(position, reached)
     if (due === undefined) waiting = undefined
     else if (waiting === undefined || has(waiting.until)) waiting = { until: due, since: now().getTime() }

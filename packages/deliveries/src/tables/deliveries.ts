@@ -1,12 +1,13 @@
 // The deliveries table: what is to be sent, and what was tried.
 import type { Pool } from 'pg'
-import type { QueuedAttempt } from '../queue/queues.ts'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { batched } from './batched.ts'
 import { graceMs, type MappedBatch, recordDeliveries, toPostgresText } from './recordDeliveries.ts'
 
 /** One try of one delivery; the number fences it against every other try. */
 export type AttemptRef = { readonly deliveryId: string; readonly attempt: number }
+/** `isTest`: somebody tries his endpoints out, and whatever is real goes first. */
+export type QueuedAttempt = AttemptRef & { readonly delayMs: number; readonly isTest?: boolean }
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
@@ -18,7 +19,7 @@ const maxConcurrentTests = 10
 const maxTestsScanned = 10_000
 
 /** What the workers of all nodes ask for and record at the same time goes together. */
-const batching = { mostTogether: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
+const batching = { maxBatch: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
 
 export function createDeliveries(pool: Pool) {
   return {
@@ -115,7 +116,7 @@ export type DueDelivery = {
  * @returns for each, in their order, what it has to send: nothing when the attempt was made already, the delivery is
  * finished, or its node is disabled
  */
-export async function dueDeliveries(
+async function dueDeliveries(
   pool: Pool,
   attempts: readonly AttemptRef[],
 ): Promise<readonly (DueDelivery | undefined)[]> {

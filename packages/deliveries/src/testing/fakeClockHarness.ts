@@ -38,7 +38,7 @@ export async function createFakeClockHarness(
   let commit = 1n
 
   async function send(attempt: AttemptRef) {
-    const [only] = rig.nodes
+    const [only] = rig.endpoints
     if (only === undefined) throw new Error('no node')
     return await rig.send(only, attempt, new AbortController().signal)
   }

@@ -15,7 +15,7 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 
 type FollowedEvent = PaymentEvent | ProviderNotificationEvent
@@ -49,7 +49,7 @@ type Samples = { readonly [Type in Exclude<ReconciledType, NonStatusEvent['type'
 /** One of every type of event but for some that are only noted, about one payment or notification of the provider `tills`. */
 export const eventSamples: Samples = {
   PaymentInitiated: {
-    ...paymentFixture,
+    ...paymentFields,
     ...facts,
     subtotal_cents: 2200,
     tax_cents: 0,
@@ -120,7 +120,7 @@ const request_fingerprint = 'fingerprint'
 /** What a payment has of its own, beside its id and its provider. */
 export type PaymentOptions = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
 
-export function paymentFixture(store: EventStore, now: () => Date) {
+export function recordPayments(store: EventStore, now: () => Date) {
   const initiateCommand = (payment_id: string, provider_id: string, order: PaymentOptions) => ({
     ...eventSamples.PaymentInitiated,
     ...order,

@@ -2,7 +2,7 @@
 
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import { createMigratedDatabase } from '@paylog/testing/testDatabase'
+import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import type { Pool } from 'pg'
 import file, { type Test } from 'tap'
 

@@ -61,7 +61,7 @@ export async function createWorkerHarness(
   }
   const { store, close } = await openStore(0)
   const deliveries = createDeliveries(pool)
-  const queues = createQueues({ store, endpoints: nodes, log })
+  const queues = createQueues({ store, endpoints, log })
   await queues.ready()
   const agent = createEndpointAgent(['127.0.0.0/8'])
   t.teardown(async () => {
@@ -70,7 +70,7 @@ export async function createWorkerHarness(
     await agent.destroy()
   })
   const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
-  const sweep = createRequeuer({ deliveries, queues, endpoints: nodes, now, log })
+  const sweep = createRequeuer({ deliveries, queues, endpoints, now, log })
 
   return {
     pool,
@@ -78,12 +78,12 @@ export async function createWorkerHarness(
     store,
     deliveries,
     queues,
-    nodes,
+    endpoints,
     send,
     dispatcher: createDispatcher({
       deliveries,
       queues,
-      endpoints: nodes,
+      endpoints,
       projects: { projectId: 'default', projectIds: [] },
       now,
       log,
@@ -97,7 +97,7 @@ export async function createWorkerHarness(
     async work(): Promise<void> {
       const own = await openStore(endpoints.length)
       const givingUp = new AbortController()
-      const parts = { store: own.store, nodes, queues, send, givingUp: givingUp.signal, log }
+      const parts = { store: own.store, endpoints, queues, send, givingUp: givingUp.signal, log }
       const workers = await startWorkers(parts)
       t.teardown(async () => {
         // A test may have left an endpoint without an answer.

@@ -131,7 +131,7 @@ export function rawEndpointVariables(number: number, url: string, more: Readonly
 }
 
 /** The notifications that an endpoint was told of, in the order of their first arrival. */
-export function receivedIds({ received }: FakeEndpoint): string[] {
+function receivedIds({ received }: FakeEndpoint): string[] {
   return [...new Set(received.map(({ body }) => String(JSON.parse(body).data.id)))]
 }
 

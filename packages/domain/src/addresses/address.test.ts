@@ -215,7 +215,7 @@ t.test('a choice from the list of another type is refused: the type was changed 
 
 t.test('a later choice of the same list clears it, an earlier one and the other list do not', async (t) => {
   const overtaken = (overtaken_by: AddressChoice) =>
-    clearDefaultAddress.bind(null, { occurred_at: at(1), overtaken_by })
+    clearDefaultAddress.bind(null, { occurred_at: at(1), superseded_by: overtaken_by })
   given(t, addedAsDefault)
     .when(overtaken(billing(4)))
     .then([cleared])

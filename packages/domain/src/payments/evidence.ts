@@ -31,7 +31,7 @@ export type ReceivedReport = ReportSource & {
 }
 
 /** Whether this very notification was taken into account before. */
-export function isAppliedBefore({ provider_event_id }: ReportSource, payment: Payment): boolean {
+function isAppliedBefore({ provider_event_id }: ReportSource, payment: Payment): boolean {
   return provider_event_id !== null && isInChain(provider_event_id, payment.seen_provider_events)
 }
 
@@ -46,7 +46,7 @@ export function isForeignIntent({ provider_intent_id, vouched }: ReceivedReport,
 }
 
 /** What every event says that a statement leads to. */
-export function reportFacts(report: ReceivedReport, payment: Payment) {
+function reportFacts(report: ReceivedReport, payment: Payment) {
   const { provider_time, provider_event_id, provider_payment_id } = report
   return { ...factsOf(payment, report.occurred_at), provider_time, provider_event_id, provider_payment_id }
 }
@@ -55,7 +55,7 @@ export function reportFacts(report: ReceivedReport, payment: Payment) {
 export type IgnoredReport = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
 /** Puts a statement on record that changes nothing. */
-export function ignoredReport(
+function ignoredReport(
   report: ReceivedReport,
   payment: Payment,
   why: Pick<IgnoredReport['data'], 'reported_status' | 'reason'>,

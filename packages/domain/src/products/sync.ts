@@ -53,7 +53,7 @@ type Contested = { readonly content: boolean; readonly price: boolean }
 type PriceKey = { readonly number: number; readonly price_hash: string | null | undefined }
 
 const unknownSyncedPart: SyncedPart = { hash: undefined, is_unsettled: false }
-export const neverSynced: ProviderSyncState = {
+const neverSynced: ProviderSyncState = {
   synced: null,
   successes: 0,
   last_sync: 0,
@@ -174,7 +174,7 @@ const either = (one: Contested, other: Contested): Contested => ({
 })
 
 /** Whether somebody is at it who puts something else than a sync with this goal would. */
-export function isContested(at: ProviderSyncState, goal: SyncGoal, now: string): boolean {
+function isContested(at: ProviderSyncState, goal: SyncGoal, now: string): boolean {
   return stillOpen(at, now).some((other) => {
     const { content, price } = conflict(other, goal)
     return content || price

@@ -66,7 +66,7 @@ t.test('who gets no clear answer in time is told so, and why', async (t) => {
   const server = await startFakeEventStore(t, {
     append: (call, request) => call.write(failureReply(request, 4, 'event_store.client.Timeout')),
   })
-  const store = connectEventStore(t, server, { appendPatienceMs: 300 })
+  const store = connectEventStore(t, server, { appendRetryTimeoutMs: 300 })
   await t.rejects(appendFirst(store, 's'), {
     code: 'event_store_unavailable',
     message: /may or may not be recorded/,

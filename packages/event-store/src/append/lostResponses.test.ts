@@ -63,12 +63,12 @@ async function appendWithoutAnswer(t: Test, before: number) {
   // The connection of the appends is there, and asks nothing more, before answers are lost.
   await append(store, `guestToken-${++streams}`, 1)
   let decided = 0
-  proxy.swallowAnswers()
+  proxy.dropResponses()
   const decide = () => {
     decided++
     return [guestTokenSeen]
   }
   const handling = store.handle({ stream, fold: countFold, decide, metadata, known })
-  await proxy.swallowed()
+  await proxy.responseDropped()
   return { stream, handling, decisions: () => decided, answer: () => proxy.heal() }
 }

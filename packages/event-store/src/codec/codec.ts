@@ -103,7 +103,7 @@ function storedShape(name: string, version: number, schema: TSchema): StoredShap
  * @throws Error that says which step failed, when the data fits its shape not, or an upcaster throws or makes what does not
  *   fit the next one
  */
-export function upcast(shape: StoredShape, data: unknown): unknown {
+function upcast(shape: StoredShape, data: unknown): unknown {
   const problem = shape.problemOf(data)
   if (problem) throw new Error(`does not fit its schema: ${problem}`)
   let { next } = shape

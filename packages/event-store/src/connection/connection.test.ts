@@ -9,7 +9,7 @@ import { appendFirst, connectEventStore, withoutKeepalive } from '../testing/eve
 
 t.test('a store that is closed in an outage connects no more', async (t) => {
   const port = await freePort()
-  const store = connectEventStore(t, withoutKeepalive(port), { appendPatienceMs: 200, readPatienceMs: 200 })
+  const store = connectEventStore(t, withoutKeepalive(port), { appendRetryTimeoutMs: 200, readRetryTimeoutMs: 200 })
   const calls = Array.from({ length: 20 }, (_, n) => [appendFirst(store, `s-${n}`), store.readStream(`s-${n}`)])
   const outcomes = await Promise.allSettled(calls.flat())
   t.ok(outcomes.every(({ status }) => status === 'rejected'))
@@ -22,7 +22,7 @@ t.test('a store that is closed in an outage connects no more', async (t) => {
 
 t.test('a server that takes connections and says nothing does not collect them', async (t) => {
   const { port, accepted, open } = await startSilentServer(t)
-  const store = connectEventStore(t, withoutKeepalive(port), { appendTimeoutMs: 500, appendPatienceMs: 1_500 })
+  const store = connectEventStore(t, withoutKeepalive(port), { appendTimeoutMs: 500, appendRetryTimeoutMs: 1_500 })
   await t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
   t.ok(accepted() > 1, 'the first connection was replaced')
   await waitFor(() => open() <= 1, { what: 'the end of the connections that were replaced' })

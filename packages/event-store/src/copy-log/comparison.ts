@@ -34,7 +34,7 @@ export type SoftDeletions = {
 type Deleted = { readonly metadataRevision: bigint; readonly isBack: boolean }
 
 /** Follows one log from its beginning. */
-export function createSoftDeletions(): SoftDeletions {
+function createSoftDeletions(): SoftDeletions {
   const streams = new Map<string, Deleted>()
   const pendingRevision = (stream: string) => {
     const deleted = streams.get(stream)
@@ -92,7 +92,7 @@ function isSoftDeletion({ type, data }: RawEvent): boolean {
 }
 
 /** Whether a server may have made the event, so that its counterpart in another log has another id. */
-export function isServerGenerated({ stream, type, revision }: RawEvent): boolean {
+function isServerGenerated({ stream, type, revision }: RawEvent): boolean {
   return revision === tombstoneRevision || (type === metadataType && originalStreamOf(stream) !== undefined)
 }
 

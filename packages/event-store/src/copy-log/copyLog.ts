@@ -16,7 +16,7 @@ export type PositionMap = {
   translated(): readonly LogPosition[]
 }
 
-export function createPositionMap(positions: readonly LogPosition[]): PositionMap {
+function createPositionMap(positions: readonly LogPosition[]): PositionMap {
   const found = new Map<LogPosition, LogPosition>()
   const waiting = positions.toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
   let reached = beginning
@@ -36,7 +36,7 @@ export function createPositionMap(positions: readonly LogPosition[]): PositionMa
 // A first look at the source: how much there is to copy, and whether it can be copied at all.
 
 /** The source cannot be copied as it is; the message names the stream. */
-export class NotCopyableError extends Error {
+class NotCopyableError extends Error {
   override readonly name = 'NotCopyableError'
 }
 
@@ -53,10 +53,7 @@ export type LogSurvey = {
  * Reads the source once. Every stream's number of events is kept in memory, some 100 bytes for each stream.
  * @throws NotCopyableError when a scavenge has taken events away: the others could not keep their revisions
  */
-export async function surveyLog(
-  source: AsyncIterable<RawEvent>,
-  onEvent: (survey: LogSurvey) => void,
-): Promise<LogSurvey> {
+async function surveyLog(source: AsyncIterable<RawEvent>, onEvent: (survey: LogSurvey) => void): Promise<LogSurvey> {
   const survey: LogSurvey = { events: 0, systemEvents: 0, end: undefined }
   const nextRevisions = new Map<string, number>()
   for await (const event of source) {

@@ -1,9 +1,7 @@
 // What every read asks of a server, whatever it reads, and how a stream is named.
 
-import shared from '@eventstore/db-client/generated/shared_pb.js'
 import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { Metadata } from '@grpc/grpc-js'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
@@ -43,13 +41,13 @@ export function allFrom(from: LogPosition | undefined): ReadReq.Options.AllOptio
   return all.setPosition(position)
 }
 
-export const allFromEnd = (): ReadReq.Options.AllOptions => new Options.AllOptions().setEnd(new shared.Empty())
+const allFromEnd = (): ReadReq.Options.AllOptions => new Options.AllOptions().setEnd(new shared.Empty())
 
 /** Prefixes only: servers differ in their regular expressions. */
 export const streamsWith = (prefixes: readonly string[]) =>
   filterOptions().setStreamIdentifier(expression().setPrefixList([...prefixes]))
 
-export const typesWith = (prefix: string) => filterOptions().setEventType(expression().setPrefixList([prefix]))
+const typesWith = (prefix: string) => filterOptions().setEventType(expression().setPrefixList([prefix]))
 
 const expression = () => new Options.FilterOptions.Expression()
 const filterOptions = () => new Options.FilterOptions().setMax(searchWindow)

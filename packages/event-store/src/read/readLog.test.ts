@@ -183,7 +183,7 @@ t.test('a store that does not come back, is silent or says no fails the reading'
           end(call)
         },
       })
-      const store = connectEventStore(t, server, { readTimeoutMs: 500, readPatienceMs: 1_000 })
+      const store = connectEventStore(t, server, { readTimeoutMs: 500, readRetryTimeoutMs: 1_000 })
       const seen: string[] = []
       const reading = (async () => {
         for await (const event of store.readLog({ prefixes })) seen.push(nameOf(event))

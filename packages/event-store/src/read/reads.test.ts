@@ -53,7 +53,7 @@ t.test('a read that never gets through fails, and gives no part either', async (
       call.emit('error', grpcError(status.UNAVAILABLE))
     },
   })
-  const store = connectEventStore(t, server, { readPatienceMs: 200 })
+  const store = connectEventStore(t, server, { readRetryTimeoutMs: 200 })
   await t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
 })
 
@@ -69,7 +69,7 @@ t.test('a long read may take its time, as long as something comes', async (t) =>
       }, 25)
     },
   })
-  const store = connectEventStore(t, server, { readTimeoutMs: 800, readPatienceMs: 0 })
+  const store = connectEventStore(t, server, { readTimeoutMs: 800, readRetryTimeoutMs: 0 })
   t.equal((await store.readStream(stream)).length, log.length)
 })
 

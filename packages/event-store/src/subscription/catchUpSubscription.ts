@@ -20,7 +20,7 @@ export type SubscriptionReader = {
   waitForMore(): Promise<void>
 }
 
-export function readSubscription(subscription: AllStreamSubscription): SubscriptionReader {
+function readSubscription(subscription: AllStreamSubscription): SubscriptionReader {
   let over: { readonly reason: unknown } | undefined
   let wake = () => {}
   const finish = (reason: unknown) => {

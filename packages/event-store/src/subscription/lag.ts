@@ -41,9 +41,7 @@ export async function measureLag(
   // One more than is counted shows that there are more, and a read begins with the event at its position.
   const request = filteredRead(position, prefixes, maxEvents + 2)
   return {
-    ...(await withRetries(context, () =>
-      countLag(context, request, { after: position, end, most: maxEvents, timeoutMs }),
-    )),
+    ...(await withRetries(context, () => countLag(context, request, { after: position, end, maxEvents, timeoutMs }))),
     end,
   }
 }
@@ -77,7 +75,7 @@ function countEvents(
   stub: StreamsClient,
   args: CallArguments,
   request: ReadReq,
-  { after, end, most: maxEvents, timeoutMs, closing }: LagCountOptions & { readonly closing: AbortSignal },
+  { after, end, maxEvents, timeoutMs, closing }: LagCountOptions & { readonly closing: AbortSignal },
 ): Promise<LagCount> {
   return new Promise((resolve, reject) => {
     let events = 0

@@ -1,8 +1,27 @@
 // Notices a subscription that hears nothing any more although there is something to hear.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
-import type { EventStore, SubscriptionSource } from '../eventStore.ts'
+import type { Codec } from '../codec/codec.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { BatchBuffer, EventBatch } from './batches.ts'
+import type { Lag, LagLimits } from './lag.ts'
+
+export type SubscriptionSource = {
+  connect(): Connection
+  /** Up to where a healthy subscription that waits at `reached` must have come; nothing when it is where it should be. */
+  nextMatching(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  /** Up to where a subscription that waits at `reached` may go on, because nothing that far is for it. */
+  lastSkipped(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  readonly decode: Codec['decode']
+  readonly lagCheckMs: number
+  /** Aborts when the store is closed. */
+  readonly closing: AbortSignal
+}
+
+type LagSource = {
+  head(): Promise<LogPosition | undefined>
+  lag(position: LogPosition | undefined, prefixes: readonly string[], limits?: LagLimits): Promise<Lag>
+}
 
 /** How far a subscription has got. */
 export type SubscriptionProgress = {
@@ -24,7 +43,7 @@ class SilentSubscriptionError extends Error {
  * @throws SilentSubscriptionError then; the signal's reason when it aborts
  */
 export async function detectSilence(
-  { due: nextMatching, lagCheckMs }: Pick<SubscriptionSource, 'due' | 'lagCheckMs'>,
+  { nextMatching, lagCheckMs }: Pick<SubscriptionSource, 'nextMatching' | 'lagCheckMs'>,
   prefixes: readonly string[],
   progress: SubscriptionProgress,
   signal: AbortSignal,
@@ -65,11 +84,11 @@ export type BacklogWatch = {
  * again, up to its end as it is then.
  */
 export function watchBacklog(
-  store: Pick<EventStore, 'head' | 'lag'>,
+  store: LagSource,
   prefixes: readonly string[],
   maxBatch: number,
   progress: Pick<SubscriptionProgress, 'reached'>,
-  buffer: Pick<BatchBuffer, 'gather' | 'isGathering'>,
+  buffer: Pick<BatchBuffer, 'collectUntil' | 'isCollecting'>,
 ): BacklogWatch {
   let isChecking = false
   let wasBehind = true
@@ -79,23 +98,26 @@ export function watchBacklog(
     // A store that cannot be read tells nothing; then nothing is waited for.
     const end = await endOfLog().catch(() => undefined)
     wasBehind = end !== undefined && (progress.reached === undefined || isAfter(end, progress.reached))
-    buffer.gather(wasBehind ? end : undefined)
+    buffer.collectUntil(wasBehind ? end : undefined)
     isChecking = false
   }
 
   async function endOfBacklog(): Promise<LogPosition | undefined> {
-    const { isMore, end } = await store.lag(progress.reached, prefixes, { most: maxBatch, timeoutMs: checkTimeoutMs })
+    const { isMore, end } = await store.lag(progress.reached, prefixes, {
+      maxEvents: maxBatch,
+      timeoutMs: checkTimeoutMs,
+    })
     return isMore ? end : undefined
   }
 
-  buffer.gather(maxLogPosition)
+  buffer.collectUntil(maxLogPosition)
   void check(() => store.head())
   return {
     batchTaken({ events }) {
       const isFull = events.length === maxBatch
-      if (buffer.isGathering() || !(isFull || wasBehind)) return
+      if (buffer.isCollecting() || !(isFull || wasBehind)) return
       // Most likely there is more, and what comes while that is looked for need not come one by one.
-      if (isFull) buffer.gather(maxLogPosition)
+      if (isFull) buffer.collectUntil(maxLogPosition)
       if (!isChecking) void check(endOfBacklog)
     },
   }
@@ -109,7 +131,7 @@ export function watchBacklog(
  *   to its end, as after a checkpoint of the server's. Asked while it looks, it looks once more: the log may have grown.
  */
 export function createCheckpointAdvance(
-  { passed: lastSkipped }: Pick<SubscriptionSource, 'passed'>,
+  { lastSkipped }: Pick<SubscriptionSource, 'lastSkipped'>,
   prefixes: readonly string[],
   progress: SubscriptionProgress,
   buffer: Pick<BatchBuffer, 'checkpoint'>,

@@ -29,7 +29,9 @@ t.test('a subscription that has come to what was missing, and misses something l
     if (looks === 4) left.abort()
     return { commit: BigInt(looks), prepare: 0n }
   }
-  await t.rejects(detectSilence({ due, lagCheckMs: 1 }, [prefix], progress, left.signal), { name: 'AbortError' })
+  await t.rejects(detectSilence({ nextMatching: due, lagCheckMs: 1 }, [prefix], progress, left.signal), {
+    name: 'AbortError',
+  })
   t.equal(looks, 4)
 })
 
@@ -170,7 +172,7 @@ t.test('a store that cannot be read is no reason either', async (t) => {
       call.emit('error', grpcError(status.UNAVAILABLE))
     },
   })
-  const sub = subscriberHarness(connectEventStore(t, server, { ...timing, readPatienceMs: 50 }), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, { ...timing, readRetryTimeoutMs: 50 }), prefix)
   const run = sub.run()
   await waitFor(() => looks > 8, { what: 'several looks' })
   await run.stop()

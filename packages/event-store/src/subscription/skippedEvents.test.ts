@@ -86,7 +86,7 @@ function standing(reached: number) {
   }[] = []
   const pass = createCheckpointAdvance(
     {
-      passed: (from) =>
+      lastSkipped: (from) =>
         new Promise((resolve, reject) => {
           reads.push({ from, answer: (found) => (found instanceof Error ? reject(found) : resolve(found)) })
         }),

@@ -23,7 +23,7 @@ const Envelope = Type.Object({
     }),
   }),
 })
-export const envelope = Compile(Envelope)
+const envelope = Compile(Envelope)
 
 export const emptyResponse = Compile(Type.Object({}))
 
@@ -226,7 +226,7 @@ async function sendCall<Schema extends TSchema>(
   const [first] = message
   if (resultCode === 'Error' && first) throw new AuthorizeNetError({ ...first, response: body })
   if (!validator.Check(body)) throw unreadableResponse('unreadable_answer')
-  return { body, answered_at: respondedAt(response.headers) }
+  return { body, responded_at: respondedAt(response.headers) }
 }
 
 /** Any other status than 200 does not come from the API itself, but from what stands in front of it. */

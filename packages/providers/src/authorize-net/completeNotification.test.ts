@@ -20,8 +20,8 @@ t.test('a payment is told with its invoice, its exact amount and its customer', 
     currency: 'USD',
     status: 'capturedpendingsettlement',
     customer_email: 'ada@example.com',
-    claimed_payment_id: null,
-    statement: {
+    referenced_payment_id: null,
+    report: {
       about: 'status',
       status: 'succeeded',
       provider_event_id: notification.provider_event_id,
@@ -36,7 +36,7 @@ t.test('a payment is told with its invoice, its exact amount and its customer', 
 
 t.test('every step of a payment leads to its status', async (t) => {
   const { fake, provider, transId } = await paidGateway(t, { authOnly: true })
-  const statement = async () => (await receiveLatest(fake, provider)).completed.statement
+  const statement = async () => (await receiveLatest(fake, provider)).completed.report
   t.match(await statement(), { about: 'status', status: 'processing', provider_payment_id: transId })
   fake.capture(transId, 1999)
   t.match(await statement(), { about: 'status', status: 'succeeded', amount_cents: 1999 })
@@ -51,17 +51,17 @@ t.test('what is held for review is decided later', async (t) => {
   ] as const) {
     const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
     const held = (await receiveLatest(fake, provider)).completed
-    t.match(held, { generic_type: 'payment_intent.processing', statement: { status: 'processing' } })
+    t.match(held, { generic_type: 'payment_intent.processing', report: { status: 'processing' } })
     fake[decide](transId)
     const { completed } = await receiveLatest(fake, provider)
-    t.match(completed, { generic_type: generic, statement: { about: 'status', status, provider_payment_id: transId } })
+    t.match(completed, { generic_type: generic, report: { about: 'status', status, provider_payment_id: transId } })
   }
 })
 
 t.test('a void is final, whatever else the details still say', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.notify('payment.void.created', { responseCode: 1, authAmount: 25.99, entityName: 'transaction', id: transId })
-  t.match((await receiveLatest(fake, provider)).completed.statement, { about: 'status', status: 'canceled' })
+  t.match((await receiveLatest(fake, provider)).completed.report, { about: 'status', status: 'canceled' })
 })
 
 t.test('a refund is a fact about the payment that it gives back', async (t) => {
@@ -71,7 +71,7 @@ t.test('a refund is a fact about the payment that it gives back', async (t) => {
     const refund = fake.refund(transId, 72, { invoiceNumber })
     const { notification, completed } = await receiveLatest(fake, provider)
     t.match(completed, { generic_type: null, amount_cents: 72, object_id: refund.transId })
-    t.match(completed.statement, {
+    t.match(completed.report, {
       about: 'refund',
       provider_event_id: notification.provider_event_id,
       provider_intent_id: sampleInvoice,
@@ -88,7 +88,7 @@ t.test('a refund that was called back gave nothing back', async (t) => {
   const refund = fake.refund(transId, 72)
   fake.voidTransaction(refund.transId)
   const { completed } = await receiveLatest(fake, provider)
-  t.match(completed, { generic_type: null, statement: null }, 'and its payment is not canceled')
+  t.match(completed, { generic_type: null, report: null }, 'and its payment is not canceled')
 })
 
 t.test('a payment of another system has no intent of ours', async (t) => {
@@ -97,7 +97,7 @@ t.test('a payment of another system has no intent of ours', async (t) => {
     const { transId } = fake.pay({ invoiceNumber, amount_cents: 725 })
     const { completed } = await receiveLatest(fake, provider)
     t.match(completed, { generic_type: 'payment_intent.succeeded', amount_cents: 725, object_id: transId })
-    t.match(completed.statement, { provider_intent_id: null, provider_payment_id: transId })
+    t.match(completed.report, { provider_intent_id: null, provider_payment_id: transId })
   }
 })
 
@@ -114,7 +114,7 @@ t.test('the payment of a subscription is its invoice, and no payment besides', a
       object_id: transId,
       amount_cents: 1155 + payNum,
       customer_email: 'ada@example.com',
-      statement: null,
+      report: null,
       subscription: {
         subscription_id: '4415473',
         current_period_end: null,
@@ -124,7 +124,7 @@ t.test('the payment of a subscription is its invoice, and no payment besides', a
     })
     fake.settle()
     fake.refund(transId)
-    t.match((await receiveLatest(fake, provider)).completed.statement, { about: 'refund' }, 'its refund is one')
+    t.match((await receiveLatest(fake, provider)).completed.report, { about: 'refund' }, 'its refund is one')
   }
 })
 
@@ -133,7 +133,7 @@ t.test('a payment that only the notification ties to a subscription is no paymen
   const subscription = { id: 4415473, payNum: 2 }
   fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 25.99, id: transId, subscription })
   const { completed } = await receiveLatest(fake, provider)
-  t.match(completed, { generic_type: 'invoice.payment_succeeded', amount_cents: 2599, statement: null })
+  t.match(completed, { generic_type: 'invoice.payment_succeeded', amount_cents: 2599, report: null })
   t.match(completed.subscription, { subscription_id: '4415473', is_first_invoice: false })
 })
 
@@ -146,7 +146,7 @@ t.test('a transaction that the gateway has not known for a quarter of an hour st
     fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, entityName: 'transaction', id })
     const { notification, completed } = await receiveLatest(fake, provider)
     t.same(completed, notification, id)
-    t.equal(completed.statement, null)
+    t.equal(completed.report, null)
   }
 })
 
@@ -184,7 +184,7 @@ t.test('a transaction is asked for by a generic name as well', async (t) => {
     const { completed } = await complete(provider, provider.readNotification(body(`payment_intent.${name}`)))
     t.match(completed, {
       generic_type: `payment_intent.${name}`,
-      statement: { about: 'status', status, provider_intent_id: sampleInvoice, provider_payment_id: transId },
+      report: { about: 'status', status, provider_intent_id: sampleInvoice, provider_payment_id: transId },
     })
   }
 })
@@ -195,7 +195,7 @@ t.test('an event that says by itself which payment it is about is left alone', a
     const object = { id, amount: 2599, currency: 'usd', status: 'succeeded', customer: null }
     const event = { id: 'evt_1', type: 'payment_intent.succeeded', created: 1_788_256_800, data: { object } }
     const notification = provider.readNotification(Buffer.from(JSON.stringify(event)))
-    t.match(notification.statement, { status: 'succeeded', provider_intent_id: id })
+    t.match(notification.report, { status: 'succeeded', provider_intent_id: id })
     t.same((await complete(provider, notification)).completed, notification)
   }
   t.equal(fake.calls.length, 0)
@@ -228,7 +228,7 @@ t.test('when the gateway does not answer, the notification has to wait', async (
   fake.readFaults.always(undefined)
   fake.readFaults.next({ kind: 'drop', commits: false })
   t.match(
-    (await receiveLatest(fake, provider)).completed.statement,
+    (await receiveLatest(fake, provider)).completed.report,
     { status: 'succeeded' },
     'one lost answer is no matter',
   )

@@ -33,7 +33,7 @@ const attemptsMs = 24 * 60 * 60 * 1000
  * @param own the notification's transaction, and what has become of the payment by it
  * @throws ProviderError also when the other transactions cannot be told
  */
-export async function statusReport(
+async function statusReport(
   gateway: Gateway,
   { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
   own: Attempt,
@@ -41,7 +41,7 @@ export async function statusReport(
 ): Promise<ProviderReport> {
   const best = await bestAttempt(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
-  const provider_time = repeatsEvent ? occurred_at : best.answered_at
+  const provider_time = repeatsEvent ? occurred_at : best.responded_at
   return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
 }
 
@@ -100,7 +100,7 @@ export async function completeNotification(
   const withAmount = { ...completed, amount_cents }
   if (transaction.subscription) return invoiceNotification(withAmount, transaction.subscription)
   if (notification.subscription) return withAmount
-  return { ...withAmount, statement: await statusReport(gateway, withAmount, { ...response, status }, deadline) }
+  return { ...withAmount, report: await statusReport(gateway, withAmount, { ...response, status }, deadline) }
 }
 
 /** @throws ProviderError when the transaction may still be reported */
@@ -159,7 +159,7 @@ async function refundNotification(
     refund_id: transaction.transId,
     refunded_cents,
   }
-  return { ...refunded, statement: report }
+  return { ...refunded, report: report }
 }
 
 function emailOf({ customer }: Transaction): string | null {

@@ -57,7 +57,7 @@ t.test('the form offers what the customer has saved, and opens without a custome
   fake.profiles.deleteCustomer(provider_customer_id)
   t.not((await openHostedPage(provider, saved)).token, first.token)
   t.notOk('profile' in requested())
-  fake.refuse('E00007')
+  fake.failNext('E00007')
   await t.rejects(openHostedPage(provider, saved), { kind: 'unavailable', code: 'E00007' })
   t.equal(requested().profile.customerProfileId, provider_customer_id, 'asked for once')
 })
@@ -174,19 +174,19 @@ t.test('every code of the gateway has its meaning, and its words are not passed 
   }
   for (const [kind, list] of Object.entries(codes))
     for (const code of list) {
-      fake.refuse(code, { text: 'Words of the provider' })
+      fake.failNext(code, { text: 'Words of the provider' })
       const error = await openHostedPage(provider).catch((thrown: unknown) => thrown)
       t.match(error, { name: 'ProviderError', kind, code })
       t.notMatch(error, { message: /Words/ })
     }
-  fake.refuse('E00001')
+  fake.failNext('E00001')
   await t.rejects(openHostedPage(provider), { ...unknown, code: 'E00001' }, 'with no time to ask again')
 })
 
 t.test('a currency that the account does not take is told as that', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const code of ['E00013', 'E00027']) {
-    fake.refuse(code, {
+    fake.failNext(code, {
       text: 'The supplied currency code is either invalid, not supported or not allowed for this merchant.',
     })
     await t.rejects(openHostedPage(provider), { kind: 'currency', code })

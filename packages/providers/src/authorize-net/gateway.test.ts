@@ -34,7 +34,7 @@ t.test(
 
 t.test('that it is not told fails nothing, and it is asked again', async (t) => {
   const { fake, currency } = await paid(t)
-  fake.refuse('E00007', { method: 'getMerchantDetails' })
+  fake.failNext('E00007', { method: 'getMerchantDetails' })
   t.equal(await currency(), null, 'refused')
   const faults = [
     { kind: 'drop', commits: false },

@@ -19,7 +19,7 @@ export function searchTooLargeError(): ProviderError {
   return new ProviderError('unknown', 'search_too_large', 'There are too many transactions to search')
 }
 
-export function throwSearchTimeout(): never {
+function throwSearchTimeout(): never {
   throw new ProviderError('unknown', 'timeout', 'The search for transactions took too long')
 }
 
@@ -34,7 +34,7 @@ const keptMs = 10 * 60 * 1000
 export type CachedRead<Answer> = (key: string, asOf: number, read: () => Promise<Answer>) => Promise<Answer>
 
 /** @param maxKept how many answers are kept at most; the oldest go first */
-export function createReadCache<Answer>(maxKept: number): CachedRead<Answer> {
+function createReadCache<Answer>(maxKept: number): CachedRead<Answer> {
   const kept = new Map<string, { readonly beganAt: number; readonly answer: Promise<Answer> }>()
   return (key, asOf, ask) => {
     const beganAt = Date.now()
@@ -99,7 +99,7 @@ export type TransactionLists = {
 }
 
 /** @param timeoutMs of each call, whoever waits for it */
-export function createTransactionLists(api: Api, timeoutMs: number): TransactionLists {
+function createTransactionLists(api: Api, timeoutMs: number): TransactionLists {
   const cachedPage = createReadCache<CachedPage>(maxKeptPages)
   const cachedBatches = createReadCache<readonly SettlementBatch[]>(maxKeptPages)
 
@@ -145,7 +145,7 @@ async function readPage(
   { orderDescending, offset }: { readonly orderDescending: boolean; readonly offset: number },
   deadline: Deadline,
 ): Promise<CachedPage> {
-  const { body, answered_at } = await api.idempotent({
+  const { body, responded_at: answered_at } = await api.idempotent({
     method: batch ? 'getTransactionList' : 'getUnsettledTransactionList',
     members: {
       ...(batch && { batchId: batch.batchId }),
@@ -159,7 +159,7 @@ async function readPage(
   const lines = body.transactions ?? []
   return {
     byInvoice: Map.groupBy(lines, ({ invoiceNumber }) => invoiceNumber ?? ''),
-    answered_at,
+    responded_at: answered_at,
     endedAt: Date.now(),
     isLast: lines.length < pageLength,
     lastSubmittedAt: Date.parse(lines.at(-1)?.submitTimeUTC ?? ''),

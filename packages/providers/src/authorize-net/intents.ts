@@ -98,7 +98,7 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
   const asOf = intent.as_of === undefined ? Date.now() : Date.parse(intent.as_of)
   const search = { api, lists, timeoutMs, invoiceNumber, submitted, isWide, deadline, asOf }
   try {
-    const { body: attempts, answered_at } = await findAttempts(search, known)
+    const { body: attempts, responded_at: answered_at } = await findAttempts(search, known)
     const [best, ...others] = attempts
     if (best) return snapshotOf(intent, [best, ...others], known ? currency : await gateway.currency(deadline))
     return provider_payment_id === null ? unpaidSnapshot(intent, answered_at) : null

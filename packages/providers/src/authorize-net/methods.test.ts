@@ -43,7 +43,7 @@ t.test('the same customer is made only once, also when the answer is lost', asyn
 
 t.test('a duplicate that the gateway does not name is refused', async (t) => {
   const { fake, methods } = await start(t)
-  fake.refuse('E00039', { text: 'A duplicate record already exists.' })
+  fake.failNext('E00039', { text: 'A duplicate record already exists.' })
   await t.rejects(methods.createCustomer(owner), { kind: 'rejected', code: 'E00039' })
 })
 
@@ -143,7 +143,7 @@ t.test('a method is forgotten once, and then counts as forgotten', async (t) => 
   await methods.detachMethod(method)
   await methods.detachMethod({ provider_customer_id: '1', provider_method_id: '2' })
   t.equal(fake.profiles.customers.get(method.provider_customer_id)?.methods.size, 0)
-  fake.refuse('E00007')
+  fake.failNext('E00007')
   await t.rejects(methods.detachMethod(method), { kind: 'unavailable', code: 'E00007' })
 })
 
@@ -164,7 +164,7 @@ t.test('tells what a saved method is now, and nothing when its customer has it n
   t.equal(await retrieve('1'), null, 'unknown')
   const other = await methods.createCustomer({ ...owner, user_id: 'user-2' })
   t.equal(await retrieve(provider_method_id, other ?? ''), null, "another customer's")
-  fake.refuse('E00007')
+  fake.failNext('E00007')
   await t.rejects(retrieve(), { kind: 'unavailable', code: 'E00007' }, 'another refusal says nothing')
   fake.profiles.deleteMethod(provider_customer_id, provider_method_id)
   t.equal(await retrieve(), null, 'deleted')

@@ -22,7 +22,7 @@ import type { Gateway } from './gateway.ts'
 export type ProfileRef = { readonly customerProfileId: string; readonly customerPaymentProfileId: string }
 
 /** @throws ProviderError */
-export async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
+async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
   const { customerProfileId, customerPaymentProfileId } = ref
   const { body } = await api.idempotent({
     method: 'getCustomerPaymentProfile',

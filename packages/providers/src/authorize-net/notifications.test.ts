@@ -38,8 +38,8 @@ t.test('a notification about a transaction says which one, and how much', async 
     status: null,
     customer_id: null,
     customer_email: null,
-    claimed_payment_id: null,
-    statement: null,
+    referenced_payment_id: null,
+    report: null,
     subscription: null,
   })
 })
@@ -111,7 +111,7 @@ t.test('notifications about subscriptions', async (t) => {
         amount_cents: 1155,
         status: 'active',
         customer_id: '1811467160',
-        statement: null,
+        report: null,
         subscription: {
           subscription_id: '4415473',
           current_period_end: null,
@@ -158,7 +158,7 @@ t.test('a notification that bears a generic name is what it is called [6.1-gatew
     ['customer.updated', null],
   ] as const
   for (const [type, subscription] of rows) {
-    const said = { provider_type: type, generic_type: type, object_id: '17', statement: null, subscription }
+    const said = { provider_type: type, generic_type: type, object_id: '17', report: null, subscription }
     t.match(named(type, { id: 17 }), said, type)
     t.throws(() => named(type, { id: {} }), { code: 'invalid_request' }, type)
   }
@@ -176,7 +176,7 @@ t.test(
       occurred_at: '2026-09-01T10:00:00.000Z',
       amount_cents: 1999,
       currency: 'USD',
-      statement: {
+      report: {
         about: 'status',
         status: 'failed',
         failure_code: 'declined',
@@ -194,7 +194,7 @@ t.test(
 
 t.test('a notification that we do not know is kept, whatever it holds', async (t) => {
   for (const payload of [undefined, null, [], { id: { deep: true } }, 'text'])
-    t.match(read('merchant.onboarded', payload), { generic_type: null, object_id: null, statement: null })
+    t.match(read('merchant.onboarded', payload), { generic_type: null, object_id: null, report: null })
   for (const name of ['payment.toString', 'payment.__proto__', 'payment.constructor'])
     t.equal(read(name, {}).generic_type, null, name)
 })

@@ -86,7 +86,7 @@ const otherEvents: Readonly<Record<string, string>> = {
 }
 
 /** Whether more than the envelope is read of it. */
-export function isUnderstood(provider_type: string): boolean {
+function isUnderstood(provider_type: string): boolean {
   return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
 }
 

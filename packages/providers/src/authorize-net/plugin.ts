@@ -16,7 +16,7 @@ const entityNames: readonly (readonly [string, string])[] = [
 /** A transaction that was approved. */
 const approved = '1'
 
-export const authorizeNetNotificationFormat: NotificationFormat = {
+const authorizeNetNotificationFormat: NotificationFormat = {
   nativeTypes: {
     'payment_intent.succeeded': 'net.authorize.payment.authcapture.created',
     'payment_intent.failed': 'net.authorize.payment.fraud.declined',

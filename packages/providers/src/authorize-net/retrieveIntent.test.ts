@@ -155,7 +155,7 @@ t.test(
 t.test('a transaction that is listed and has no details says nothing', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.pay(await openHostedPage(provider))
-  fake.refuse('E00040', { method: 'getTransactionDetails' })
+  fake.failNext('E00040', { method: 'getTransactionDetails' })
   await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unknown', code: 'transaction_not_found' })
 })
 
@@ -257,9 +257,9 @@ t.test('all questions together keep to one time limit', async (t) => {
 
 t.test('refused credentials say nothing about the payment', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
-  fake.refuse('E00007')
+  fake.failNext('E00007')
   await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'E00007' })
-  fake.refuse('E00007')
+  fake.failNext('E00007')
   await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' })), {
     kind: 'unavailable',
     code: 'E00007',

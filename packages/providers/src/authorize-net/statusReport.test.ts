@@ -15,15 +15,15 @@ t.test('a statement that repeats its event is of the time of the event', async (
   const held = fake.events.at(-1)
   fake.advance(3 * hourMs)
   const { notification, completed } = await receiveLatest(fake, provider)
-  t.equal(completed.statement?.provider_time, notification.occurred_at)
+  t.equal(completed.report?.provider_time, notification.occurred_at)
   t.ok(Date.parse(notification.occurred_at) < fake.now() - hourMs)
   fake.declineHeld(transId)
   fake.advance(3 * hourMs)
   const declined = await receiveLatest(fake, provider)
-  t.match(declined.completed.statement, { status: 'failed', provider_time: declined.notification.occurred_at })
+  t.match(declined.completed.report, { status: 'failed', provider_time: declined.notification.occurred_at })
   const late = await complete(provider, provider.readNotification(Buffer.from(held?.body ?? '')))
-  t.match(late.completed.statement, { status: 'failed' }, 'one that says more than its event')
-  t.ok(Math.abs(Date.parse(late.completed.statement?.provider_time ?? '') - fake.now()) < 5000, 'is of the answer’s')
+  t.match(late.completed.report, { status: 'failed' }, 'one that says more than its event')
+  t.ok(Math.abs(Date.parse(late.completed.report?.provider_time ?? '') - fake.now()) < 5000, 'is of the answer’s')
   t.equal(late.completed.occurred_at, notification.occurred_at)
 })
 
@@ -43,13 +43,13 @@ t.test('what ends one attempt does not end a payment that another one pays', asy
         fake.advance(3 * hourMs)
         const { notification, completed } = await receiveLatest(fake, provider)
         t.match(completed, { object_id: first.transId, generic_type: notification.generic_type })
-        t.match(completed.statement, {
+        t.match(completed.report, {
           status,
           provider_intent_id: sampleInvoice,
           provider_payment_id: other.transId,
           amount_cents: 2599,
         })
-        t.ok(Math.abs(Date.parse(completed.statement?.provider_time ?? '') - fake.now()) < 5000)
+        t.ok(Math.abs(Date.parse(completed.report?.provider_time ?? '') - fake.now()) < 5000)
       }
 })
 
@@ -64,7 +64,7 @@ t.test('a late void finds the attempt that was released and settled late', async
   fake.settle()
   fake.advance(10 * 24 * hourMs)
   fake.voidTransaction(first.transId)
-  t.match((await receiveLatest(fake, provider)).completed.statement, {
+  t.match((await receiveLatest(fake, provider)).completed.report, {
     status: 'succeeded',
     provider_payment_id: other.transId,
   })
@@ -81,15 +81,15 @@ t.test('a void whose transaction is still listed as paid finds the other attempt
   fake.approveHeld(other.transId)
   fake.settle()
   fake.notify('payment.void.created', { responseCode: 1, entityName: 'transaction', id: transId })
-  t.match((await receiveLatest(fake, provider)).completed.statement, { provider_payment_id: other.transId })
+  t.match((await receiveLatest(fake, provider)).completed.report, { provider_payment_id: other.transId })
 })
 
 t.test('a void has to wait when the other attempts cannot be told', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.voidTransaction(transId)
-  fake.refuse('E00104', { method: 'getUnsettledTransactionList' })
+  fake.failNext('E00104', { method: 'getUnsettledTransactionList' })
   await t.rejects(receiveLatest(fake, provider), { name: 'ProviderError', kind: 'unavailable' })
-  t.match((await receiveLatest(fake, provider)).completed.statement, {
+  t.match((await receiveLatest(fake, provider)).completed.report, {
     status: 'canceled',
     provider_payment_id: transId,
   })

@@ -69,7 +69,7 @@ export function isRefunded({ transactionStatus }: { readonly transactionStatus: 
 }
 
 /** What a word in a list says; `null` when only the transaction's details can tell. */
-export function statusOfTransactionStatus(transactionStatus: string): PaymentStatus | null {
+function statusOfTransactionStatus(transactionStatus: string): PaymentStatus | null {
   return statusesByTransactionStatus.get(transactionStatus) ?? null
 }
 
@@ -170,14 +170,14 @@ export type TransactionSearch = ListReadOptions & {
  * @returns with the time of the oldest answer about what is not settled
  * @throws ProviderError also when there is too much to read
  */
-export async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
+async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
   const { lists, invoiceNumber, deadline } = search
   const found = new Map<string, TransactionSummary>()
   const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
   const responseTimes: string[] = []
   let asOf = search.asOf
   const take = async (batch: SettlementBatch | null) => {
-    for await (const { byInvoice, answered_at, endedAt } of lists.pages(batch, submitted, search)) {
+    for await (const { byInvoice, responded_at: answered_at, endedAt } of lists.pages(batch, submitted, search)) {
       for (const line of byInvoice.get(invoiceNumber) ?? []) found.set(line.transId, line)
       if (batch) continue
       responseTimes.push(answered_at)
@@ -192,7 +192,7 @@ export async function findTransactions(search: TransactionSearch): Promise<ApiRe
     await inParallel(batches, take)
     if ([...found.values()].some(search.isEnough)) break
   }
-  return { body: [...found.values()], answered_at: responseTimes.toSorted()[0] ?? '' }
+  return { body: [...found.values()], responded_at: responseTimes.toSorted()[0] ?? '' }
 }
 
 /** At least one, however the clocks differ. */
@@ -244,13 +244,13 @@ export async function readTransaction(
   deadline: Deadline,
 ): Promise<ApiResponse<Transaction> | null> {
   try {
-    const { body, answered_at } = await api.idempotent({
+    const { body, responded_at: answered_at } = await api.idempotent({
       method: 'getTransactionDetails',
       members: { transId },
       response: transactionDetails,
       deadline,
     })
-    return { body: body.transaction, answered_at }
+    return { body: body.transaction, responded_at: answered_at }
   } catch (error) {
     if (error instanceof AuthorizeNetError && error.code === 'E00040') return null
     throw error
@@ -274,7 +274,7 @@ export async function findAttempts(
   const all = [...(known ? [known] : []), ...(await readPreferred(search, others))]
   return {
     body: all.toSorted((a, b) => preference[a.status] - preference[b.status]),
-    answered_at: found.answered_at,
+    responded_at: found.responded_at,
   }
 }
 

@@ -139,7 +139,7 @@ t.test('too many calls are made again later', async (t) => {
     catalog.putProduct({ idempotency_key: product.product_id, product, price: 'put', known: null }),
   )
   const made = await Promise.all(put)
-  t.ok(fake.catalog.limit.refused() > 0, 'PayPal did refuse some')
+  t.ok(fake.catalog.limit.rejected() > 0, 'PayPal did refuse some')
   t.strictSame(
     made.map(({ provider_product_id }) => provider_product_id),
     products.map(({ product_id }) => product_id),

@@ -46,9 +46,9 @@ export async function createProduct(
     body,
   } as const
   const created = await client.call(call, readProduct)
-  if (!created.refusal) return created.value
-  if (created.refusal.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
-  throw rejectionError(created.refusal)
+  if (!created.rejection) return created.value
+  if (created.rejection.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
+  throw rejectionError(created.rejection)
 }
 
 /**
@@ -64,10 +64,7 @@ export async function describeProduct(
   const path = '/description'
   // `add` also replaces what is there.
   const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
-  const { refusal: rejection } = await client.call(
-    { method: 'PATCH', path: productPath(productId), body },
-    () => undefined,
-  )
+  const { rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
   if (!rejection) return
   // What somebody has removed meanwhile, or we ourselves in a call whose answer was lost, cannot be removed again.
   const there = await getProduct(client, productId)
@@ -75,16 +72,16 @@ export async function describeProduct(
 }
 
 /** `null` when it has none. */
-export function descriptionOf({ description = '' }: PaypalProduct): string | null {
+function descriptionOf({ description = '' }: PaypalProduct): string | null {
   return description === '' ? null : description
 }
 
 /** @returns `null` when there is no such product. @throws ProviderError */
 export async function getProduct(client: PaypalClient, productId: string): Promise<PaypalProduct | null> {
   const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
-  if (!found.refusal) return found.value
-  if (found.refusal.status === 404) return null
-  throw rejectionError(found.refusal)
+  if (!found.rejection) return found.value
+  if (found.rejection.status === 404) return null
+  throw rejectionError(found.rejection)
 }
 
 const readProduct = (answer: HttpResponse): PaypalProduct => readResponse(paypalProduct, answer)

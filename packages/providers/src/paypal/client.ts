@@ -71,7 +71,7 @@ export const isDecline = ({ issue }: PaypalRejection): boolean => declines.has(i
  * What an answer other than a success refuses.
  * @throws ProviderError `unavailable` when PayPal surely did nothing and may do it later; `unknown` when nobody can tell
  */
-export function rejectionIn(answer: HttpResponse): PaypalRejection {
+function rejectionIn(answer: HttpResponse): PaypalRejection {
   const { status } = answer
   if (status === 401 || status === 403) throw callError('unavailable', `status_${status}`)
   if (status === 429) throw callError('unavailable', 'rate_limited', rateLimitIn(answer.headers))
@@ -265,7 +265,9 @@ export function createPaypalClient(options: {
       const attemptOnce = async (remainingMs: number) => {
         const answer = await attempt(call, remainingMs)
         const isSuccess = answer.status >= 200 && answer.status <= 299
-        return isSuccess ? { refusal: null, value: read(answer) } : { refusal: rejectionIn(answer), answer }
+        return isSuccess
+          ? { rejection: null, value: read(answer) }
+          : { rejection: rejectionIn(answer), response: answer }
       }
       return withRetries({ timeoutMs, pace, ...(retries ? {} : { maxRetries: 0 }) }, attemptOnce)
     },

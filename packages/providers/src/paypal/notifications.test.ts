@@ -63,7 +63,7 @@ t.test('an event that bears a generic name is what it is called', (t) => {
     ['customer.created', null],
   ] as const
   for (const [type, subscription] of rows)
-    t.match(read(type, { id: 'R1' }), { generic_type: type, object_id: 'R1', statement: null, subscription }, type)
+    t.match(read(type, { id: 'R1' }), { generic_type: type, object_id: 'R1', report: null, subscription }, type)
   t.end()
 })
 
@@ -87,7 +87,7 @@ t.test(
       amount_cents: 1500,
       currency: 'HUF',
       customer_id: 'P1',
-      statement: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: 'O1', amount_cents: 1500 },
+      report: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: 'O1', amount_cents: 1500 },
     })
     const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
     t.match(succeeded.report, { status: 'succeeded', provider_payment_id: null })
@@ -116,8 +116,8 @@ t.test('a sale extends the subscription that it names', (t) => {
     amount_cents: 500,
     currency: 'USD',
     status: 'completed',
-    claimed_payment_id: null,
-    statement: null,
+    referenced_payment_id: null,
+    report: null,
     subscription: {
       subscription_id: 'I-E8W6NNUG630J',
       current_period_end: null,
@@ -125,7 +125,7 @@ t.test('a sale extends the subscription that it names', (t) => {
       is_first_invoice: false,
     },
   })
-  t.match(read('PAYMENT.SALE.COMPLETED', sale, 'sale'), { generic_type: null, statement: null, subscription: null })
+  t.match(read('PAYMENT.SALE.COMPLETED', sale, 'sale'), { generic_type: null, report: null, subscription: null })
   t.end()
 })
 
@@ -148,7 +148,7 @@ t.test('a subscription says its status, its payer and how long it runs', (t) => 
         customer_id: 'QYR5Z8XDVJNXQ',
         customer_email: 'pat@example.com',
         amount_cents: null,
-        statement: null,
+        report: null,
         subscription: {
           subscription_id: 'I-1E2LTB0J1YGW',
           current_period_end: '2026-10-01T08:00:00.000Z',
@@ -177,7 +177,7 @@ t.test('a saved method says whose it is', (t) => {
   t.match(read('VAULT.PAYMENT-TOKEN.CREATED', resource, 'payment_token'), {
     object_id: '8kk8451t',
     customer_id: 'customer_40293',
-    statement: null,
+    report: null,
     subscription: null,
   })
   t.end()
@@ -208,7 +208,7 @@ t.test('an object that is not as expected is no reason to refuse what PayPal has
   for (const resource of odd)
     for (const type of types) {
       const notification = readNotification(bodyOf({ event_type: type, resource }))
-      t.match(notification, { object_id: null, amount_cents: null, status: null, claimed_payment_id: null })
+      t.match(notification, { object_id: null, amount_cents: null, status: null, referenced_payment_id: null })
     }
   t.end()
 })

@@ -27,7 +27,7 @@ import {
 const uuid = Compile(Id)
 
 /** @param object an order, a capture, a refund, or a transaction of a dispute, which calls it otherwise */
-export function referencedPaymentId(object: unknown): string | null {
+function referencedPaymentId(object: unknown): string | null {
   const found =
     valueAt(object, 'custom_id') ?? valueAt(object, 'purchase_units', 0, 'custom_id') ?? valueAt(object, 'custom')
   return uuid.Check(found) ? found : null
@@ -53,13 +53,10 @@ const refunds: ReadonlySet<string> = new Set(['PAYMENT.CAPTURE.REFUNDED', 'PAYME
 const captureLink = /\/captures?\/([A-Za-z0-9-]+)$/
 const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
 
-export const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
+const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
 /** @param reported the amount, and the time of the statement */
-export function reportOf(
-  event: Envelope,
-  reported: Amount & { readonly provider_time: string },
-): ProviderReport | null {
+function reportOf(event: Envelope, reported: Amount & { readonly provider_time: string }): ProviderReport | null {
   const { id: provider_event_id, event_type, resource } = event
   const source = { provider_event_id, provider_time: reported.provider_time, provider_intent_id: intentIn(event) }
   if (isDispute(event))

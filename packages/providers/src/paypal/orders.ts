@@ -44,7 +44,7 @@ const orderStatuses: Readonly<Record<string, PaymentStatus>> = {
  * Reads an order as PayPal shows it, with all that was captured of it.
  * @throws ProviderError `unknown` when it cannot be read
  */
-export function snapshotOf(answer: HttpResponse): IntentSnapshot {
+function snapshotOf(answer: HttpResponse): IntentSnapshot {
   const read = readResponse(order, answer)
   const captures = read.purchase_units.flatMap(({ payments }) => payments?.captures ?? [])
   const taken = captures.filter((capture) => statusOfCapture(capture) === 'succeeded')
@@ -63,7 +63,7 @@ export function snapshotOf(answer: HttpResponse): IntentSnapshot {
 }
 
 /** The payer's approval came to nothing: PayPal would not take the money. */
-export function declinedSnapshot(orderId: string, failure_code: string, answer: HttpResponse): IntentSnapshot {
+function declinedSnapshot(orderId: string, failure_code: string, answer: HttpResponse): IntentSnapshot {
   return {
     evidence: {
       status: 'failed',
@@ -142,7 +142,7 @@ export async function createOrder(client: PaypalClient, request: CreateIntent): 
     { method: 'POST', path: '/v2/checkout/orders', key: idempotency_key, body },
     (answer) => readResponse(createdOrder, answer),
   )
-  if (created.refusal) throw rejectionError(created.refusal)
+  if (created.rejection) throw rejectionError(created.rejection)
   const { id, links = [] } = created.value
   const link = links.find(({ rel }) => rel === 'payer-action') ?? links.find(({ rel }) => rel === 'approve')
   return { provider_intent_id: id, client_secret: link && isWebAddress(link.href) ? link.href : null }
@@ -160,9 +160,9 @@ export async function retrieveOrder(
   timeoutMs = client.timeoutMs,
 ): Promise<IntentSnapshot | null> {
   const found = await client.call({ method: 'GET', path: orderPath(orderId) }, snapshotOf, timeoutMs)
-  if (!found.refusal) return found.value
-  if (found.refusal.status === 404) return null
-  throw rejectionError(found.refusal)
+  if (!found.rejection) return found.value
+  if (found.rejection.status === 404) return null
+  throw rejectionError(found.rejection)
 }
 
 /**
@@ -175,8 +175,8 @@ export async function captureOrder(client: PaypalClient, capture: CaptureIntent)
   const { provider_intent_id, idempotency_key } = capture
   const path = `${orderPath(provider_intent_id)}/capture`
   const captured = await client.call({ method: 'POST', path, key: idempotency_key, body: '{}' }, snapshotOf)
-  if (!captured.refusal) return captured.value
-  const { refusal: rejection, answer: response } = captured
+  if (!captured.rejection) return captured.value
+  const { rejection, response } = captured
   if (isDecline(rejection)) return declinedSnapshot(provider_intent_id, rejection.issue.toLowerCase(), response)
   if (!orderMovedOnIssues.has(rejection.issue)) throw rejectionError(rejection)
   const snapshot = await retrieveOrder(client, provider_intent_id, giveUpAt - performance.now())

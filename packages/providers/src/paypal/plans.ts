@@ -95,7 +95,7 @@ const pageSize = 20
 /** A product with more plans than fit in these is not looked through. */
 const maxPages = 50
 
-export const isActive = ({ status }: Plan): boolean => status === 'ACTIVE'
+const isActive = ({ status }: Plan): boolean => status === 'ACTIVE'
 
 /** @returns the plan; the same key gets the one that it made, as it is now @throws ProviderError */
 export async function createPlan(
@@ -105,16 +105,16 @@ export async function createPlan(
   const body = JSON.stringify(plan)
   const call = { method: 'POST', path: '/v1/billing/plans', key: requestKeyOf(idempotency_key, body), body } as const
   const created = await client.call(call, readPlan)
-  if (created.refusal) throw rejectionError(created.refusal)
+  if (created.rejection) throw rejectionError(created.rejection)
   return created.value
 }
 
 /** @returns `null` when there is no such plan @throws ProviderError */
 export async function getPlan(client: PaypalClient, planId: string): Promise<Plan | null> {
   const found = await client.call({ method: 'GET', path: planPath(planId) }, readPlan)
-  if (!found.refusal) return found.value
-  if (found.refusal.status === 404) return null
-  throw rejectionError(found.refusal)
+  if (!found.rejection) return found.value
+  if (found.rejection.status === 404) return null
+  throw rejectionError(found.rejection)
 }
 
 /** All plans of a product, whoever made them. @throws ProviderError also when there are too many */
@@ -124,8 +124,8 @@ export async function listPlans(client: PaypalClient, productId: string): Promis
     const query = new URLSearchParams({ product_id: productId, page_size: `${pageSize}`, page: `${page}` })
     const found = await client.call({ method: 'GET', path: `/v1/billing/plans?${query}` }, readPlans)
     // PayPal documents that there may be nothing to be found, and not when.
-    if (found.refusal?.status === 404) return [...all.values()]
-    if (found.refusal) throw rejectionError(found.refusal)
+    if (found.rejection?.status === 404) return [...all.values()]
+    if (found.rejection) throw rejectionError(found.rejection)
     const { plans = [], links = [] } = found.value
     // While plans are made the pages shift, and a plan may be on two of them.
     for (const one of plans) all.set(one.id, one)
@@ -141,7 +141,7 @@ export async function listPlans(client: PaypalClient, productId: string): Promis
 /** Gives an active plan another name. One that is active no more keeps its name. @throws ProviderError */
 export async function renamePlan(client: PaypalClient, planId: string, name: string): Promise<void> {
   const body = JSON.stringify([{ op: 'replace', path: '/name', value: name }])
-  const { refusal: rejection } = await client.call({ method: 'PATCH', path: planPath(planId), body }, () => undefined)
+  const { rejection } = await client.call({ method: 'PATCH', path: planPath(planId), body }, () => undefined)
   if (rejection && rejection.issue !== 'PLAN_STATUS_INACTIVE') throw rejectionError(rejection)
 }
 
@@ -153,10 +153,7 @@ export const activatePlan = (client: PaypalClient, planId: string) => setPlanSta
 
 /** There is nothing to be made twice, so there is no key: what was turned already is refused, and that is as good. */
 async function setPlanStatus(client: PaypalClient, planId: string, turn: 'activate' | 'deactivate'): Promise<void> {
-  const { refusal: rejection } = await client.call(
-    { method: 'POST', path: `${planPath(planId)}/${turn}` },
-    () => undefined,
-  )
+  const { rejection } = await client.call({ method: 'POST', path: `${planPath(planId)}/${turn}` }, () => undefined)
   if (rejection && rejection.issue !== 'PLAN_STATUS_INVALID') throw rejectionError(rejection)
 }
 

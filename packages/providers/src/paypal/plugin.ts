@@ -18,7 +18,7 @@ const resourceTypes: readonly (readonly [string, string])[] = [
   ['CUSTOMER.DISPUTE.', 'dispute'],
 ]
 
-export const paypalNotificationFormat: NotificationFormat = {
+const paypalNotificationFormat: NotificationFormat = {
   nativeTypes: {
     'payment_intent.created': 'CHECKOUT.ORDER.CREATED',
     'payment_intent.succeeded': 'PAYMENT.CAPTURE.COMPLETED',

@@ -25,8 +25,8 @@ t.test('an approved order is on its way, and says who the payer is', async (t) =
     status: 'approved',
     customer_id: 'QYR5Z8XDVJNXQ',
     customer_email: 'pat@example.com',
-    claimed_payment_id: paymentId,
-    statement: {
+    referenced_payment_id: paymentId,
+    report: {
       about: 'status',
       status: 'processing',
       provider_event_id: approved.id,
@@ -45,9 +45,9 @@ t.test('an approval that was reversed cancels, although it has no whole order', 
   const { provider_intent_id } = await approvedOrder({ fake, paypal })
   t.match(readNotification(Buffer.from(fake.reverseApproval(provider_intent_id).body)), {
     object_id: provider_intent_id,
-    claimed_payment_id: paymentId,
+    referenced_payment_id: paymentId,
     amount_cents: null,
-    statement: {
+    report: {
       about: 'status',
       status: 'canceled',
       provider_intent_id,
@@ -69,9 +69,9 @@ t.test('a capture is told of by the order and by itself', async (t) => {
     object_id: captureId,
     amount_cents: 1999,
     currency: 'EUR',
-    claimed_payment_id: paymentId,
+    referenced_payment_id: paymentId,
     customer_id: null,
-    statement: { about: 'status', status, provider_intent_id, provider_payment_id: captureId, amount_cents: 1999 },
+    report: { about: 'status', status, provider_intent_id, provider_payment_id: captureId, amount_cents: 1999 },
   })
   t.match(readNotification(Buffer.from(pending?.body ?? '')), { ...told('processing'), status: 'pending' })
   const completed = fake.settleCapture(captureId, 'completed')
@@ -87,7 +87,7 @@ t.test('a denied capture says why, as far as PayPal does', async (t) => {
   t.match(denied, {
     generic_type: 'payment_intent.failed',
     status: 'declined',
-    statement: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: ref.provider_intent_id },
+    report: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: ref.provider_intent_id },
   })
   const declined = read('PAYMENT.CAPTURE.DECLINED', { id: 'C1', status_details: { reason: 'ECHECK' } })
   t.match(declined.report, { status: 'failed', failure_code: 'echeck', failure_message: /^PayPal could not/ })
@@ -118,8 +118,8 @@ t.test('a success over an amount that cannot be read says nothing, because PayPa
       t.match(read(type, { ...about, amount }), {
         generic_type: 'payment_intent.succeeded',
         amount_cents: null,
-        claimed_payment_id: paymentId,
-        statement: null,
+        referenced_payment_id: paymentId,
+        report: null,
       })
   t.match(read('PAYMENT.CAPTURE.PENDING', about).report, { status: 'processing', amount_cents: null }, 'no success')
   t.end()
@@ -134,7 +134,7 @@ t.test('what happens to an order is about its payment, and mostly leaves what be
     for (const status of ['CREATED', 'COMPLETED', 'VOIDED', undefined])
       t.match(
         read(`CHECKOUT.ORDER.${name}`, { ...order, status }, 'checkout-order'),
-        { claimed_payment_id: paymentId, statement: { about: 'mention', ...said } },
+        { referenced_payment_id: paymentId, report: { about: 'mention', ...said } },
         `${name} ${status}`,
       )
   t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).report, { ...said, status: 'canceled' })
@@ -157,16 +157,16 @@ t.test('a capture that does not name its order links to it, or names the payment
   }
   const up = { rel: 'up', href: 'https://api.paypal.com/v2/checkout/orders/5AB00000CD1111111' }
   const self = { rel: 'self', href: 'https://api.paypal.com/v2/payments/captures/C1' }
-  const said = { claimed_payment_id: paymentId, statement: { status: 'failed', provider_payment_id: 'C1' } }
+  const said = { referenced_payment_id: paymentId, report: { status: 'failed', provider_payment_id: 'C1' } }
   t.match(read('PAYMENT.CAPTURE.DENIED', { ...denied, links: [self, up] }, 'capture'), {
     ...said,
-    statement: { ...said.statement, provider_intent_id: '5AB00000CD1111111' },
+    report: { ...said.report, provider_intent_id: '5AB00000CD1111111' },
   })
   const authorization = { rel: 'up', href: 'https://api.paypal.com/v2/payments/authorizations/A1' }
   for (const links of [undefined, [], [self], [self, authorization]])
     t.match(read('PAYMENT.CAPTURE.DENIED', { ...denied, links }, 'capture'), {
       ...said,
-      statement: { ...said.statement, provider_intent_id: null },
+      report: { ...said.report, provider_intent_id: null },
     })
   t.end()
 })
@@ -178,7 +178,7 @@ t.test('by a generic name an event is about the order that its object is, or nam
   for (const [name, status] of Object.entries(statuses)) {
     const said = { about: 'status', status, provider_payment_id: null, amount_cents: 1999, currency: 'EUR' }
     const type = `payment_intent.${name}`
-    t.match(read(type, { id: 'O1', amount }), { generic_type: type, statement: { ...said, provider_intent_id: 'O1' } })
+    t.match(read(type, { id: 'O1', amount }), { generic_type: type, report: { ...said, provider_intent_id: 'O1' } })
     t.match(read(type, { id: 'C1', amount, ...related }).report, { ...said, provider_intent_id: 'O9' })
   }
   const created = { about: 'mention', provider_intent_id: 'O1', provider_payment_id: null }
@@ -197,8 +197,8 @@ t.test('a refund names its capture by a link alone', async (t) => {
     generic_type: null,
     amount_cents: 500,
     currency: 'EUR',
-    claimed_payment_id: paymentId,
-    statement: {
+    referenced_payment_id: paymentId,
+    report: {
       about: 'refund',
       refund_id: refund.object_id,
       refunded_cents: 500,
@@ -239,8 +239,8 @@ t.test('a dispute names the capture that is contested, and ours', async (t) => {
     object_id: /^PP-D-/,
     status: 'open',
     amount_cents: 1999,
-    claimed_payment_id: paymentId,
-    statement: {
+    referenced_payment_id: paymentId,
+    report: {
       about: 'dispute',
       dispute_id: opened.object_id,
       dispute_status: 'open',

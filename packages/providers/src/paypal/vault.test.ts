@@ -169,7 +169,7 @@ t.test('what happens to a method at PayPal is told', async (t) => {
   const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
   await methods.detachMethod({ provider_method_id, provider_customer_id })
   const told = fake.events.map(({ body }) => paypal.readNotification(Buffer.from(body)))
-  const about = { object_id: provider_method_id, statement: null, subscription: null }
+  const about = { object_id: provider_method_id, report: null, subscription: null }
   t.equal(told.length, 2)
   t.match(told[0], { ...about, generic_type: 'payment_method.attached', customer_id: provider_customer_id })
   t.match(told[1], { ...about, generic_type: 'payment_method.detached' })

@@ -46,7 +46,7 @@ export function createVault(client: PaypalClient): ProviderMethods {
       const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (answer) =>
         readResponse(paymentToken, answer),
       )
-      if (attached.refusal) throw attachError(attached.refusal)
+      if (attached.rejection) throw attachError(attached.rejection)
       const { id: provider_method_id, customer: owner, payment_source } = attached.value
       return { ...detailsOf(payment_source), provider_method_id, provider_customer_id: owner.id }
     },
@@ -56,7 +56,7 @@ export function createVault(client: PaypalClient): ProviderMethods {
         { method: 'GET', path: `/v3/vault/setup-tokens/${encodeURIComponent(token)}` },
         (answer) => readResponse(setupToken, answer),
       )
-      if (found.refusal) throw rejectionError(found.refusal)
+      if (found.rejection) throw rejectionError(found.rejection)
       return { ...detailsOf(found.value.payment_source), provider_method_id: found.value.id }
     },
 
@@ -64,15 +64,15 @@ export function createVault(client: PaypalClient): ProviderMethods {
       const found = await client.call({ method: 'GET', path: tokenPath(provider_method_id) }, (answer) =>
         readResponse(paymentToken, answer),
       )
-      if (found.refusal?.status === 404) return null
-      if (found.refusal) throw rejectionError(found.refusal)
+      if (found.rejection?.status === 404) return null
+      if (found.rejection) throw rejectionError(found.rejection)
       const { customer, payment_source } = found.value
       return customer.id === provider_customer_id ? detailsOf(payment_source) : null
     },
 
     async detachMethod({ provider_method_id }) {
       const path = tokenPath(provider_method_id)
-      const { refusal: rejection } = await client.call({ method: 'DELETE', path }, () => undefined)
+      const { rejection } = await client.call({ method: 'DELETE', path }, () => undefined)
       if (rejection && rejection.status !== 404) throw rejectionError(rejection)
     },
   }

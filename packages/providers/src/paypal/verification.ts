@@ -102,9 +102,9 @@ async function isSigned(
     { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body },
     (answer) => readResponse(verdict, answer),
   )
-  if (!result.refusal) return result.value.verification_status === 'SUCCESS'
-  if (result.refusal.status === 400 && result.refusal.name === 'VALIDATION_ERROR') return false
-  throw rejectionError(result.refusal)
+  if (!result.rejection) return result.value.verification_status === 'SUCCESS'
+  if (result.rejection.status === 400 && result.rejection.name === 'VALIDATION_ERROR') return false
+  throw rejectionError(result.rejection)
 }
 
 function single(headers: SignedNotification['headers'], name: string): string {

@@ -15,11 +15,11 @@ const emptyNotification = {
   status: null,
   customer_id: null,
   customer_email: null,
-  claimed_payment_id: null,
-  statement: null,
+  referenced_payment_id: null,
+  report: null,
 }
 
-export const sandboxNotificationFormat: NotificationFormat = {
+const sandboxNotificationFormat: NotificationFormat = {
   nativeTypes: Object.fromEntries(genericNames.map((name) => [name, name])),
   minimalObject: ({ id }) => ({ id: testIdOf(id) }),
   envelope: ({ id, type, at, object, siblings }) => ({

@@ -133,7 +133,7 @@ t.test('an event about a method names it and its customer', async (t) => {
       generic_type: type,
       object_id: provider_method_id,
       customer_id: provider_customer_id,
-      statement: null,
+      report: null,
     })
   }
 })
@@ -146,7 +146,7 @@ t.test('a signed event becomes evidence about its intent', async (t) => {
     generic_type: 'payment_intent.succeeded',
     occurred_at: now.toISOString(),
     currency: 'EUR',
-    statement: {
+    report: {
       about: 'status',
       status: 'succeeded',
       provider_intent_id: 'sandbox_pi_1',
@@ -155,14 +155,14 @@ t.test('a signed event becomes evidence about its intent', async (t) => {
     },
   })
   const failed = await signed(event('payment_intent.failed'))
-  t.match(failed.statement, { status: 'failed', failure_code: 'card_declined', provider_payment_id: null })
+  t.match(failed.report, { status: 'failed', failure_code: 'card_declined', provider_payment_id: null })
   const created = await signed(event('payment_intent.created'))
-  t.match(created.statement, { about: 'mention', provider_intent_id: 'sandbox_pi_1' })
+  t.match(created.report, { about: 'mention', provider_intent_id: 'sandbox_pi_1' })
 })
 
 t.test('events about other things are notifications without a statement about a payment', async (t) => {
   for (const type of ['subscription.created', 'customer.updated', 'something.new'])
-    t.equal((await signed(event(type))).statement, null, type)
+    t.equal((await signed(event(type))).report, null, type)
 })
 
 t.test('either secret is valid during a rotation', async (t) => {

@@ -11,14 +11,14 @@ import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
  * The form of a UUID, because a run of digits in another form could look like a card number to us when a client sends
  * the id back.
  */
-export function derivedId(parts: readonly unknown[]): string {
+function derivedId(parts: readonly unknown[]): string {
   const digits = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
 
 // The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
 
-export const sandboxCatalog: ProductCatalog = {
+const sandboxCatalog: ProductCatalog = {
   keepsPrice: () => true,
   checkProduct: () => undefined,
 
@@ -36,7 +36,7 @@ export const sandboxCatalog: ProductCatalog = {
 
 // The sandbox's customers and saved methods. It keeps none: their ids follow from what they are made of.
 
-export const declinedCard = 'pm_card_declined'
+const declinedCard = 'pm_card_declined'
 
 const card = (card_brand: string, last_four: string): MethodDetails => ({
   payment_type: 'card',
@@ -48,13 +48,13 @@ const card = (card_brand: string, last_four: string): MethodDetails => ({
 })
 
 /** What its tokens stand for. Everybody has the same ones, and each owner gets a method of their own from them. */
-export const cards: ReadonlyMap<string, MethodDetails> = new Map([
+const cards: ReadonlyMap<string, MethodDetails> = new Map([
   ['pm_card_visa', card('visa', '4242')],
   ['pm_card_mastercard', card('mastercard', '4444')],
   ['pm_card_amex', card('amex', '8431')],
 ])
 
-export const sandboxMethods: ProviderMethods = {
+const sandboxMethods: ProviderMethods = {
   createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
 
   async attachMethod({ token, provider_customer_id }) {
@@ -80,7 +80,7 @@ function cardOf(token: string): MethodDetails {
   throw new ProviderError('rejected', 'unknown_token', 'The sandbox knows no such token')
 }
 
-export function declined(): ProviderError {
+function declined(): ProviderError {
   return new ProviderError('declined', 'card_declined', 'The card was declined')
 }
 

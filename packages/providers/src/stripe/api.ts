@@ -32,7 +32,7 @@ export function toProviderError(error: unknown): unknown {
 }
 
 /** Waiting helps against one of the reasons, and only the operator against the other. */
-export function unavailableMessage(status: number | undefined): string {
+function unavailableMessage(status: number | undefined): string {
   return status === 401 || status === 403 ? 'The provider refuses our credentials' : messages.unavailable
 }
 
@@ -53,7 +53,7 @@ function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
 }
 
 /** The answers that come before anything is done: the credentials are refused, or there are too many requests. */
-export function isUnavailable(status: number | undefined): boolean {
+function isUnavailable(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429
 }
 

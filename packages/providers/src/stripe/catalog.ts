@@ -26,7 +26,7 @@ export type PresentProduct = { readonly id: string; readonly default_price: stri
  * answer was lost never makes a second product, however late it is made again.
  * @throws ProviderError
  */
-export async function upsertProduct(
+async function upsertProduct(
   call: StripeApi['call'],
   product: CatalogProduct,
   known: ProviderProductIds | null,
@@ -115,7 +115,7 @@ export type WantedPrice = Pick<CatalogPrice, 'currency' | 'recurring'> & {
 }
 
 /** @returns the active prices of ours that a product has, newest first. Those that the merchant has made are left alone */
-export async function listPrices(
+async function listPrices(
   call: StripeApi['call'],
   { product, product_id }: { readonly product: string; readonly product_id: string },
 ): Promise<readonly Price[]> {
@@ -133,7 +133,7 @@ export async function listPrices(
   return ours
 }
 
-export function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: WantedPrice): boolean {
+function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: WantedPrice): boolean {
   if (unit_amount !== wanted.unit_amount || currency.toUpperCase() !== wanted.currency) return false
   if (!recurring || !wanted.recurring) return !recurring && !wanted.recurring
   const { interval, interval_count, trial_period_days } = recurring
@@ -145,7 +145,7 @@ export function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: W
  * @returns `null` when Stripe only repeats what it said to this key before. The price may have been archived since, or
  *   deleted with its product, or it was refused for what is no longer so
  */
-export function createPrice(
+function createPrice(
   call: StripeApi['call'],
   { product, wanted, idempotencyKey }: PriceToCreate,
 ): Promise<string | null> {
@@ -184,7 +184,7 @@ function isReplayed(headers: Readonly<Record<string, string>> = {}): boolean {
 }
 
 /** Makes a price the one to be sold at, and archives the others. @returns the refusal, if Stripe refused something of it */
-export async function makeDefaultPrice(
+async function makeDefaultPrice(
   call: StripeApi['call'],
   { product: { id, default_price }, priceId, others }: DefaultPriceChange,
 ): Promise<ProviderError | null> {

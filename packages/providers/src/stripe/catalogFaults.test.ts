@@ -210,7 +210,7 @@ const products = (many: number): PutProduct[] =>
 t.test('a call that was turned away is made again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   for (let call = 0; call < 3; call++) {
-    fake.refuseNext({
+    fake.failNext({
       status: 429,
       error: { type: 'invalid_request_error', code: call === 1 ? 'lock_timeout' : 'rate_limit', message: 'Slow down' },
       headers: { 'retry-after': '0' },
@@ -233,7 +233,7 @@ t.test('a provider that takes less than it says is waited for, and gets everythi
       fake.pricesOf(id).map((found) => found.id),
       [default_price],
     )
-  t.ok(fake.rateLimit.refused() > 0 && fake.rateLimit.refused() < 60, `${fake.rateLimit.refused()} were turned away`)
+  t.ok(fake.rateLimit.rejected() > 0 && fake.rateLimit.rejected() < 60, `${fake.rateLimit.rejected()} were turned away`)
 })
 
 t.test("a sandbox's limit is never reached", async (t) => {
@@ -253,7 +253,7 @@ t.test("a sandbox's limit is never reached", async (t) => {
   const begun = performance.now()
   await Promise.all(products(14).map((request) => catalog.putProduct(request)))
   t.ok(performance.now() - begun > 1_500, 'which takes longer than a call may take')
-  t.equal(fake.rateLimit.refused(), 0)
+  t.equal(fake.rateLimit.rejected(), 0)
   t.equal(fake.products().length, 14)
   t.same(new Set(callsOf(fake).slice(0, 14)), new Set(['POST /v1/products']))
 })

@@ -17,9 +17,13 @@ t.test('every event about a method names it and the customer that it is or was a
   for (const event of events) {
     const { headers, body } = fake.signed(event)
     await stripe.verifyNotification({ headers, body: Buffer.from(body), now: new Date() })
-    const { provider_type, generic_type, object_id, customer_id, statement } = stripe.readNotification(
-      Buffer.from(body),
-    )
+    const {
+      provider_type,
+      generic_type,
+      object_id,
+      customer_id,
+      report: statement,
+    } = stripe.readNotification(Buffer.from(body))
     t.equal(statement, null)
     t.equal(customer_id, provider_customer_id)
     told.push([provider_type, generic_type, object_id])

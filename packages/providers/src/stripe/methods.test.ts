@@ -206,7 +206,7 @@ t.test('a method that is not there counts as detached', async (t) => {
   await t.resolves(detach('pm_missing'), 'unknown')
   const { id: kept } = fake.addMethod()
   await methods.attachMethod({ idempotency_key: 'kept', token: kept, user_id: 'u1', provider_customer_id })
-  fake.refuseNext({ status: 400, error: { type: 'invalid_request_error', message: 'No, for another reason' } })
+  fake.failNext({ status: 400, error: { type: 'invalid_request_error', message: 'No, for another reason' } })
   await t.rejects(detach(kept), { name: 'ProviderError', kind: 'rejected' }, 'refused, and still attached')
   for (const commits of [false, true]) {
     const { id: broken } = fake.addMethod()

@@ -24,19 +24,19 @@ const PaymentMethod = Type.Object({
   ),
 })
 export type PaymentMethod = Static<typeof PaymentMethod>
-export const paymentMethod = Compile(PaymentMethod)
+const paymentMethod = Compile(PaymentMethod)
 
 /** A method, and whose it should be. */
 export type MethodLookup = { readonly id: string; readonly provider_customer_id: string; readonly timeLeft: TimeLeft }
 
 /** A method if it is the customer's. */
-export async function findMethodOf(stripe: Stripe, lookup: MethodLookup): Promise<PaymentMethod | null> {
+async function findMethodOf(stripe: Stripe, lookup: MethodLookup): Promise<PaymentMethod | null> {
   const method = await findMethod(stripe, lookup.id, lookup.timeLeft)
   return idIn(method?.customer) === lookup.provider_customer_id ? method : null
 }
 
 /** A method, whosever it is. */
-export async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft): Promise<PaymentMethod | null> {
+async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft): Promise<PaymentMethod | null> {
   try {
     return checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
   } catch (error) {
@@ -45,11 +45,11 @@ export async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft)
   }
 }
 
-export function readMethodOf(method: PaymentMethod): ReadMethod {
+function readMethodOf(method: PaymentMethod): ReadMethod {
   return { ...detailsOf(method), provider_method_id: method.id }
 }
 
-export function detailsOf(method: PaymentMethod): MethodDetails {
+function detailsOf(method: PaymentMethod): MethodDetails {
   const { type, card } = method
   return {
     payment_type: type,
@@ -67,7 +67,7 @@ export function detailsOf(method: PaymentMethod): MethodDetails {
 type Attachment = MethodLookup & { readonly idempotency_key: string }
 
 /** @throws ProviderError; what the `stripe` package throws */
-export async function attachMethod(stripe: Stripe, attachment: Attachment): Promise<PaymentMethod> {
+async function attachMethod(stripe: Stripe, attachment: Attachment): Promise<PaymentMethod> {
   const { id, idempotency_key, provider_customer_id: customer, timeLeft } = attachment
   // A key means the same parameters each time, and the user gets another customer when Stripe has lost the first.
   const options = { ...timeLeft(), idempotencyKey: `${idempotency_key}-${customer}` }

@@ -41,23 +41,23 @@ export function intentDetails(
     amount_cents: evidence.amount_cents,
     currency: evidence.currency,
     customer_email: emailIn(object.receipt_email),
-    claimed_payment_id: paymentIdIn(object),
-    statement: { about: 'status', ...evidence },
+    referenced_payment_id: paymentIdIn(object),
+    report: { about: 'status', ...evidence },
   }
 }
 
 /** An intent that came into being: of ours there is nothing new in it, and of another system's it says what it is. */
 export function referenceDetails(event: StripeEventData): Partial<NotificationDetails> {
-  const { statement: report, ...details } = intentDetails(event, 'pending')
-  return report ? { ...details, statement: referenceReport(event, report.provider_intent_id, null) } : details
+  const { report, ...details } = intentDetails(event, 'pending')
+  return report ? { ...details, report: referenceReport(event, report.provider_intent_id, null) } : details
 }
 
 export function chargeDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { object } = event
   return {
     ...moneyIn(object.amount, object.currency),
-    claimed_payment_id: paymentIdIn(object),
-    statement: referenceReport(event, idIn(object.payment_intent), idIn(object.id)),
+    referenced_payment_id: paymentIdIn(object),
+    report: referenceReport(event, idIn(object.payment_intent), idIn(object.id)),
   }
 }
 
@@ -78,8 +78,8 @@ export function refundDetails(event: StripeEventData): Partial<NotificationDetai
   const [latest] = listIn(object.refunds)
   return {
     ...moneyIn(object.amount, object.currency),
-    claimed_payment_id: paymentIdIn(object),
-    statement: reportAbout(event, idIn(object.id), {
+    referenced_payment_id: paymentIdIn(object),
+    report: reportAbout(event, idIn(object.id), {
       about: 'refund',
       refund_id: idIn(latest),
       refunded_cents: moneyIn(added, object.currency).amount_cents,
@@ -92,7 +92,7 @@ export function disputeDetails(event: StripeEventData): Partial<NotificationDeta
   const money = moneyIn(object.amount, object.currency)
   return {
     ...money,
-    statement: reportAbout(event, idIn(object.charge), {
+    report: reportAbout(event, idIn(object.charge), {
       about: 'dispute',
       dispute_id: idIn(object.id),
       dispute_status: codeIn(object.status)?.toLowerCase() ?? 'unknown',

@@ -70,12 +70,12 @@ t.test('an event of the second generation is kept and says nothing', async (t) =
     generic_type: null,
     occurred_at,
     object_id: 'mtr_1',
-    statement: null,
+    report: null,
     subscription: null,
   })
   t.match(readBody({ ...thin, related_object: null, type: 'payment_intent.succeeded' }), {
     generic_type: null,
-    statement: null,
+    report: null,
     object_id: null,
   })
 })
@@ -121,9 +121,9 @@ t.test('an event about a payment that cannot be read is kept and states nothing'
   ]
   const kept = {
     generic_type: 'payment_intent.succeeded',
-    statement: null,
+    report: null,
     amount_cents: null,
-    claimed_payment_id: null,
+    referenced_payment_id: null,
   }
   for (const [what, object] of odd) t.match(readEvent('payment_intent.succeeded', object), kept, what)
 })
@@ -131,7 +131,7 @@ t.test('an event about a payment that cannot be read is kept and states nothing'
 t.test('an event of a connected account claims no payment of ours', async (t) => {
   const claim = eventFixture('payment_intent.succeeded', { ...intentFixture, metadata: { payment_id } })
   t.equal(readBody(claim).referenced_payment_id, payment_id)
-  t.match(readBody({ ...claim, account: 'acct_other' }), { claimed_payment_id: null, statement: { about: 'status' } })
+  t.match(readBody({ ...claim, account: 'acct_other' }), { referenced_payment_id: null, report: { about: 'status' } })
 })
 
 t.test('what is no event is refused', async (t) => {

@@ -96,7 +96,7 @@ const chargeKind: NotificationKind = { generic: null, details: chargeDetails }
 const disputeKind: NotificationKind = { generic: null, details: disputeDetails }
 
 /** By Stripe's names, and by the generic ones of the interface where those differ. */
-export const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
+const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   ['payment_intent.created', { generic: 'payment_intent.created', details: referenceDetails }],
   ['payment_intent.succeeded', intentKind('succeeded', 'succeeded')],
   ['payment_intent.payment_failed', intentKind('failed', 'failed')],
@@ -192,7 +192,7 @@ export function readNotification(body: Buffer): ProviderNotification {
       customer_id: idIn(data.object.customer),
       ...kind?.details?.({ id, occurred_at, object: data.object, previous }),
       // Our intents are our account's. What others write into theirs is no claim on a payment of ours.
-      ...(account ? { claimed_payment_id: null } : {}),
+      ...(account ? { referenced_payment_id: null } : {}),
     },
   )
 }

@@ -28,8 +28,8 @@ t.test('an event about an intent is evidence of its status', async (t) => {
         status: 'processing',
         customer_id: 'cus_1',
         customer_email: 'user@example.com',
-        claimed_payment_id: payment_id,
-        statement: {
+        referenced_payment_id: payment_id,
+        report: {
           about: 'status',
           status,
           provider_time: occurred_at,
@@ -64,8 +64,8 @@ t.test('an intent that came into being is told of, and says nothing about the pa
   t.match(readEvent('payment_intent.created', { ...intentFixture, metadata: { payment_id } }), {
     amount_cents: 2599,
     currency: 'EUR',
-    claimed_payment_id: payment_id,
-    statement: { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: null },
+    referenced_payment_id: payment_id,
+    report: { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: null },
   })
 })
 
@@ -101,7 +101,7 @@ t.test('references may be written out', async (t) => {
     customer: { id: 'cus_2', object: 'customer' },
     latest_charge: { id: 'ch_2', object: 'charge' },
   })
-  t.match(written, { customer_id: 'cus_2', statement: { provider_payment_id: 'ch_2' } })
+  t.match(written, { customer_id: 'cus_2', report: { provider_payment_id: 'ch_2' } })
 })
 
 t.test('a refund is what was added to the sum of all', async (t) => {
@@ -110,8 +110,8 @@ t.test('a refund is what was added to the sum of all', async (t) => {
   t.match(refund, {
     object_id: 'ch_1',
     amount_cents: 2599,
-    claimed_payment_id: payment_id,
-    statement: {
+    referenced_payment_id: payment_id,
+    report: {
       about: 'refund',
       refund_id: null,
       refunded_cents: 1000,
@@ -128,20 +128,20 @@ t.test('a refund is what was added to the sum of all', async (t) => {
     ],
   }
   t.match(readEvent('charge.refunded', { ...charge, refunds }, { amount_refunded: 500 }), {
-    statement: { refund_id: 're_2' },
+    report: { refund_id: 're_2' },
   })
   t.match(
     readEvent('charge.refunded', charge),
-    { statement: { refunded_cents: null } },
+    { report: { refunded_cents: null } },
     'which sum was before is not said',
   )
   t.match(
     readEvent('charge.refunded', charge, { amount_refunded: 2000 }),
-    { statement: { refunded_cents: null } },
+    { report: { refunded_cents: null } },
     'nonsense',
   )
   const isk = { ...charge, currency: 'isk', amount_refunded: 1500 }
-  t.match(readEvent('charge.refunded', isk, { amount_refunded: 500 }), { statement: { refunded_cents: 10 } })
+  t.match(readEvent('charge.refunded', isk, { amount_refunded: 500 }), { report: { refunded_cents: 10 } })
 })
 
 t.test('a dispute and how it moves on', async (t) => {
@@ -167,7 +167,7 @@ t.test('a dispute and how it moves on', async (t) => {
 t.test('the same money is not told twice', async (t) => {
   const charge = { id: 'ch_1', amount: 2599, currency: 'eur', payment_intent: 'pi_1', status: 'succeeded' }
   for (const type of ['charge.captured', 'refund.created', 'invoice.paid'])
-    t.match(readEvent(type, charge), { generic_type: null, statement: null, subscription: null }, type)
+    t.match(readEvent(type, charge), { generic_type: null, report: null, subscription: null }, type)
   const statement = { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }
   for (const type of ['charge.succeeded', 'charge.failed'])
     t.match(readEvent(type, charge), { generic_type: null, statement }, type)
@@ -181,7 +181,7 @@ t.test('everything that the fake sends can be read', async (t) => {
   fake.refund(id)
   fake.dispute(id)
   const told = fake.events.map((sent) => readNotification(Buffer.from(fake.signed(sent).body)))
-  const statements = told.flatMap(({ statement }) => (statement === null ? [] : [statement]))
+  const statements = told.flatMap(({ report: statement }) => (statement === null ? [] : [statement]))
   t.same(
     statements
       .filter(({ about }) => about !== 'mention')

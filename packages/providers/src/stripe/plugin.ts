@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { definePlugin, missingCredentials, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
 import { readNotification } from './notifications.ts'
 
-export const stripeNotificationFormat: NotificationFormat = {
+const stripeNotificationFormat: NotificationFormat = {
   nativeTypes: {
     'payment_intent.created': 'payment_intent.created',
     'payment_intent.succeeded': 'payment_intent.succeeded',

@@ -19,7 +19,7 @@ t.test('a subscription, in both shapes', async (t) => {
         status: 'past_due',
         customer_id: 'cus_1',
         currency: 'USD',
-        statement: null,
+        report: null,
         subscription: {
           subscription_id: 'sub_1',
           current_period_end: occurred_at,

@@ -25,9 +25,9 @@ import {
   toListResponse,
 } from '../routeSchemas.ts'
 
-export const OrderBy = Type.Enum(['created_at', 'amount_cents', 'status', 'updated_at'])
+const OrderBy = Type.Enum(['created_at', 'amount_cents', 'status', 'updated_at'])
 
-export const ListQuery = Type.Object({
+const ListQuery = Type.Object({
   ...listParameters,
   status: Type.Optional(Type.With(PaymentStatus, { description: 'Only those with this status' })),
   search: searchParameter('the id, an e-mail or the description'),
@@ -48,7 +48,7 @@ export const ListQuery = Type.Object({
 })
 
 /** @throws DomainError `invalid_request` for an unknown `include` and for a time that no clock shows. */
-export function toPaymentsQuery(owner: string, query: Static<typeof ListQuery>): PaymentsQuery {
+function toPaymentsQuery(owner: string, query: Static<typeof ListQuery>): PaymentsQuery {
   const { page, limit, status, search, orderBy, orderDir, guest_email } = query
   return {
     owner,
@@ -80,7 +80,7 @@ function timeBound(
 }
 
 /** @throws DomainError `invalid_request` */
-export function includesMethod(include: string | undefined): boolean {
+function includesMethod(include: string | undefined): boolean {
   if (include === undefined) return false
   if (include.split(',').some((related) => related.trim() !== 'payment_method'))
     throw invalidQuery('include', 'knows only payment_method')

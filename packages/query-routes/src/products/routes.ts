@@ -21,7 +21,7 @@ import {
 
 const Flag = Type.Enum(['true', 'false'])
 
-export const ListQuery = Type.Object({
+const ListQuery = Type.Object({
   // Without a default in the schema: whether it was sent makes a difference.
   page: Type.Optional(
     Type.Integer({
@@ -46,7 +46,7 @@ export const ListQuery = Type.Object({
   orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Ascending or descending' }),
 })
 
-export function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
+function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
   const { limit, category_id, product_type, is_recurring, is_active, search, orderBy, orderDir } = query
   return {
     category_id,

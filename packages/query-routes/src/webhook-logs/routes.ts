@@ -33,7 +33,7 @@ const exactMatch = (what: string) =>
     }),
   )
 
-export const ListQuery = Type.Object({
+const ListQuery = Type.Object({
   provider: exactMatch('provider'),
   event_type: exactMatch('name, as it is on the wire'),
   status: Type.Optional(WebhookLogStatus),
@@ -41,7 +41,7 @@ export const ListQuery = Type.Object({
   offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many of the newest are skipped' }),
 })
 
-export function toWebhookLogsQuery(
+function toWebhookLogsQuery(
   caller: Actor,
   { provider, event_type: event, status, limit, offset }: Static<typeof ListQuery>,
 ): WebhookLogsQuery {
@@ -49,13 +49,13 @@ export function toWebhookLogsQuery(
 }
 
 /** @throws DomainError `forbidden` should a route have forgotten its hook: it fails closed */
-export function sessionOf(caller: Actor): Session {
+function sessionOf(caller: Actor): Session {
   if (caller.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
   return caller
 }
 
 /** Whose entries a caller sees: the own ones; an administrator all. */
-export function userSeenBy(caller: Actor): string | undefined {
+function userSeenBy(caller: Actor): string | undefined {
   const { is_administrator, user_id } = sessionOf(caller)
   return is_administrator ? undefined : user_id
 }
@@ -63,7 +63,7 @@ export function userSeenBy(caller: Actor): string | undefined {
 // A log entry as JSON. It is not left to the serialiser: a payload that is parsed and written anew would round large
 // numbers, and one that is nested deeply enough cannot be written at all, so that it would take the whole list with it.
 
-export function entryJson({ payload, ...entry }: LoggedWebhook): string {
+function entryJson({ payload, ...entry }: LoggedWebhook): string {
   return `${JSON.stringify(entry).slice(0, -1)},"payload":${payload}}`
 }
 

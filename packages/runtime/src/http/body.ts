@@ -199,7 +199,7 @@ function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: numbe
 }
 
 /** Refuses a body for its size. */
-export const tooLargeError = () => new DomainError('body_too_large', 'The body is too large')
+const tooLargeError = () => new DomainError('body_too_large', 'The body is too large')
 const overloadedError = () => new DomainError('service_unavailable', 'Too many requests are under way here; try again')
 
 // Bodies as the bytes that were sent, for whoever has to verify a signature over them.

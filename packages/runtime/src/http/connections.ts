@@ -66,11 +66,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
     if (connection === undefined || socket.destroyed) return
     const begin = () => {
       if (socket.destroyed) return
-      connection.underWay += 1
+      connection.inFlight += 1
       response.once('close', () => {
-        connection.underWay -= 1
+        connection.inFlight -= 1
         connection.queued.shift()?.()
-        if (connection.underWay > 0 || socket.destroyed) return
+        if (connection.inFlight > 0 || socket.destroyed) return
         for (const { waiting } of connection.pools) {
           waiting.delete(socket)
           waiting.set(socket, undefined)
@@ -82,7 +82,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
       waiting.delete(socket)
       if (hasBody(request)) waiting.set(socket, request)
     }
-    if (connection.underWay < maxInFlight) begin()
+    if (connection.inFlight < maxInFlight) begin()
     else if (connection.queued.length < maxQueued) connection.queued.push(begin)
     else socket.destroy()
   })
@@ -143,7 +143,7 @@ function admitConnections(
       return
     }
     if (isCounted) ofAddress.set(address, own)
-    connections.set(socket, { underWay: 0, queued: [], pools, address })
+    connections.set(socket, { inFlight: 0, queued: [], pools, address })
     for (const pool of pools) {
       pool.open += 1
       pool.waiting.set(socket, undefined)

@@ -90,11 +90,11 @@ function watchConnections(server: Server): () => readonly Connection[] {
   server.on('request', ({ socket }, response) => {
     complete.set(socket, () => response.req.complete || response.headersSent)
   })
-  return () => [...complete].map(([socket, isComplete]) => ({ socket, isAnswered: isComplete() }))
+  return () => [...complete].map(([socket, isComplete]) => ({ socket, isReceived: isComplete() }))
 }
 
 function rejectUnsent(server: Server, connections: readonly Connection[]): void {
-  for (const { socket, isAnswered: isReceived } of connections) {
+  for (const { socket, isReceived } of connections) {
     if (isReceived) continue
     // What Node itself says of such a request while it looks at its timeouts; who has said nothing is owed nothing.
     const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })

@@ -86,7 +86,7 @@ t.test(
     const waits: number[] = []
     for (let n = 0; n < 20; n++) waits.push((await ask('ada')).ms)
     t.ok(waits.filter((ms) => ms >= 200).length <= 2, `hardly any other waited: ${waits.map(Math.round)}`)
-    redis.goOn()
+    redis.resume()
     await waitFor(async () => (await ask('ada')).left < 51 && logged.some((line) => line.includes('in Redis again')), {
       what: 'the count in Redis to go on',
     })
@@ -99,12 +99,12 @@ t.test('a Redis that is gone, or is not there yet, keeps nobody waiting', withRe
   await redis.kill()
   const { ask, logged } = await counting(t, redis.url)
   t.same((await ask('ada')).left, 99)
-  await redis.startAgain()
+  await redis.restart()
   const inRedis = () => logged.filter((line) => line.includes('in Redis again')).length
   await waitFor(async () => (await ask('ada')).status === 200 && inRedis() === 1, { what: 'Redis to be used' })
   await redis.kill()
   for (let n = 0; n < 20; n++) t.ok((await ask('ada')).ms < 500)
-  await redis.startAgain()
+  await redis.restart()
   await waitFor(async () => (await ask('ada')).status === 200 && inRedis() === 2, { what: 'Redis to be used again' })
   t.equal(logged.filter((line) => line.includes('does not answer')).length, 1, 'one warning a minute')
 })

@@ -33,7 +33,7 @@ export async function listen(options: {
 async function listenOnce({
   databaseUrl,
   channel,
-  heard: onNotification,
+  onNotification,
   signal,
 }: Parameters<typeof listen>[0]): Promise<void> {
   const client = new pg.Client({

@@ -135,7 +135,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     givingUp: givingUp.signal,
     stop,
     add(name: string, stopPart: Stop['stop'], inFlight: Stop['inFlight'] = () => []): void {
-      stops.push({ name, stop: stopPart, underWay: inFlight })
+      stops.push({ name, stop: stopPart, inFlight: inFlight })
     },
     fail(error: unknown): void {
       log.fatal({ err: error }, 'failed')
@@ -161,7 +161,7 @@ type Stop = {
 
 /** The last one is being stopped; those before it were not asked yet. */
 function remainingStops(stops: readonly Stop[]): object[] {
-  return stops.toReversed().map(({ name, underWay: inFlight }) => {
+  return stops.toReversed().map(({ name, inFlight }) => {
     const all = inFlight()
     return all.length === 0 ? { name } : { name, under_way: all.length, such_as: all.slice(0, maxNamed) }
   })

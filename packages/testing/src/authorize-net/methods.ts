@@ -14,7 +14,7 @@ type Listing = {
 
 const second = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`
 
-export function transactionDetails({ all }: Transactions, transId: unknown) {
+function transactionDetails({ all }: Transactions, transId: unknown) {
   const found = all.find((transaction) => transaction.transId === transId)
   if (!found) throw new AuthorizeNetApiError('E00040', 'The record cannot be found.')
   return { transaction: detailsOf(found) }
@@ -43,14 +43,14 @@ function detailsOf(transaction: Transaction) {
   }
 }
 
-export function unsettledTransactions({ all }: Transactions, listing: Listing) {
+function unsettledTransactions({ all }: Transactions, listing: Listing) {
   return pageOf(
     all.filter(({ batchId }) => batchId === null),
     listing,
   )
 }
 
-export function batchTransactions({ all, batches }: Transactions, batchId: unknown, listing: Listing) {
+function batchTransactions({ all, batches }: Transactions, batchId: unknown, listing: Listing) {
   if (!batches.some((batch) => batch.batchId === batchId))
     throw new AuthorizeNetApiError('E00040', 'The record cannot be found.')
   return pageOf(
@@ -59,7 +59,7 @@ export function batchTransactions({ all, batches }: Transactions, batchId: unkno
   )
 }
 
-export function settledBatches({ batches }: Transactions, first: unknown, last: unknown) {
+function settledBatches({ batches }: Transactions, first: unknown, last: unknown) {
   const from = Date.parse(String(first))
   const to = Date.parse(String(last))
   if (Number.isNaN(from) || Number.isNaN(to) || to < from || to - from > maxRangeMs)

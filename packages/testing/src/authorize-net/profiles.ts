@@ -15,7 +15,7 @@ export type SavedMethod = {
 
 type Customer = { readonly id: string; readonly identity: string; readonly methods: Map<string, SavedMethod> }
 
-export function createCustomers(notify: Notify, nextId: () => string) {
+function createCustomers(notify: Notify, nextId: () => string) {
   const customers = new Map<string, Customer>()
 
   function customer(id: string): Customer {
@@ -49,7 +49,7 @@ export function createCustomers(notify: Notify, nextId: () => string) {
   }
 }
 
-export function notFound(): AuthorizeNetApiError {
+function notFound(): AuthorizeNetApiError {
   return new AuthorizeNetApiError('E00040', 'The record cannot be found.')
 }
 

@@ -112,7 +112,7 @@ const requests: Readonly<Record<string, Sequence>> = {
 }
 
 /** @returns what is wrong with a request, `undefined` when nothing is; `null` when there is no such request */
-export function problemOf(name: string, request: unknown): string | null | undefined {
+function problemOf(name: string, request: unknown): string | null | undefined {
   const sequence = Object.hasOwn(requests, name) ? requests[name] : undefined
   return sequence ? problemIn(name, request, sequence) : null
 }

@@ -16,7 +16,7 @@ export type ChargeSource =
 
 const tokenLifeMs = 15 * 60 * 1000
 
-export function createHostedTokens(now: () => number) {
+function createHostedTokens(now: () => number) {
   const tokens = new Map<string, HostedRequest & { readonly expiresAt: number }>()
   return {
     create(request: HostedRequest): string {

@@ -2,13 +2,20 @@
 
 import { type Capture, type Order, payee, payer, representation } from './orders.ts'
 import { paypalId } from './responses.ts'
-import type { PaymentToken } from './vault.ts'
 
 export type PaypalEvent = {
   readonly id: string
   readonly event_type: string
   /** The text that is signed and sent. */
   readonly body: string
+}
+
+export type PaymentSource = Readonly<Record<string, object>>
+
+export type PaymentToken = {
+  readonly id: string
+  readonly customer: { readonly id: string }
+  readonly payment_source: PaymentSource
 }
 
 type Resource = { readonly resource_type?: string; readonly resource_version?: string; readonly resource: object }

@@ -67,7 +67,7 @@ export type FakeCatalog = Pick<ProductStore, 'products'> & {
   readonly changePlan: Plans['change']
   readonly distortList: Plans['distortList']
   /** Of its calls alone. */
-  readonly limit: Pick<FakeRateLimit, 'set' | 'refused'>
+  readonly limit: Pick<FakeRateLimit, 'set' | 'rejected'>
 }
 
 export type FakePaypalOptions = {

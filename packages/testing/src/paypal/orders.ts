@@ -23,7 +23,7 @@ const textFields = ['custom_id', 'invoice_id', 'description'] as const
 const amountField = "/purchase_units/@reference_id=='default'/amount"
 
 /** @returns the one purchase unit, or the refusal */
-export function readOrderRequest(
+function readOrderRequest(
   json: unknown,
   paidInvoices: ReadonlySet<string>,
 ): { unit: PurchaseUnit } | { refused: FakeResponse } {
@@ -94,7 +94,7 @@ export function representation(order: Order, apiBase: string) {
 }
 
 /** What is shown of an order that was just made or captured, unless the whole is asked for. */
-export function minimal(order: Order, apiBase: string) {
+function minimal(order: Order, apiBase: string) {
   const { id, status, links, purchase_units } = representation(order, apiBase)
   if (order.captures.length === 0) return { id, status, links }
   return {

@@ -34,7 +34,7 @@ const longestIntervals: ReadonlyMap<unknown, number> = new Map([
 ])
 
 /** @returns the request, or the refusal */
-export function readPlanRequest(json: unknown): { plan: PlanRequest } | { refused: FakeResponse } {
+function readPlanRequest(json: unknown): { plan: PlanRequest } | { refused: FakeResponse } {
   for (const [field, limit] of Object.entries(texts)) {
     const issue = textIssue(valueAt(json, field), limit)
     if (issue) return { refused: errorResponse(400, issue, `/${field}`) }

@@ -1,16 +1,8 @@
 // Vault: setup tokens that a payer approved, and the payment tokens that come of them.
 
 import { valueAt } from '../fakeServer.ts'
-import { type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
+import { type PaymentSource, type PaymentToken, type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
 import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from './responses.ts'
-
-export type PaymentSource = Readonly<Record<string, object>>
-
-export type PaymentToken = {
-  readonly id: string
-  readonly customer: { readonly id: string }
-  readonly payment_source: PaymentSource
-}
 
 export type Vault = {
   /** The payer has agreed to something being saved. @returns the setup token that the client gets */

@@ -202,7 +202,7 @@ t.test('turns requests away that are too many, and does nothing with them', asyn
     { retryAfter: '1', body: { error: { code: 'rate_limit' } } },
   )
   t.equal(fake.products().length, 3)
-  t.equal(fake.rateLimit.refused(), 5)
+  t.equal(fake.rateLimit.rejected(), 5)
   t.equal((await get('prices')).status, 429, 'reads as well')
   fake.rateLimit.set(null)
   t.equal((await get('prices')).status, 200)

@@ -134,7 +134,7 @@ t.test('keeps nothing of what did not begin', async (t) => {
   const fake = await startFakeStripe(t)
   t.equal((await create(fake, 'k1', 'amount=x&currency=eur')).status, 400)
   t.match(await create(fake, 'k1'), { status: 200, replayed: false }, 'after a form that was wrong')
-  fake.refuseNext({ status: 429, error: { type: 'invalid_request_error', message: 'Slow down' } })
+  fake.failNext({ status: 429, error: { type: 'invalid_request_error', message: 'Slow down' } })
   t.equal((await create(fake, 'k2')).status, 429)
   t.match(await create(fake, 'k2'), { status: 200, replayed: false }, 'after too many requests')
 })

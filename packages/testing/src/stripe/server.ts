@@ -33,7 +33,7 @@ export type IdempotencyKeys = {
 
 const keptMs = 24 * 60 * 60 * 1000
 
-export function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
+function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
   const kept = new Map<string, { readonly request: string; readonly outcome: StripeOutcome; readonly at: number }>()
   const held = new Map<string, string>()
   return {

@@ -85,7 +85,7 @@ export function decodeEndpoints(env: Environment): DecodedEndpoints {
     ...(isOn ? misconfiguredEndpoints(read) : []),
   ]
   return Object.freeze({
-    nodes: Object.freeze([...indexed, ...listed]),
+    endpoints: Object.freeze([...indexed, ...listed]),
     problems: Object.freeze(read.problems),
     warnings: Object.freeze(warnings),
   })
@@ -194,10 +194,7 @@ function canMatch(pattern: string, mode: EventMode): boolean {
  * pasted there by mistake may be a secret.
  * @param variable the list's
  */
-export function unmatchedPatterns(
-  variable: string,
-  { patterns, mode }: Pick<WebhookEndpoint, 'patterns' | 'mode'>,
-): string[] {
+function unmatchedPatterns(variable: string, { patterns, mode }: Pick<WebhookEndpoint, 'patterns' | 'mode'>): string[] {
   return patterns.flatMap((pattern, index) =>
     canMatch(pattern, mode)
       ? []
@@ -206,13 +203,13 @@ export function unmatchedPatterns(
 }
 
 /** An endpoint that is in the single list twice is told everything twice. */
-export function duplicateUrls(variable: string, endpoints: readonly Pick<WebhookEndpoint, 'url'>[]): string[] {
+function duplicateUrls(variable: string, endpoints: readonly Pick<WebhookEndpoint, 'url'>[]): string[] {
   const isRepeated = new Set(endpoints.map(({ url }) => url)).size < endpoints.length
   return isRepeated ? [`${variable} names an endpoint twice, which is told everything twice`] : []
 }
 
 /** Nodes that have an address, and of which nobody said whether they are enabled. */
-export function misconfiguredEndpoints(read: VariableReader): string[] {
+function misconfiguredEndpoints(read: VariableReader): string[] {
   return read.names().flatMap((variable) => {
     const [, number] = /^WEBHOOK_(\d+)_URL$/.exec(variable) ?? []
     if (number === undefined || read.isGiven(`WEBHOOK_${number}_ENABLED`)) return []

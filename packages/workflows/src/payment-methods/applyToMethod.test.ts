@@ -16,7 +16,7 @@ const { asking, provider, silent, workflow, store, typesOf, ...methods } = await
 const { add, save, remove, rename, historyOf, stateOf, receive } = methods
 
 t.beforeEach(() => {
-  asking.asked.length = 0
+  asking.requests.length = 0
   asking.answer = async () => visa
 })
 
@@ -35,7 +35,7 @@ t.test('whatever a notification says, what the provider says now is taken over',
     const method = await save()
     await receiveAndCheck(t, methodNotification(method, what))
     t.same(await historyOf(method), [], `${what}: nothing is new`)
-    t.same(asking.asked.at(-1), { provider_method_id: method.object, provider_customer_id: 'cus_1' })
+    t.same(asking.requests.at(-1), { provider_method_id: method.object, provider_customer_id: 'cus_1' })
 
     asking.answer = async () => renewed
     await receiveAndCheck(t, methodNotification(method, what))
@@ -75,7 +75,7 @@ t.test('notifications that come twice, or in any order, lead to the same', async
   const told = kinds.map((what) => methodNotification(method, what))
   for (const each of [...told, ...told.toReversed()]) await receiveAndCheck(t, each)
   t.same(await historyOf(method), ['PaymentMethodRefreshed'])
-  t.equal(asking.asked.length, told.length, 'what was settled is not asked about again')
+  t.equal(asking.requests.length, told.length, 'what was settled is not asked about again')
 })
 
 t.test('what is not ours is nobody asked about', async (t) => {
@@ -85,7 +85,7 @@ t.test('what is not ours is nobody asked about', async (t) => {
   await receiveAndCheck(t, methodNotification({ ...method, provider: silent }, 'detached'), unmatched)
   await receiveAndCheck(t, methodNotification(method, 'detached', { object_id: null }), unmatched)
   await receiveAndCheck(t, methodNotification(method, 'inspected'), unmatched)
-  t.same(asking.asked, [])
+  t.same(asking.requests, [])
   t.same(await historyOf(method), [])
 })
 
@@ -95,7 +95,7 @@ t.test('after the owner has removed it, a notification changes nothing and asks 
   for (const what of kinds) await receiveAndCheck(t, methodNotification(method, what))
   t.same(await historyOf(method), ['PaymentMethodRemoved'])
   t.match((await store.readStream(method.stream)).at(-1)?.data, { by: 'owner' })
-  t.same(asking.asked, [])
+  t.same(asking.requests, [])
 })
 
 t.test('where nobody can be asked a method that was detached is removed, and no more is taken from it', async (t) => {
@@ -107,7 +107,7 @@ t.test('where nobody can be asked a method that was detached is removed, and no 
     t.same(await historyOf(method), ['PaymentMethodRemoved'])
     t.match((await store.readStream(method.stream)).at(-1)?.data, { by: 'provider' })
   }
-  t.same(asking.asked, [])
+  t.same(asking.requests, [])
 })
 
 t.test('unless that was before it was added, or added again', async (t) => {
@@ -164,7 +164,7 @@ t.test('that a method was gone does not remove one that was added again meanwhil
   }
   await receiveAndCheck(t, methodNotification(method, 'detached'))
   t.match(await stateOf(method), { status: 'saved' })
-  t.equal(asking.asked.length, 2)
+  t.equal(asking.requests.length, 2)
 })
 
 t.test('what its owner changes meanwhile is kept, however often; at last the notification waits', async (t) => {
@@ -175,7 +175,7 @@ t.test('what its owner changes meanwhile is kept, however often; at last the not
   }
   const told = methodNotification(method, 'updated')
   t.match(await receive(told), { postponed: { code: 'concurrent_modification' } })
-  t.equal(asking.asked.length, 5)
+  t.equal(asking.requests.length, 5)
   asking.answer = async () => renewed
   t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   const renames = Array(5).fill('PaymentMethodAliasChanged')

@@ -36,7 +36,7 @@ const customerFold: Fold<Customer, ProviderCustomerEvent> = {
 }
 
 /** The customer on record, else a new one. @throws ProviderError, DomainError `event_store_unavailable` */
-export async function findOrCreateCustomer(workflow: Workflow, of: CustomerContext): Promise<Customer> {
+async function findOrCreateCustomer(workflow: Workflow, of: CustomerContext): Promise<Customer> {
   const recorded = await loadCustomer(workflow, of)
   return recorded.generation > 0 ? recorded : createNextCustomer(workflow, of, recorded)
 }
@@ -46,11 +46,7 @@ export async function findOrCreateCustomer(workflow: Workflow, of: CustomerConte
  * @param previous the one that the provider does not know any more, or none
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
-export async function createNextCustomer(
-  workflow: Workflow,
-  of: CustomerContext,
-  previous: Customer,
-): Promise<Customer> {
+async function createNextCustomer(workflow: Workflow, of: CustomerContext, previous: Customer): Promise<Customer> {
   const { provider, user } = of
   const generation = previous.generation + 1
   let provider_customer_id: string | null

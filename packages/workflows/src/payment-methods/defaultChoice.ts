@@ -63,17 +63,17 @@ export async function chooseDefaultItem(workflow: Workflow, choosing: DefaultCho
  * request in between died half way. Should another item have been chosen meanwhile, this one is cleared as well: whoever
  * chose that one may have looked before this one was made the default.
  * @param clear clears one item; it accepts one that is no default, or does not exist, and spares one that carries
- *   `overtakenBy` or a later choice: it was chosen again meanwhile
+ *   `supersededBy` or a later choice: it was chosen again meanwhile
  */
 export async function clearPreviousDefaults(
   workflow: Workflow,
   choosing: DefaultChoiceRequest,
-  clear: (itemId: string, overtakenBy: number) => Promise<void>,
+  clear: (itemId: string, supersededBy: number) => Promise<void>,
 ): Promise<void> {
   const { item_id } = choosing
   const { initialState, evolve } = previousDefaultsFold(item_id)
   const choices = await latestChoices(workflow, choosing, maxChoicesRead)
-  const { latest, former_ids } = choices.reduce(evolve, initialState)
+  const { latest, previous_ids: former_ids } = choices.reduce(evolve, initialState)
   if (latest === null) return
   for (const id of [item_id, ...former_ids]) if (id !== latest.chosen_id) await clear(id, latest.choice)
 }
@@ -104,7 +104,7 @@ export function chooseDefaultMethod(workflow: Workflow, choosing: MethodChoiceRe
 /** Has the former default cleared, once the chosen method carries its number. */
 export async function clearPreviousDefaultMethods(workflow: Workflow, choosing: MethodChoiceRequest): Promise<void> {
   const { owner, metadata } = choosing
-  await clearPreviousDefaults(workflow, toDefaultChoiceRequest(choosing), async (id, overtakenBy) => {
+  await clearPreviousDefaults(workflow, toDefaultChoiceRequest(choosing), async (id, supersededBy) => {
     await workflow.store.handle({
       stream: paymentMethodStream(id),
       fold: paymentMethodFold,
@@ -112,7 +112,7 @@ export async function clearPreviousDefaultMethods(workflow: Workflow, choosing: 
         // A method that was chosen before it turned out to be somebody else's is theirs to decide about.
         if (state.status !== 'saved' || recordedOwner(state) !== owner) return []
         const { default_choice } = state
-        if (default_choice === null || default_choice >= overtakenBy) return []
+        if (default_choice === null || default_choice >= supersededBy) return []
         return clearDefaultMethod({ occurred_at: workflow.now().toISOString() }, state)
       },
       metadata,

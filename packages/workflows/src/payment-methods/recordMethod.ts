@@ -87,7 +87,13 @@ export async function updateSavedMethod(
   const found = toStoredMethod(known)
   if (!options.is_default) return { ...found, created: false }
   const { payment_method_id } = found.method
-  const change = { payment_method_id, owner: ownerOf(caller), is_default: true, permit: () => undefined, metadata }
+  const change = {
+    payment_method_id,
+    owner: ownerOf(caller),
+    is_default: true,
+    checkRevision: () => undefined,
+    metadata,
+  }
   try {
     return { ...(await changeSavedMethod(workflow, change)), created: false }
   } catch (error) {

@@ -24,7 +24,7 @@ import {
 } from './recordMethod.ts'
 import { loadMethod, methodAt, paymentMethodId, type SavingProvider, savingProvider } from './savedMethod.ts'
 
-export const methodRequests = idempotentRequests<RecordedResponse, MethodRequestEvent>({
+const methodRequests = idempotentRequests<RecordedResponse, MethodRequestEvent>({
   rules: methodRequestRules,
   stream: paymentMethodRequestStream,
   inFlightMs: methodRequestInFlightMs,
@@ -117,7 +117,7 @@ async function replayedOutcome(
   answer: RecordedResponse,
 ): Promise<SaveOutcome> {
   if (answer.kind === 'declined')
-    return { kind: 'declined', refusal: new DomainError(providerErrorCodes.declined, answer.message), replayed: true }
+    return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, answer.message), replayed: true }
   const { payment_method_id, revision, created } = answer
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
   const { provider_id, provider_customer_id } = then.method

@@ -5,7 +5,7 @@ import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, stage } = createFakeProvider(t, { captures: true })
-const { workflow, open, tell, tellAt, typesOf } = await workflowHarness(t, provider)
+const { workflow, open, notify, notifyAt: tellAt, typesOf } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
@@ -30,7 +30,7 @@ t.test('what the payer approved is taken once, whether we were told of it or not
   for (const isTold of [true, false]) {
     stage.calls.length = 0
     const { id, intent } = await approved()
-    if (isTold) await tell(intent, 'processing')
+    if (isTold) await notify(intent, 'processing')
     const { finding, payment, snapshot } = await reconcile(id)
     t.same([finding, payment.status, snapshot?.evidence.status], ['late', 'succeeded', 'succeeded'])
     t.equal((await reconcile(id)).finding, 'same')
@@ -78,7 +78,7 @@ t.test('a payer who approves anew is charged by a capture with a key of its own'
   stage.declines = true
   await reconcile(id)
   stage.declines = false
-  await tell(intent, 'processing')
+  await notify(intent, 'processing')
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded', failures: 1 } })
   t.same(captures(), [`capture ${intent.id}-capture-1`, `capture ${intent.id}-capture-2`])
   t.equal(intent.charges.length, 1)
@@ -99,7 +99,7 @@ for (const [when, at] of Object.entries(unclear)) {
   t.test(`an approval that is told after the decline, ${when}, is tried once`, async (t) => {
     for (const declinesAgain of [false, true]) {
       const { id, intent } = await approved()
-      await tell(intent, 'processing')
+      await notify(intent, 'processing')
       stage.declines = true
       const { payment } = await reconcile(id)
       await tellAt(intent, 'processing', at(payment.evidence_time ?? ''))
@@ -135,7 +135,7 @@ t.test('a decline of which the provider tells first is one decline, and not capt
   const { id, intent } = await approved()
   stage.declines = true
   stage.meanwhile = async (call) => {
-    if (call.startsWith('capture')) await tell(intent, 'failed', 'ch_declined')
+    if (call.startsWith('capture')) await notify(intent, 'failed', 'ch_declined')
   }
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed', failures: 1 } })
   t.equal(captures().length, 1)
@@ -145,7 +145,7 @@ t.test('a decline of which the provider tells first is one decline, and not capt
 t.test('a success of which the provider tells first is recorded once', async (t) => {
   const { id, intent } = await approved()
   stage.meanwhile = async (call) => {
-    if (call.startsWith('capture')) await tell(intent, 'succeeded', intent.charges[0])
+    if (call.startsWith('capture')) await notify(intent, 'succeeded', intent.charges[0])
   }
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
@@ -158,7 +158,7 @@ t.test('what a capture did is recorded even if the payment changed meanwhile', a
     stage.meanwhile = async (call) => {
       if (!call.startsWith('capture')) return
       stage.meanwhile = undefined
-      await tell(intent, 'processing')
+      await notify(intent, 'processing')
     }
     const { finding, payment } = await reconcile(id)
     t.same([finding, payment.status], ['late', declines ? 'failed' : 'succeeded'])
@@ -180,7 +180,7 @@ t.test('another amount or currency is not taken', async (t) => {
 
 t.test('for a payment that is at its end nothing is taken', async (t) => {
   const { id, intent } = await approved()
-  await tell(intent, 'canceled')
+  await notify(intent, 'canceled')
   t.match(await reconcile(id), { finding: 'conflict', payment: { status: 'canceled' } })
   t.same(captures(), [])
   t.equal(intent.charges.length, 0)

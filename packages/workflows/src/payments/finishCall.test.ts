@@ -6,7 +6,7 @@ import { crashAfter, metadata, workflowHarness } from '../testing/workflowHarnes
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, stage } = createFakeProvider(t)
-const { workflow, providers, time, open, typesOf, eventsOf, later } = await workflowHarness(t, provider)
+const { workflow, providers, time, open, typesOf, eventsOf, advance: later } = await workflowHarness(t, provider)
 
 const aMinute = 60_000
 const aDay = 24 * 60 * aMinute

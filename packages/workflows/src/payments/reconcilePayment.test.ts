@@ -5,7 +5,7 @@ import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, stage } = createFakeProvider(t, { allowDouble: true })
-const { workflow, store, providers, open, tell, typesOf } = await workflowHarness(t, provider)
+const { workflow, store, providers, open, notify, typesOf } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
@@ -115,7 +115,7 @@ t.test('every further charge is a conflict, recorded once, and points to the pay
 
 t.test('a success that was told by another charge is a conflict', async (t) => {
   const { id, intent } = await opened()
-  await tell(intent, 'succeeded', 'ch_other')
+  await notify(intent, 'succeeded', 'ch_other')
   stage.charge(intent)
   t.equal((await reconcile(id)).finding, 'conflict')
   t.same(await historyOf(id), ['PaymentSucceeded', 'PaymentConflictDetected'])
@@ -123,13 +123,13 @@ t.test('a success that was told by another charge is a conflict', async (t) => {
 
 t.test('a success that was told without its charge is no conflict', async (t) => {
   const { id, intent } = await opened()
-  await tell(intent, 'succeeded')
+  await notify(intent, 'succeeded')
   stage.charge(intent)
   t.equal((await reconcile(id)).finding, 'same')
   t.same(await historyOf(id), ['PaymentSucceeded'])
   const other = await opened()
-  await tell(other.intent, 'failed', 'ch_declined')
-  await tell(other.intent, 'succeeded')
+  await notify(other.intent, 'failed', 'ch_declined')
+  await notify(other.intent, 'succeeded')
   stage.charge(other.intent)
   t.equal((await reconcile(other.id)).finding, 'same', 'the charge that is on record is the one that failed')
 })
@@ -172,7 +172,7 @@ t.test('an answer that a payment has outrun is not applied; the question is aske
   stage.meanwhile = async () => {
     stage.meanwhile = undefined
     const charge = stage.charge(intent)
-    await tell(intent, 'succeeded', charge)
+    await notify(intent, 'succeeded', charge)
   }
   const { finding, payment } = await reconcile(id)
   t.same([finding, payment.status], ['late', 'succeeded'])
@@ -184,7 +184,7 @@ t.test('an answer that says nothing new is asked for again, too, when the paymen
   const { id, intent } = await opened()
   stage.meanwhile = async () => {
     stage.meanwhile = undefined
-    await tell(intent, 'processing')
+    await notify(intent, 'processing')
   }
   const { finding, payment } = await reconcile(id)
   t.equal(stage.calls.length, 2)
@@ -194,7 +194,7 @@ t.test('an answer that says nothing new is asked for again, too, when the paymen
 
 t.test('a payment that never holds still is left for later', async (t) => {
   const { id, intent } = await opened()
-  stage.meanwhile = () => tell(intent, 'failed', `ch_${stage.calls.length}`)
+  stage.meanwhile = () => notify(intent, 'failed', `ch_${stage.calls.length}`)
   await t.rejects(reconcile(id), { code: 'concurrent_modification' })
   t.equal(stage.calls.length, 3)
   stage.meanwhile = undefined

@@ -26,7 +26,7 @@ const keyLifetimeMs = 5 * 60 * 60 * 1000
  * @returns the payment as it is then; it is as it was when its call is not open, or its first caller may still be at it
  * @throws ProviderError when the search is not answered
  */
-export async function finishCall(
+async function finishCall(
   context: ProviderContext,
   known: LoadedState<PaymentState>,
 ): Promise<LoadedState<PaymentState>> {

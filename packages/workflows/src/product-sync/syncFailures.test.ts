@@ -10,7 +10,7 @@ const several = (count: number) => Promise.all(Array.from({ length: count }, () 
 t.test('one bad product does not stop the others', async (t) => {
   const ids = await several(5)
   const [, bad = ''] = ids
-  stage.refused.add(bad)
+  stage.rejected.add(bad)
   const { report } = await sync(ids)
   t.same(report.summary, { created: 4, updated: 0, skipped: 0, failed: 1 })
   t.match(report.results[1], {
@@ -20,7 +20,7 @@ t.test('one bad product does not stop the others', async (t) => {
     error: { code: 'provider_rejected', message: 'This one is no good (bad_product)' },
   })
   t.same(await historyOf(bad), ['ProductSyncStarted', 'ProductSyncFailed'])
-  stage.refused.clear()
+  stage.rejected.clear()
   t.same((await sync(ids)).report.summary, { created: 1, updated: 0, skipped: 4, failed: 0 })
 })
 
@@ -42,7 +42,7 @@ for (const verb of ['put', 'create', 'archive'])
         await change(id, { total_cents: 1500 })
       }
       const wish = { updatePrices: true }
-      stage.mishaps.set(verb, [mishap])
+      stage.failures.set(verb, [mishap])
       t.match(await syncOne(id, wish), { status: 'failed', error: { code } })
       t.match(await syncOne(id, { ...wish, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
       t.match(await syncOne(id, wish), { status: verb === 'archive' ? 'updated' : 'created' })
@@ -58,7 +58,7 @@ t.test('a sync that failed is not skipped, even if the product was changed back'
   const id = await add()
   await syncOne(id)
   await change(id, { name: 'A cup' })
-  stage.mishaps.set('put', [{ kind: 'unknown', done: true }])
+  stage.failures.set('put', [{ kind: 'unknown', done: true }])
   await syncOne(id)
   await change(id, { name: 'A mug' })
   t.match(stage.products.get(id), { name: 'A cup' })
@@ -125,7 +125,7 @@ t.test('a provider that is down is left alone after a while', async (t) => {
 for (const answer of [undefined, { kind: 'rejected' }] as const)
   t.test(`a provider that ${answer ? 'refuses' : 'does'} something now and then is not left alone`, async (t) => {
     const ids = await several(40)
-    stage.mishaps.set(
+    stage.failures.set(
       'put',
       ids.map((_id, n) => (n % 12 === 11 ? answer : { kind: 'unknown' })),
     )
@@ -133,15 +133,15 @@ for (const answer of [undefined, { kind: 'rejected' }] as const)
     const lost = report.results.filter(({ error }) => error?.code === 'provider_outcome_unknown')
     t.equal(lost.length, 37)
     t.equal(report.summary.created, answer ? 0 : 3)
-    stage.mishaps.clear()
+    stage.failures.clear()
   })
 
 t.test('one that refuses every product is not down', async (t) => {
   const ids = await several(30)
-  for (const id of ids) stage.refused.add(id)
+  for (const id of ids) stage.rejected.add(id)
   const { report } = await sync(ids)
   t.same(new Set(report.results.map(({ error }) => error?.code)), new Set(['provider_rejected']))
-  stage.refused.clear()
+  stage.rejected.clear()
 })
 
 t.test('no more than eight products are under way at once, and after some minutes no other is begun', async (t) => {
@@ -153,7 +153,7 @@ t.test('no more than eight products are under way at once, and after some minute
     if (!call.startsWith('put')) return
     most = Math.max(most, ++under)
     await new Promise((resolve) => setImmediate(resolve))
-    if (++calls === 12) harness.later(syncTimeoutMs)
+    if (++calls === 12) harness.advance(syncTimeoutMs)
   }
   stage.meanwhile = async (call) => {
     if (call.startsWith('put')) under--
@@ -161,7 +161,7 @@ t.test('no more than eight products are under way at once, and after some minute
   t.teardown(() => {
     stage.before = undefined
     stage.meanwhile = undefined
-    harness.later(0)
+    harness.advance(0)
   })
   const { report } = await sync(ids)
   t.ok(most <= 8 && most > 1, `${most} at once`)

@@ -87,7 +87,7 @@ export type SyncRound = {
 const ended = (result: ProductResult): SyncRound => ({ result, needsAnotherSync: false })
 
 /** @throws DomainError `concurrent_modification`, `event_store_unavailable` */
-export async function syncRound(workflow: Workflow, context: SyncContext, product_id: string): Promise<SyncRound> {
+async function syncRound(workflow: Workflow, context: SyncContext, product_id: string): Promise<SyncRound> {
   const { provider, limits } = context
   // Asked once, so that the same is said of what was decided on.
   const assessmentContext = { ...context, noCallsBecause: limits.reason() }
@@ -148,7 +148,7 @@ async function call(
   const now = workflow.now().toISOString()
   return {
     result: succeeded(at, isOtherPriceKept(started, at, wantedOf(called, provider))),
-    mustGoOn: needsAnotherSync(at, { wanted: wantedOf(product, provider), updatePrices, now }),
+    needsAnotherSync: needsAnotherSync(at, { wanted: wantedOf(product, provider), updatePrices, now }),
   }
 }
 
@@ -245,9 +245,9 @@ export async function dryRunSync(workflow: Workflow, context: SyncContext, produ
 async function syncUntilSettled(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
   let round = await syncRound(workflow, context, product_id)
   const { status } = round.result
-  for (let rounds = 1; round.mustGoOn && rounds < maxRounds; rounds++)
+  for (let rounds = 1; round.needsAnotherSync && rounds < maxRounds; rounds++)
     round = await syncRound(workflow, { ...context, force: false }, product_id)
-  const { result, mustGoOn } = round
+  const { result, needsAnotherSync: mustGoOn } = round
   if (mustGoOn) return concurrentFailure(workflow, context, product_id, contended)
   // What the first round has done is no less done when the others found nothing to do any more.
   return result.status === 'failed' ? result : { ...result, status }

@@ -49,10 +49,10 @@ t.test('another content is put there, and the price is left alone', async (t) =>
 
 t.test('the provider is told what it has answered before', async (t) => {
   const id = await add()
-  stage.asked.length = 0
+  stage.requests.length = 0
   const { provider_product_id, provider_price_id } = await syncOne(id)
   await syncOne(id, { force: true })
-  matchList(t, stage.asked, [
+  matchList(t, stage.requests, [
     {
       price: 'put',
       known: null,

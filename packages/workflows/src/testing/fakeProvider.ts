@@ -110,7 +110,7 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
       }),
     retrieveIntent: (asked) =>
       perform(state, `retrieve ${asked.provider_intent_id}`, () => {
-        state.asked.push(asked)
+        state.requests.push(asked)
         const { provider_intent_id } = asked
         const intent = state.intents.get(provider_intent_id)
         return intent ? snapshotOf(intent, captures) : null
@@ -139,7 +139,7 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
 async function perform<Answer>(state: FakeProviderState, call: string, act: () => Answer): Promise<Answer> {
   state.calls.push(call)
   const [verb = ''] = call.split(' ')
-  const fault = state.mishaps.get(verb)?.shift()
+  const fault = state.failures.get(verb)?.shift()
   if (fault && !fault.done) throw providerError(verb, fault)
   const result = act()
   await state.meanwhile?.(call)

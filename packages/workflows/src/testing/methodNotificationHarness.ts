@@ -156,8 +156,8 @@ export function methodNotification(
     status: null,
     customer_id: null,
     customer_email: null,
-    claimed_payment_id: null,
-    statement: null,
+    referenced_payment_id: null,
+    report: null,
     subscription: null,
     ...more,
   }

@@ -82,10 +82,10 @@ function createCatalogState() {
 /** Looks at what is there at every step, so that it may be cut off and repeated. */
 async function putProduct(fake: FakeCatalog, request: PutProduct): Promise<ProviderProduct> {
   const { idempotency_key, product, price } = request
-  fake.asked.push(request)
+  fake.requests.push(request)
   const { product_id, name, description, product_type } = product
   await perform(fake, `put ${product_id}`, () => {
-    if (fake.refused.has(product_id)) throw new ProviderError('rejected', 'bad_product', 'This one is no good')
+    if (fake.rejected.has(product_id)) throw new ProviderError('rejected', 'bad_product', 'This one is no good')
     fake.products.set(product_id, { name, description, product_type })
   })
   const result = { provider_product_id: product_id, kept_fields: fake.kept_fields }
@@ -122,7 +122,7 @@ async function putPrice(fake: FakeCatalog, key: string, { product_id, price }: C
 async function perform<Answer>(fake: FakeCatalog, call: string, act: () => Answer): Promise<Answer> {
   fake.calls.push(call)
   const [verb = ''] = call.split(' ')
-  const fault = fake.mishaps.get(verb)?.shift() ?? fake.always
+  const fault = fake.failures.get(verb)?.shift() ?? fake.always
   if (fault && !fault.done) throw providerError(verb, fault)
   await fake.before?.(call)
   const result = act()

@@ -6,7 +6,7 @@ import { createEventStore, type EventStore } from '@paylog/event-store/eventStor
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { openPayment } from '../payments/openPayment.ts'
@@ -54,7 +54,7 @@ async function open(
     request_fingerprint: request_fingerprint ?? null,
     metadata,
     command: async () => ({
-      ...paymentFixture,
+      ...paymentFields,
       payment_id,
       provider_id,
       request_fingerprint: request_fingerprint ?? null,

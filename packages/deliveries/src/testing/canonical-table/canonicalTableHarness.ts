@@ -5,7 +5,7 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { outboundMessages } from '@paylog/webhooks/outbound'
 import { receiveNotification } from '@paylog/workflows/notifications'
@@ -77,7 +77,7 @@ export async function createCanonicalTableHarness(t: Test) {
     async open(provider: Provider, payment_id: string = randomUUIDv7()): Promise<Payment> {
       const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }
       const command = async () => ({
-        ...paymentFixture,
+        ...paymentFields,
         payment_id,
         provider_id: provider.id,
         occurred_at: now.toISOString(),

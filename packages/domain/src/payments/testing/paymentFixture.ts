@@ -1,5 +1,5 @@
 // The payment that the tests of payments tell stories about.
-import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordEvidence } from '../evidence.ts'
 import { initiatePayment, recordIntentCreated, recordIntentRejected } from '../initiate.ts'
@@ -16,7 +16,7 @@ const paymentId = '018f0000-0000-7000-8000-000000000001'
 export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
 
 export const paymentFixture = {
-  ...paymentFixture,
+  ...paymentFields,
   payment_id: paymentId,
   occurred_at: at(0),
   provider_id: 'sandbox',

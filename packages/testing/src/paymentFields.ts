@@ -1,5 +1,5 @@
 // What a command or a record says of a payment beside its price and its payer, when its request said nothing more.
-export const paymentFixture = {
+export const paymentFields = {
   concept: null,
   description: null,
   reference_code: null,

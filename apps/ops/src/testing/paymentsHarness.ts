@@ -8,20 +8,20 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { paymentFixture } from '@paylog/testing/paymentFixture'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 
 const paymentDefaults = {
-  ...paymentFixture,
+  ...paymentFields,
   total_cents: 2200,
   currency: 'EUR',
   payer: { id: null, type: 'guest', email: null },
 }
 
-export async function paymentFixture(t: Test) {
+export async function paymentsHarness(t: Test) {
   const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())

@@ -4,7 +4,8 @@ import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { administer, databaseAt } from './testDatabase.ts'
+import type { Test } from 'tap'
+import { administer, createTestDatabase, databaseAt } from './testDatabase.ts'
 
 const ofEventStore = new URL('../../../apps/embedded-event-store/src/migrations/', import.meta.url)
 
@@ -17,7 +18,7 @@ export async function createTemplate(serverUrl: string): Promise<string> {
 }
 
 /** What `ops migrate` does, and an event store node at its start. */
-export async function migrateEverything(databaseUrl: string): Promise<void> {
+async function migrateEverything(databaseUrl: string): Promise<void> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
   try {
@@ -27,4 +28,17 @@ export async function migrateEverything(databaseUrl: string): Promise<void> {
   } finally {
     await pool.end()
   }
+}
+
+/** The tables come from the template that the run of the tests has made; a test that is run by itself makes them. */
+export async function createMigratedDatabase(t: Test): Promise<{ databaseUrl: string }> {
+  const template = process.env.TEST_DATABASE_TEMPLATE
+  const database = await createTestDatabase(t, template === undefined ? {} : { template })
+  if (template === undefined) {
+    await migrateEverything(database.databaseUrl)
+  } else {
+    // Copies of one installation would take each other's jobs from a Redis that they share.
+    await administer(database.databaseUrl, 'update webhooks.installation set id = gen_random_uuid()')
+  }
+  return database
 }
