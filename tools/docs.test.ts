@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const pages = ['README.md', ...globSync('{docs,apps,packages}/**/*.md', { cwd: root })].filter(
+const pages = globSync(['*.md', '{docs,apps,packages}/**/*.md'], { cwd: root }).filter(
   (page) => !page.includes('node_modules'),
 )
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8')
@@ -29,7 +29,7 @@ t.test('every link of the pages leads to a file that is there, and to a heading 
 })
 
 t.test('docs/development.md names only files and folders that exist', async (t) => {
-  const named = [...textOf('docs/development.md').matchAll(/`((?:apps|packages|projections|deploy|docs|tools)\/[\w./-]+)`/g)]
+  const named = [...textOf('docs/development.md').matchAll(/`((?:apps|packages|projections|bench|deploy|docs|tools)\/[\w./-]+)`/g)]
   t.ok(named.length > 50)
   for (const [, path = ''] of named) t.ok(existsSync(join(root, path)), path)
 })
