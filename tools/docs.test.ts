@@ -18,7 +18,7 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   )
 
-t.test('every link of the pages leads to a file that is there, and to a heading of it', async (t) => {
+t.test('every relative link of the docs leads to an existing file and heading', async (t) => {
   for (const page of pages)
     for (const [, link = ''] of textOf(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
       const [path = '', anchor] = link.split('#')
@@ -29,7 +29,13 @@ t.test('every link of the pages leads to a file that is there, and to a heading 
 })
 
 t.test('docs/development.md names only files and folders that exist', async (t) => {
-  const named = [...textOf('docs/development.md').matchAll(/`((?:apps|packages|projections|bench|deploy|docs|tools)\/[\w./-]+)`/g)]
+  const named = [
+    ...textOf('docs/development.md').matchAll(/`((?:apps|packages|projections|bench|deploy|docs|tools)\/[\w./-]+)`/g),
+  ]
   t.ok(named.length > 50)
   for (const [, path = ''] of named) t.ok(existsSync(join(root, path)), path)
+})
+
+t.test('README.md has at most 1,500 words', async (t) => {
+  t.ok(textOf('README.md').split(/\s+/).length <= 1500)
 })

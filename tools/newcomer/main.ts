@@ -1,48 +1,57 @@
-// Does what the README says, as printed, in an empty folder: `npm run newcomer`. Needs git, curl and the port 8080.
+// Runs the commands of the README and the docs in a fresh clone: `npm run newcomer`. Needs git and curl.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Block, blocksOf, variablesOf } from './readme.ts'
-import { sections } from './sections.ts'
-import { createSession, openShell } from './session.ts'
+import { openShell } from './shell.ts'
+import { beginVisit } from './visit.ts'
+import { pages } from './walk.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** As the README prints it. */
-const port = 8080
+/** The address that the pages print. A free port replaces theirs. */
+const printedUrl = 'http://127.0.0.1:8080'
 
-if (await isTaken(port)) say(`NOT RUN: the README's commands need port ${port}, on which something listens`)
-else process.exitCode = await runReadme()
+process.exitCode = await walkThrough()
 
 async function runReadme(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-newcomer-'))
   const clone = join(directory, 'paylog')
   execFileSync('git', ['clone', '--quiet', root, clone])
-  const readme = readFileSync(join(clone, 'README.md'), 'utf8')
-  const session = createSession(openShell(clone, cleanEnvironment(readme)), say)
+  const port = await freePort()
+  const textOf = (page: string) =>
+    readFileSync(join(clone, page), 'utf8').replaceAll(printedUrl, `http://127.0.0.1:${port}`)
+  const environment = environmentOfNewcomer(textOf('docs/configuration.md'))
+  const visit = beginVisit(openShell(clone, { ...environment, PORT: String(port) }), say)
   try {
-    for (const [heading, blocks] of shellByHeading(readme)) {
-      say(`## ${heading}`)
-      const section = sections[heading]
-      if (section === undefined) throw new Error(`Nobody has said what to do with the commands of ${heading}`)
-      await section(blocks, session)
+    for (const { page, sections } of pages) {
+      const blocks = shellByHeading(textOf(page))
+      for (const heading of blocks.keys())
+        if (!(heading in sections)) throw new Error(`walk.ts has no entry for the commands of ${page}, ${heading}`)
+      for (const [heading, section] of Object.entries(sections)) {
+        say(`## ${page}: ${heading}`)
+        const commands = blocks.get(heading)
+        if (commands === undefined) throw new Error(`${page} has no commands under the heading ${heading}`)
+        await section(commands, visit)
+      }
     }
   } finally {
     await session.system?.interrupt()
     rmSync(directory, { recursive: true, force: true })
   }
-  const { ran, failed, leftOut } = session.totals()
-  say(`${ran} commands of the README were run, ${failed} failed, ${leftOut} left out`)
+  const { ran, failed, leftOut } = visit.totals()
+  say(`${ran} commands of the docs were run, ${failed} failed, ${leftOut} left out`)
   return failed > 0 || ran === 0 ? 1 : 0
 }
 
-function cleanEnvironment(readme: string): NodeJS.ProcessEnv {
-  const ours = variablesOf(readme)
+/** @param configuration the page whose tables name our variables */
+function environmentOfNewcomer(configuration: string): NodeJS.ProcessEnv {
+  const ours = variablesOf(configuration)
   const isOurs = (name: string) => ours.has(name) || /^(EXTERNAL_)?WEBHOOK/.test(name)
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 }
@@ -54,12 +63,12 @@ function shellByHeading(markdown: string): Map<string, Block[]> {
   return found
 }
 
-async function isTaken(wanted: number): Promise<boolean> {
-  const socket = connect(wanted, '127.0.0.1')
-  const found = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return found
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No free port')
+  return address.port
 }

@@ -1,7 +1,7 @@
-// What the README tells its reader to type.
+// The commands and variables of a Markdown page.
 
 export type Block = {
-  /** Of the section it stands in. */
+  /** The heading above it. */
   readonly heading: string
   readonly language: string
   readonly text: string
@@ -24,7 +24,7 @@ export function blocksOf(markdown: string): Block[] {
   return blocks
 }
 
-/** The commands of a block of shell, a line each, without what is said about them. */
+/** The commands of a shell block, one per line, without comments. */
 export function commandsOf(block: Block): string[] {
   return block.text
     .split('\n')
@@ -32,7 +32,7 @@ export function commandsOf(block: Block): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** The names of variables that stand first in a row of a table. */
+/** The variables in the first column of the page's tables. */
 export function variablesOf(markdown: string): ReadonlySet<string> {
   const firstCells = [...markdown.matchAll(/^\| (`[A-Z].*?) \|/gm)].map(([, cell = '']) => cell)
   return new Set(firstCells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name)))
@@ -40,7 +40,7 @@ export function variablesOf(markdown: string): ReadonlySet<string> {
 
 export type Synopsis = { readonly words: string; readonly options: readonly string[] }
 
-/** A command that stands for several: `a b|c [--d N] …` is `a b` and `a c`, both with the option `--d` if one is named. */
+/** Expands a synopsis: `a b|c [--d N] …` is `a b` and `a c`, both with the option `--d` if one is named. */
 export function synopsesOf(command: string): Synopsis[] {
   const [, call = ''] = /^npm run -s ops -- (.*)$/.exec(command) ?? []
   const options = [...call.matchAll(/--[a-z-]+/g)].map(([option]) => option)

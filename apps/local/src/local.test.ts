@@ -163,7 +163,7 @@ t.test('a system from its first start to the start after a kill', async (t) => {
 
   await t.test('the tour of the README works as printed', hasCurl ? {} : { skip: 'needs curl' }, async (t) => {
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
-    const [section = ''] = /## A tour.*?All routes/s.exec(readme) ?? []
+    const [section = ''] = /## A tour.*?To receive webhooks/s.exec(readme) ?? []
     const tour = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands).join('')
     const here = tour.replaceAll('http://127.0.0.1:8080', baseUrl)
     const { code, stdout } = await run('sh', ['-e', '-c', here], { DATA_DIR })
