@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { variablesOf } from './newcomer/readme.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = globSync(['*.md', '{docs,apps,packages}/**/*.md'], { cwd: root }).filter(
@@ -34,6 +35,26 @@ t.test('docs/development.md names only files and folders that exist', async (t) 
   ]
   t.ok(named.length > 50)
   for (const [, path = ''] of named) t.ok(existsSync(join(root, path)), path)
+})
+
+const sources = globSync('{apps,packages,projections}/**/src/**/*.ts', { cwd: root }).filter(
+  (path) => !/node_modules|\.test\.ts$|\/(?:testing|bench|fixtures)\//.test(path),
+)
+
+t.test('docs/configuration.md lists exactly the variables that the processes decode', async (t) => {
+  const documented = variablesOf(textOf('docs/configuration.md'))
+  // OpenTelemetry documents its own variables, the embedded event store those of its command line.
+  const elsewhere = /^(?:OTEL_|INSECURE$|MAX_APPEND_BYTES$)/
+  const schemas = sources.map(textOf).filter((source) => source.includes("'@paylog/config/kinds'"))
+  const decoded = new Set(
+    schemas.flatMap((source) =>
+      [...source.matchAll(/^ +([A-Z][A-Z0-9]*_[A-Z0-9_]+): /gm)].map(([, name = '']) => name),
+    ),
+  )
+  t.ok(decoded.size > 30)
+  for (const name of decoded) t.ok(documented.has(name) || elsewhere.test(name), `${name} is documented`)
+  const code = sources.map(textOf).join('\n')
+  for (const name of documented) t.match(code, name, `${name} is in the code`)
 })
 
 t.test('README.md has at most 1,500 words', async (t) => {
