@@ -6,8 +6,10 @@ ARG NODE_IMAGE=node:24.21.0-slim
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY . .
-# What is only for development is not even asked for: npm would install it for a workspace that others develop with.
+# npm would install a workspace that others only develop with, so their devDependencies go first. The root's only dependency is
+# Node, which the image has.
 RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
+  && npm pkg delete dependencies \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}

@@ -1,66 +1,116 @@
-// Runs before every npm script, on whatever Node the machine has: installs what the lock file names and node_modules lacks.
-// Without dependencies, since it is what brings them; silent when there is nothing to do.
-import { spawnSync } from 'node:child_process'
+// Runs before the npm scripts, on whatever Node the machine has, and installs the packages of the lock file that are missing:
+// those that Paylog needs to run and, with the argument `dev`, those of its development. It has no dependencies, since it
+// installs them, and prints nothing when nothing is missing.
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const oldestNode = 20
-const pinnedNode = 24
 const lockLookMs = 200
+const progressMs = 5_000
+const terminalProgressMs = 500
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const lockFile = `${root}.installing`
 const pinnedProgram = `${root}node_modules/.bin/node`
 const tapProgram = `${root}node_modules/tap/dist/esm/run.mjs`
 const tapBuild = `${root}node_modules/@tapjs/test/test-built/dist/esm/index.js`
+const forDevelopment = process.argv[2] === 'dev'
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   refuse(`Paylog needs Node ${oldestNode} or newer to install itself; this is ${process.versions.node}.`)
 }
-if (!isInstalled() || !hasPinnedNode() || !hasBuiltTap()) withLock(install)
+const [, nodeMajor, nodeMinor] = /(\d+)\.(\d+)/.exec(readJson('package.json').dependencies.node).map(Number)
+if (!isInstalled(forDevelopment) || !hasNode() || (forDevelopment && !hasBuiltTap())) await withLock(install)
 
-function install() {
-  // Whoever held the lock before may have done it all.
-  if (!isInstalled()) {
+async function install() {
+  // Another process that held the lock before may have installed everything.
+  if (!isInstalled(forDevelopment)) await installPackages()
+  if (!hasNode()) {
+    say(`Installing Node ${nodeMajor} ...`)
+    await npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'])
+  }
+  if (!hasNode()) {
+    refuse(`node_modules/.bin/node is not a working Node ${nodeMajor}. Delete node_modules and run the command again.`)
+  }
+  if (forDevelopment && !hasBuiltTap()) {
+    await run(existsSync(pinnedProgram) ? pinnedProgram : process.execPath, [tapProgram, 'build'], 'tap build')
+  }
+}
+
+async function installPackages() {
+  // No install script runs here: npm 10 does not know allowScripts. The only one that is needed runs later, for Node.
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const startedAt = Date.now()
+  if (isInstalled(false)) {
+    say('Installing the packages for development ...')
+    // Adds to node_modules and replaces nothing in it, so a running `npm start` goes on. `npm ci` would delete it first.
+    await npm(['install', '--no-save', '--include=dev', ...options], packageProgress(true))
+  } else {
     say('Installing packages (the first start, or the lock file changed) ...')
-    const startedAt = Date.now()
-    // No package runs a program of its own: npm 10 knows nothing of allowScripts. The one that is needed comes below.
-    npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
-    say(`Installed packages in ${Math.round((Date.now() - startedAt) / 1000)} s.`)
+    // Packages for development that are there already are kept.
+    const withDev = forDevelopment || hasDevelopmentPackages()
+    await npm(['ci', withDev ? '--include=dev' : '--omit=dev', ...options], packageProgress(withDev))
   }
-  if (!hasPinnedNode()) {
-    say(`Installing Node ${pinnedNode} ...`)
-    npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'])
-  }
-  if (!hasPinnedNode()) {
-    refuse(`node_modules/.bin/node is not a working Node ${pinnedNode}. Delete node_modules and run the command again.`)
-  }
-  if (!hasBuiltTap()) run(pinnedProgram, [tapProgram, 'build'], 'tap build')
+  say(`Installed packages in ${secondsSince(startedAt)} s.`)
 }
 
 // npm writes its own record of what it installed last of all, so an interrupted installation has none.
-function isInstalled() {
+function isInstalled(withDev) {
   const installed = readPackages('node_modules/.package-lock.json')
   if (installed === undefined) return false
-  return Object.entries(readPackages('package-lock.json') ?? {}).every(([path, wanted]) => {
-    // Optional packages may be for another platform; the rest is ours to have.
-    if (path === '' || wanted.optional || wanted.peer || wanted.devOptional) return true
+  return wantedPackages(withDev).every(([path, wanted]) => {
     const present = installed[path]
     return present !== undefined && present.version === wanted.version && present.integrity === wanted.integrity
   })
 }
 
+function hasDevelopmentPackages() {
+  const installed = readPackages('node_modules/.package-lock.json') ?? {}
+  return Object.values(installed).some(({ dev }) => dev)
+}
+
+// Without optional packages, which may be for another platform.
+function wantedPackages(withDev) {
+  return Object.entries(readPackages('package-lock.json') ?? {}).filter(
+    ([path, { optional, peer, devOptional, dev }]) =>
+      path !== '' && !optional && !peer && !devOptional && (withDev || !dev),
+  )
+}
+
 function readPackages(file) {
+  return readJson(file)?.packages
+}
+
+function readJson(file) {
   try {
-    return JSON.parse(readFileSync(root + file, 'utf8')).packages
+    return JSON.parse(readFileSync(root + file, 'utf8'))
   } catch {
     return undefined
   }
 }
 
-function hasPinnedNode() {
+// npm puts node_modules/.bin first in the PATH of its scripts: the Node there, if there is one, is also the one that runs this.
+function hasNode() {
+  // `npm ci` may have deleted the program of this process.
+  if (isNeededNode(process.versions.node) && existsSync(process.execPath)) return true
   const { stdout } = spawnSync(pinnedProgram, ['--version'], { encoding: 'utf8' })
-  return stdout?.startsWith(`v${pinnedNode}.`) === true
+  return isNeededNode(stdout ?? '')
+}
+
+// Of the major version that the project is tested with, and as new as package.json requires.
+function isNeededNode(version) {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(version)?.map(Number) ?? []
+  return major === nodeMajor && minor >= nodeMinor
+}
+
+/** @returns a function that says how many of the packages that were missing have been unpacked */
+function packageProgress(withDev) {
+  const places = wantedPackages(withDev).flatMap(([path, { link }]) =>
+    path.includes('node_modules/') && !link ? [`${root}${path}/package.json`] : [],
+  )
+  return () => `${places.filter((place) => existsSync(place)).length} of ${places.length} packages`
 }
 
 // tap makes its test class out of the plugins it is configured with. As it comes, that class has the TypeScript plugin, which
@@ -70,36 +120,60 @@ function hasBuiltTap() {
   return existsSync(tapBuild) && !readFileSync(tapBuild, 'utf8').includes('"@tapjs/typescript"')
 }
 
-function npm(args) {
+async function npm(args, progress) {
   // Under npm the variables name its own program and the Node that runs it. That Node is not the one in node_modules,
   // which is about to be replaced.
   const { npm_execpath: program, npm_node_execpath: node = process.execPath } = process.env
   const [command, ...rest] = program?.endsWith('.js') ? [node, program, ...args] : ['npm', ...args]
-  run(command, rest, `npm ${args[0]}`)
+  await run(command, rest, `npm ${args[0]}`, progress)
 }
 
-function run(command, args, name) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-    stdio: ['ignore', 'pipe', 'pipe'],
+async function run(command, args, name, progress = () => name) {
+  const startedAt = Date.now()
+  const { isTTY } = process.stderr
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
+  // npm ends first, so that the lock is not free while it still writes.
+  let endedBy
+  const end = (signal) => {
+    endedBy = signal
+    child.kill(signal)
+  }
+  process.on('SIGINT', end).on('SIGTERM', end)
+  const timer = setInterval(
+    () => {
+      const line = `  ${progress()}, ${secondsSince(startedAt)} s`
+      process.stderr.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`)
+    },
+    isTTY ? terminalProgressMs : progressMs,
+  )
+  const { status, error } = await new Promise((resolve) => {
+    child.on('error', (error) => resolve({ error })).on('close', (status) => resolve({ status }))
   })
+  clearInterval(timer)
+  process.off('SIGINT', end).off('SIGTERM', end)
+  if (isTTY) process.stderr.write('\r\x1b[K')
+  if (endedBy !== undefined) process.exit(128 + constants.signals[endedBy])
   if (error?.code === 'ENOENT') refuse(`Paylog needs ${command} to install itself, and there is none on this machine.`)
   if (status === 0) return
-  process.stderr.write(`${stdout}${stderr}`)
-  refuse(`${name} failed; what it said is above.`)
+  process.stderr.write(Buffer.concat(output))
+  refuse(`${name} failed${error === undefined ? '; its output is above' : `: ${error.message}`}.`)
+}
+
+function secondsSince(startedAt) {
+  return Math.round((Date.now() - startedAt) / 1000)
 }
 
 // Two commands that are started together must not install over each other.
-function withLock(work) {
+async function withLock(work) {
   for (let attempt = 0; !takeLock(); attempt += 1) {
     if (attempt === 0) say('Another command is installing packages; waiting for it ...')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockLookMs)
   }
   // Given back however this process ends; the lock of one that was killed names a process that is gone.
   process.on('exit', () => rmSync(lockFile, { force: true }))
-  work()
+  await work()
 }
 
 function takeLock() {

@@ -19,7 +19,7 @@ const printedUrl = 'http://127.0.0.1:8080'
 
 process.exitCode = await walkThrough()
 
-async function runReadme(): Promise<number> {
+async function walkThrough(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-newcomer-'))
   const clone = join(directory, 'paylog')
   execFileSync('git', ['clone', '--quiet', root, clone])
@@ -41,7 +41,7 @@ async function runReadme(): Promise<number> {
       }
     }
   } finally {
-    await session.system?.interrupt()
+    await visit.system?.interrupt()
     rmSync(directory, { recursive: true, force: true })
   }
   const { ran, failed, leftOut } = visit.totals()

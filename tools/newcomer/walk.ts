@@ -1,6 +1,6 @@
 // What to do with the commands of each page and section, in the order in which they run.
 import { type Block, commandsOf, synopsesOf } from './readme.ts'
-import type { Session } from './session.ts'
+import type { Visit } from './visit.ts'
 
 type Section = (blocks: readonly Block[], visit: Visit) => Promise<void>
 /** By heading. A page's section with commands and no entry here is an error. */
