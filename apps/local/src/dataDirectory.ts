@@ -1,8 +1,9 @@
 // The data directory and what this room keeps in it.
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeDirectory } from '@paylog/runtime/process/makeDirectory'
 import { readRuntime, replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { StartError } from './terminal.ts'
 
@@ -14,7 +15,7 @@ import { StartError } from './terminal.ts'
 export function openDataDirectory(path: string): string {
   const directory = resolve(path)
   try {
-    mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 })
+    makeDirectory(join(directory, 'logs'), 0o700)
     return realpathSync(directory)
   } catch (error) {
     throw new StartError(`DATA_DIR ${directory} cannot be used: ${error instanceof Error ? error.message : error}.`)

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { makeDirectory } from '@paylog/runtime/process/makeDirectory'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import pg from 'pg'
 import { stopOrphan } from './postgresOrphan.ts'
@@ -77,7 +78,7 @@ export async function startEmbeddedPostgres({
   log: Logger
 }): Promise<EmbeddedPostgres> {
   const cluster = join(directory, 'cluster')
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory, 0o700)
   await stopOrphan(directory, cluster, log)
   const program = await ownedProgram(cluster)
   if ((await exists(cluster)) && !(await exists(join(directory, superuserPasswordFile))))

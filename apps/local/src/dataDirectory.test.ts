@@ -1,0 +1,23 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openDataDirectory } from './dataDirectory.ts'
+import { StartError } from './startError.ts'
+
+t.test('openDataDirectory creates a directory that only its owner can read', async (t) => {
+  const directory = openDataDirectory(join(t.testdir(), 'a', 'data'))
+  t.equal(statSync(directory).mode & 0o777, 0o700)
+})
+
+t.test(
+  'DATA_DIR where no directory can be created is one sentence',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    t.throws(
+      () => openDataDirectory('/proc/paylog/data'),
+      new StartError(
+        "DATA_DIR /proc/paylog/data cannot be used: ENOENT: no such file or directory, mkdir '/proc/paylog'.",
+      ),
+    )
+  },
+)

@@ -1,0 +1,20 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Creates a directory and the ones above it, where they are missing. Unlike Node's `recursive`, which never returns below a
+ * place where the system refuses new directories with ENOENT (`/proc`).
+ * @throws the system's error
+ */
+export function makeDirectory(path: string, mode: number): void {
+  const missing: string[] = []
+  for (let place = path; !existsSync(place); place = dirname(place)) missing.unshift(place)
+  for (const place of missing) {
+    try {
+      mkdirSync(place, { mode })
+    } catch (error) {
+      // Another process may have been faster.
+      if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) throw error
+    }
+  }
+}
