@@ -2,6 +2,8 @@
 import { demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import { shownUrl } from '@paylog/webhooks/endpoints/variables'
 import { isLoopback } from './settings.ts'
 
 export type BannerOptions = {
@@ -14,6 +16,7 @@ export type BannerOptions = {
   readonly demoIdentity: boolean
   /** False when there is no provider that a newcomer could pay with. */
   readonly sandboxProvider: boolean
+  readonly endpoints: readonly WebhookEndpoint[]
 }
 
 /** Its commands work when they are pasted into another terminal, in the directory of the project. */
@@ -31,6 +34,7 @@ export function banner(options: BannerOptions): string {
       ['part', 'pid', 'address'],
       parts.map(({ name, pid, address }) => [name, String(pid), address || '-']),
     ),
+    ...(options.endpoints.length > 0 ? ['', 'Webhook endpoints', '', endpointTable(options.endpoints)] : []),
     ...(options.demoIdentity ? ['', demoTitle(options.runtime), '', credentials()] : []),
     ...firstSteps(options).flatMap(([what, command]) => ['', `${what}:`, '', `  ${command}`]),
     '',
@@ -38,6 +42,14 @@ export function banner(options: BannerOptions): string {
     '',
     'ready',
   ].join('\n')
+}
+
+/** Their addresses are often keys: only what may stand on a terminal is shown. */
+function endpointTable(endpoints: readonly WebhookEndpoint[]): string {
+  return table(
+    ['name', 'url', 'events'],
+    endpoints.map((endpoint) => [endpoint.name, shownUrl(endpoint), endpoint.patterns.join(',')]),
+  )
 }
 
 /** What to paste, and what it does. */
@@ -68,7 +80,7 @@ function firstSteps(options: BannerOptions): (readonly [what: string, command: s
       `curl -s ${base_url}/payments/intents -H 'Content-Type: application/json' -d '${JSON.stringify(payment)}'`,
     ],
     ['The same guest sees that payment', seenByGuest],
-    ['A signed-in user sees only their own payments, so far none', seenByUser],
+    ['A signed-in user sees only their own payments', seenByUser],
     [
       'Settle the payment, with the id from the first answer, and look again',
       `${where}npm run -s ops -- sandbox settle PAYMENT_ID succeeded`,

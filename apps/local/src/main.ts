@@ -2,7 +2,7 @@
 import { ConfigError } from '@paylog/config/environment'
 import { banner } from './banner.ts'
 import { prepare } from './preparation.ts'
-import { defaultDataDirectory, loadSettings } from './settings.ts'
+import { defaultDataDirectory, loadSettings, webhookEndpoints } from './settings.ts'
 import { createSystem, type System } from './system.ts'
 import { createTerminal, StartError } from './terminal.ts'
 
@@ -31,6 +31,7 @@ async function run(): Promise<void> {
       directoryIsDefault: settings.DATA_DIR === defaultDataDirectory,
       demoIdentity: settings.AUTH_URL === undefined,
       sandboxProvider: settings.SANDBOX_PROVIDER,
+      endpoints: webhookEndpoints(given),
     }),
   )
   // To whoever supervises this supervisor.

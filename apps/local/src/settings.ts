@@ -6,7 +6,7 @@ import { deliveryVariables } from '@paylog/deliveries/variables'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
-import { decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/endpoints/endpoints'
+import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { liveProviders, providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
@@ -115,6 +115,11 @@ function problemsOf(load: () => unknown): readonly string[] {
 export function webhookVariables(environment: NodeJS.ProcessEnv): Record<string, string> {
   const given = Object.entries(environment).filter(([name]) => isWebhookVariable(name))
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
+}
+
+/** The webhook endpoints that these variables configure. */
+export function webhookEndpoints(environment: NodeJS.ProcessEnv): readonly WebhookEndpoint[] {
+  return decodeEndpoints(readVariableFiles(webhookVariables(environment), isWebhookVariable).env).endpoints
 }
 
 /** An environment without anything that sets up a system: what a private one inherits from its surroundings. */

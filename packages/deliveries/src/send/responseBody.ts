@@ -1,4 +1,5 @@
 // What of an endpoint's answer is kept: its start, without what opens doors. An endpoint may echo its request.
+import { mayBeKey, shortestKey } from '@paylog/webhooks/endpoints/variables'
 import { toPostgresText } from '../tables/recordDeliveries.ts'
 
 /** What was read of a response body, as text. */
@@ -13,9 +14,6 @@ export const maxStoredBytes = 16 * 1024
 const replacement = '[redacted]'
 /** A shorter text is no secret, and would be found by chance. */
 const shortestSecret = 6
-/** A path may consist of words. What has a digit in it, or is longer than words are, may be a key. */
-const shortestKey = 8
-const longestWord = 20
 
 /** @param secrets the longest first, as `nodeSecrets` gives them */
 export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string[]): string {
@@ -48,10 +46,6 @@ export function signaturesIn(header: string | undefined): readonly string[] {
 
 function parameterValue(parameter: string): string {
   return parameter.slice(parameter.indexOf('=') + 1)
-}
-
-function mayBeKey(name: string): boolean {
-  return name.length > longestWord || (name.length >= shortestKey && /\d/.test(name))
 }
 
 /** The longest first, so that none is broken up by a part of it. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { endpointUrl } from './variables.ts'
+import { endpointUrl, shownUrl } from './variables.ts'
 
 t.test('an address is taken in its normal form', async (t) => {
   const taken = {
@@ -40,4 +40,13 @@ t.test('what the URL standard would read as something that nobody meant is refus
     'example.com',
   ]
   for (const text of refused) t.equal(endpointUrl(text), undefined, text)
+})
+
+t.test('shownUrl shows host and path, and hides the query, key-like names and the path of a chat', async (t) => {
+  const shown = (url: string, format = 'json') => shownUrl({ url, format })
+  t.equal(shown('https://example.com/hooks/paylog?token=abc'), 'https://example.com/hooks/paylog')
+  t.equal(shown('http://127.0.0.1:9000/'), 'http://127.0.0.1:9000/')
+  t.equal(shown('https://example.com/in/a1b2c3d4e5/paylog'), 'https://example.com/in/…/paylog')
+  t.equal(shown('https://hooks.slack.com/services/T0/B0/abc', 'slack'), 'https://hooks.slack.com/…')
+  t.equal(shown('https://api.telegram.org/botkey/sendMessage?chat_id=1', 'telegram'), 'https://api.telegram.org/…')
 })

@@ -167,3 +167,21 @@ export function endpointUrl(text: string): string | undefined {
   const isPlain = url.username === '' && url.password === '' && hostPattern.test(url.hostname)
   return isPlain && !furtherUrl.test(url.pathname) ? url.href : undefined
 }
+
+export const shortestKey = 8
+const longestWord = 20
+
+/** A path may consist of words. A name with a digit in it, or longer than words are, may be a key. */
+export function mayBeKey(name: string): boolean {
+  return name.length > longestWord || (name.length >= shortestKey && /\d/.test(name))
+}
+
+/**
+ * The address as it may stand on a terminal: host and path, without the query, and without names in the path that may be
+ * keys. The address of a chat is a key as a whole, so only its host is shown.
+ */
+export function shownUrl({ url, format }: { readonly url: string; readonly format: string }): string {
+  const { origin, pathname } = new URL(url)
+  const names = format === 'json' ? pathname.slice(1).split('/') : ['…']
+  return `${origin}/${names.map((name) => (mayBeKey(name) ? '…' : name)).join('/')}`
+}
