@@ -66,8 +66,8 @@ export type CliCommand = {
   /** What follows the words by which it is called. */
   readonly usage: string
   readonly summary: string
-  /** What an operator wants to know before calling it, for its help. */
-  readonly details?: string
+  /** The rest of its help: every option of `usage` on a line of its own, what it does, and its exit codes. */
+  readonly details: string
   /** @throws UsageError, OpsError, ConfigError, DomainError: what the operator reads is their message */
   readonly run: (args: readonly string[], context: CommandContext) => Promise<void>
 }

@@ -2,11 +2,12 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { ConfigError } from '@paylog/config/environment'
+import manifest from '../package.json' with { type: 'json' }
 import { type CliCommand, type CommandContext, messageOf, OpsError, UsageError } from './command.ts'
 import { printTo } from './printTo.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 
-const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
+export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'streams read': async () => (await import('./streams/read.ts')).streamsRead,
   'streams export': async () => (await import('./streams/export.ts')).streamsExport,
   'streams verify-export': async () => (await import('./streams/verifyExport.ts')).streamsVerifyExport,
@@ -42,7 +43,12 @@ export type CommandLineContext = {
 }
 
 /** @returns the exit code; whatever goes wrong is told on `errors` */
-export async function runCommandLine(args: readonly string[], context: CommandLineContext): Promise<number> {
+export async function runCommandLine(given: readonly string[], context: CommandLineContext): Promise<number> {
+  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given
+  if (args.includes('--version')) {
+    await printTo(context.output)(`paylog ${manifest.version}`)
+    return 0
+  }
   const printError = (text: string) => void context.errors.write(`${text}\n`)
   const called = Object.entries(commands).find(([name]) => name.split(' ').every((word, index) => args[index] === word))
   if (called === undefined) return explain(args, context, printError)
@@ -51,7 +57,7 @@ export async function runCommandLine(args: readonly string[], context: CommandLi
   const print = printTo(context.output)
   const rest = args.slice(name.split(' ').length)
   if (rest.includes('--help') || rest.includes('-h')) {
-    await print([usage(name, command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
+    await print([usage(name, command), '', `${command.summary}.`, '', command.details].join('\n'))
     return 0
   }
   try {
@@ -85,7 +91,7 @@ async function explain(
   { output }: CommandLineContext,
   printError: (text: string) => void,
 ): Promise<number> {
-  const wantsHelp = args.length === 0 || args[0] === 'help' || args.some((arg) => ['--help', '-h'].includes(arg))
+  const wantsHelp = args.length === 0 || args.some((arg) => ['--help', '-h'].includes(arg))
   const all = await Promise.all(Object.entries(commands).map(async ([name, load]) => ({ name, ...(await load()) })))
   const group = all.filter(({ name }) => name.startsWith(`${args[0]} `))
   const help = [
@@ -96,7 +102,7 @@ async function explain(
       `      ${summary}`,
     ]),
     '',
-    'COMMAND --help says more of some.',
+    'COMMAND --help shows the options of a command, --version the version of Paylog.',
     'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
     'elsewhere it takes the same environment as the apps.',
   ].join('\n')
@@ -107,4 +113,4 @@ async function explain(
   return args.length > 0 && wantsHelp ? 0 : exitUsage
 }
 
-const usage = (name: string, { usage: rest }: CliCommand) => `Usage: ${call} ${name} ${rest}`
+const usage = (name: string, { usage: rest }: CliCommand) => `Usage: ${call} ${name} ${rest}`.trimEnd()

@@ -20,6 +20,7 @@ export const migrateTables: CliCommand = {
   usage: '[--json]',
   summary: 'Create or update the tables of the read models and of the webhooks',
   details:
+    '  --json  one object: the migrations that ran, and the views that READER_ROLE can read\n\n' +
     'It only goes forward, may run while the version before serves, and may be called again at any time, by several at\n' +
     'once. READER_ROLE names a role of Postgres that may then read all views, and nothing else, which is all that the\n' +
     'query API needs.',

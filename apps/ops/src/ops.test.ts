@@ -5,6 +5,7 @@ import { readRuntime, removeRuntime, writeRuntime } from '@paylog/runtime/proces
 import { table } from '@paylog/runtime/process/table'
 import t from 'tap'
 import { readArguments, readCount, UsageError } from './command.ts'
+import { commands } from './commandLine.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { streamsRead } from './streams/read.ts'
 import { contextOf, runOps } from './testing/runOps.ts'
@@ -64,7 +65,26 @@ t.test('help is an answer, not a mistake', async (t) => {
     const { code, stdout, stderr } = await runOps(args)
     t.strictSame([code, commandsIn(stdout), stderr], [0, webhookCommands, ''], args.join(' '))
   }
-  t.match(await runOps(['migrate', '--help']), { code: 0, stdout: 'Usage: npm run -s ops -- migrate [--json]\n' })
+  t.match(await runOps(['migrate', '--help']), { code: 0, stdout: /^Usage: npm run -s ops -- migrate \[--json\]\n/ })
+  t.same(await runOps(['help', 'webhooks', 'enable']), await runOps(['webhooks', 'enable', '--help']))
+  t.same(await runOps(['help', 'webhooks']), await runOps(['webhooks', '--help']))
+})
+
+t.test('the help of each command has its summary and explains every option of its usage', async (t) => {
+  for (const [name, load] of Object.entries(commands)) {
+    const { usage, summary } = await load()
+    const { code, stdout, stderr } = await runOps([...name.split(' '), '--help'])
+    t.same([code, stderr], [0, ''], name)
+    t.ok(stdout.startsWith(`Usage: npm run -s ops -- ${name}`), name)
+    t.match(stdout, `\n${summary}.\n`, name)
+    for (const [option] of usage.matchAll(/--[a-z-]+/g))
+      t.match(stdout, new RegExp(`^ {2}${option}\\b`, 'm'), `${name} ${option}`)
+  }
+})
+
+t.test('--version prints the version of Paylog, also after a command', async (t) => {
+  for (const args of [['--version'], ['migrate', '--version']])
+    t.same(await runOps(args), { code: 0, stdout: 'paylog 0.1.0\n', stderr: '' }, args.join(' '))
 })
 
 t.test('what is not set and not found beside is named in one line', async (t) => {

@@ -102,6 +102,7 @@ export const projectionsPrune: CliCommand = {
   usage: '[NAME…] [--dry-run] [--json]',
   summary: 'Drop the tables that rebuilds have replaced, and what was left unfinished',
   details: [
+    '  NAME…      only of these projections',
     '  --dry-run  only says what would be dropped',
     '  --json     one object: dropped and left tables, and freed_bytes',
     '',

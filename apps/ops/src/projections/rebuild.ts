@@ -175,6 +175,8 @@ export const projectionsRebuild: CliCommand = {
     'It may be interrupted and repeated at any time: nothing has changed then, and what was left unfinished is dropped. Of',
     'several projections those that are done stay done.',
     '',
+    '  NAME…   the projections to rebuild, as `projections list` names them',
+    '  --all   every projection, one after the other',
     '  --json  one object: projections, each with its outcome',
     '',
     'Exits with 0 when all were rebuilt, whether rows had differed or not, and with 1 otherwise.',

@@ -125,6 +125,8 @@ export const projectionsVerify: CliCommand = {
     'everything goes on meanwhile. Each row that is missing, extra or different is shown with what is found and expected;',
     `after ${maxInText} of a projection they are only counted. \`projections rebuild\` mends them.`,
     '',
+    '  NAME…   the projections to verify, as `projections list` names them',
+    '  --all   every projection, one after the other',
     `  --json  one object: projections, each with all counts and up to ${maxInJson} differences`,
     '',
     'Exits with 0 when all rows are what the log says, with 3 when rows differ, and with 1 when something could not be',

@@ -17,6 +17,13 @@ const Config = Type.Object({
 export const sandboxSettle: CliCommand = {
   usage: `PAYMENT ${settlements.join('|')} [--json]`,
   summary: 'Report the outcome of a payment as the sandbox provider would',
+  details: [
+    `  OUTCOME  what the provider reports: ${settlements.join(', ')}`,
+    '  --json   one object: payment_id, status, event_id',
+    '',
+    'Sends a signed webhook of the sandbox to the API. Exits with 1 when the payment does not get this status, as when it',
+    'has ended already.',
+  ].join('\n'),
   async run(args, { environment, print }) {
     const { values, positionals } = readArguments(args, ['PAYMENT', 'OUTCOME'], { json: { type: 'boolean' } })
     const [paymentId, word] = positionals

@@ -140,6 +140,16 @@ export const streamsCopy: CliCommand = {
   usage: '--from esdb://… --to esdb://… [--checkpoints postgres://…] [--json]',
   summary:
     'Copy the whole log into another event store, compare them, and move the checkpoints of projector and worker',
+  details: [
+    '  --from URL         the event store that has the log',
+    '  --to URL           the event store that gets it: empty, or with the beginning of the same log',
+    '  --checkpoints URL  the database whose checkpoints of projector and worker move to the positions of the copy',
+    '  --json             one object: the counts, the last positions, and the checkpoints that moved',
+    '',
+    'The addresses carry the name and password of a user of $admins. Events that the target has already are compared and',
+    'not copied again, so it may be interrupted and repeated at any time. Stop everything that writes before the last run:',
+    'checkpoints only move when the source recorded nothing meanwhile. Exits with 1 otherwise, or when the logs differ.',
+  ].join('\n'),
   async run(args, { print, errors }) {
     const { values } = readArguments(args, [], {
       from: { type: 'string' },

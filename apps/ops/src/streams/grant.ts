@@ -13,6 +13,13 @@ const Config = Type.Object({ EVENTSTORE_URL: esdb, EVENTSTORE_ADMIN_URL: esdb })
 export const streamsGrant: CliCommand = {
   usage: '',
   summary: 'Create the user of EVENTSTORE_URL, as the administrator of EVENTSTORE_ADMIN_URL, and let it read the log',
+  details: [
+    '  EVENTSTORE_URL        the address with the name and password of the user',
+    '  EVENTSTORE_ADMIN_URL  the same event store with the name and password of an administrator',
+    '',
+    'The user may read the whole log and append to streams. It may be called again at any time. Exits with 1 when the event',
+    'store cannot be reached within a minute or refuses the administrator.',
+  ].join('\n'),
   async run(args, { environment, print }) {
     readArguments(args, [], {})
     const { EVENTSTORE_URL: userUrl, EVENTSTORE_ADMIN_URL: adminUrl } = loadConfig(Config, environment)

@@ -49,6 +49,7 @@ export const streamsRead: CliCommand = {
   details: [
     '  --from N   the first revision; 0 when left out',
     '  --limit N  so many events at most',
+    '  --json     one JSON object per event',
     '',
     'Events are shown as they were recorded, with --json as in the lines of an export; of one that this program cannot read',
     'also why.',

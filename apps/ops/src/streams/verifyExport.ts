@@ -37,6 +37,8 @@ export const streamsVerifyExport: CliCommand = {
   usage: 'FILE [--json]',
   summary: 'Check an export against its manifest and against the log',
   details: [
+    '  --json  one object: whether the export holds, and its differences',
+    '',
     'The part of the log that FILE.manifest.json names is read again with the same filters, and compared line by line.',
     `Up to ${maxListed} differences are told one by one: what was changed, what is missing, what is too much, what stands at`,
     'another place, and what the log itself no longer has because its stream was deleted or cut off since.',

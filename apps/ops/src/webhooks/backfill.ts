@@ -66,6 +66,7 @@ export const webhooksBackfill: CliCommand = {
     '  --node N         one that is configured here as the worker has it (WEBHOOK_n_…, EXTERNAL_WEBHOOK_…)',
     '  --from POSITION  of the first event, as `streams read --json` shows it; 0 is the beginning of the log',
     '  --dry-run        only says how many are missing',
+    '  --json           one object: how many were missing and made',
     '',
     'The log is read up to its present end and mapped with the configuration of today. Only what is missing is made, with',
     'the ids that the worker would have given, so that what was sent before is not sent again, at whatever address the',

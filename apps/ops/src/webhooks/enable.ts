@@ -13,6 +13,8 @@ export const webhooksEnable: CliCommand = {
   usage: 'NODE [--json]',
   summary: 'Send to a node again that was disabled by its answer 410, what was held first of all',
   details: [
+    '  --json  one object: the node and how many deliveries were held',
+    '',
     'A node that answers 410 Gone gets nothing until it is enabled here; its deliveries are held meanwhile.',
     'The worker sends them within seconds, each with a schedule of retries that begins anew; those of a node that is not',
     'configured wait until it is.',

@@ -151,8 +151,10 @@ export const webhooksRedeliver: CliCommand = {
   details: [
     '  ID…        ids of the webhook log, whatever became of them; one that is pending is tried now',
     '  --node N   with --failed: all of a node that ended as failed, its retries used up',
+    '  --failed   the deliveries that failed, of the node that --node names',
     '  --since T  only those that failed since then: 2026-11-01T00:00:00Z, or so long ago: 90m, 24h, 7d',
     '  --dry-run  only says which there are',
+    '  --json     one object: the counts',
     '',
     'The worker sends them within seconds, and the schedule of retries begins anew. While a node is disabled, or not',
     'configured, its deliveries wait. Exits with 1 when an id is unknown (the others are sent again) or the node is,',
