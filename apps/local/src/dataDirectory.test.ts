@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDataDirectory } from './dataDirectory.ts'
-import { StartError } from './startError.ts'
+import { StartError } from './terminal.ts'
 
 t.test('openDataDirectory creates a directory that only its owner can read', async (t) => {
   const directory = openDataDirectory(join(t.testdir(), 'a', 'data'))
