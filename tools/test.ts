@@ -1,7 +1,8 @@
-// Runs tests with what they need: a Postgres, and a Redis where the machine has one. `npm test`, `npm test -- path/to/x.test.ts`.
+// Runs tests with what they need: a Postgres, and a Redis where the machine has one.
+// `npm test` runs the quick lane, `npm run test:full` the files named *.full.test.ts, `npm test -- FILE ...` any files.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +15,7 @@ const tapProgram = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
 // Two cores; the files are processes, and much of what they do is to wait for others.
 const jobs = 3
 const fileTimeoutSeconds = 120
+const slowestShown = 10
 // Coverage is not wanted, but tap would still read and measure every module of every file: a third of a second each.
 const unrecorded = '--test-env=_TAPJS_PROCESSINFO_EXCLUDE_=/./'
 const interruptedTimeoutMs = 5_000
@@ -38,7 +40,7 @@ async function main(args: string[]): Promise<number> {
       report.add(line)
       contract.add(line)
     }
-    const code = interrupted ? 1 : await run(['run', ...options, ...args], servers.env, read)
+    const code = interrupted ? 1 : await run(['run', ...options, ...selected(args)], servers.env, read)
     const { passed, failed: failedTests } = report.totals()
     // A run that was interrupted has not shown everything, which is no news.
     const { missing, untested } = interrupted ? { missing: [], untested: [] } : contract.verdict()
@@ -47,6 +49,7 @@ async function main(args: string[]): Promise<number> {
     const isFailure = failed > 0 || code !== 0 || interrupted || passed === 0
     await servers.stop()
     if (servers.skipped !== undefined) say(servers.skipped)
+    say(`Slowest: ${report.slowest(slowestShown).join(', ')}`)
     for (const comment of report.notTested()) say(`!!! ${comment}`)
     for (const each of untested) say(`!!! NOT TESTED HERE, docs/contract.md: ${each}`)
     for (const each of missing) say(`!!! NOT TESTED, docs/contract.md: ${each}`)
@@ -55,6 +58,18 @@ async function main(args: string[]): Promise<number> {
   } finally {
     await servers.stop()
   }
+}
+
+/** @returns the arguments with the files of the lane, unless they name files themselves */
+function selected(args: readonly string[]): string[] {
+  const options = args.filter((arg) => arg !== '--full')
+  if (options.some((arg) => arg.endsWith('.test.ts'))) return options
+  const isFull = options.length < args.length
+  const files = globSync('{apps,packages,projections,bench,deploy,tools}/**/*.test.ts', {
+    cwd: root,
+    exclude: (path) => path.endsWith('node_modules'),
+  })
+  return [...options, ...files.filter((file) => file.endsWith('.full.test.ts') === isFull).sort()]
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {

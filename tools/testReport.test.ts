@@ -5,7 +5,7 @@ function read(tap: string) {
   const shown: string[] = []
   const report = createTestReport((line) => shown.push(line))
   for (const line of tap.split('\n')) report.add(line)
-  return { shown, totals: report.totals() }
+  return { shown, totals: report.totals(), slowest: report.slowest(1) }
 }
 
 t.test('shows a line for each file that passed, and counts its assertions', async (t) => {
@@ -28,7 +28,7 @@ ok 1 - a.test.ts # time=12.4ms
 })
 
 t.test('shows what failed and why, and nothing of what passed', async (t) => {
-  const { shown, totals } = read(`# Subtest: a.test.ts
+  const { shown, totals, slowest } = read(`# Subtest: a.test.ts
     # Subtest: one
         ok 1 - fine
         not ok 2 - should be equal
@@ -45,6 +45,7 @@ not ok 3 - a.test.ts # time=12.4ms
   exitCode: 1
   ...
 # { total: 3, pass: 1, fail: 2 }`)
+  t.strictSame(slowest, ['a.test.ts 0.0 s'])
   t.equal(shown[0], 'PASS b.test.ts 1ms')
   t.match(shown.join('\n'), 'FAIL a.test.ts 12.4ms')
   t.match(shown.join('\n'), 'exitCode: 1')

@@ -6,6 +6,8 @@ export type TestReport = {
   add(line: string): void
   /** Assertions that passed; and assertions that failed, together with files that crashed or ended without running a test. */
   totals(): { passed: number; failed: number }
+  /** The files that took longest, longest first, each with its seconds. They run beside each other. */
+  slowest(count: number): readonly string[]
   /** What the tests said that this machine lacks: their comments, and reasons to be skipped, that begin with NOT TESTED, each one once. */
   notTested(): readonly string[]
 }
@@ -17,9 +19,12 @@ export function createTestReport(show: (line: string) => void): TestReport {
   let summary = ''
   let emptyFiles = 0
   const untested = new Set<string>()
+  const times: { readonly file: string; readonly ms: number }[] = []
 
   function addFile(ok: boolean, description: string): void {
     // To tap such a file is merely skipped, but a test file that tests nothing is broken.
+    const [, path, ms] = /^(.*) # time=([\d.]+)ms/.exec(description) ?? []
+    if (path !== undefined) times.push({ file: path, ms: Number(ms) })
     const isEmpty = ok && description.endsWith('# SKIP no tests found')
     if (isEmpty) emptyFiles += 1
     show(`${ok && !isEmpty ? 'PASS' : 'FAIL'} ${description.replace(/ # time=/, ' ')}`)
@@ -51,6 +56,11 @@ export function createTestReport(show: (line: string) => void): TestReport {
       const count = (name: string) => Number(new RegExp(` ${name}: (\\d+)`).exec(summary)?.[1] ?? 0)
       return { passed: count('pass'), failed: count('fail') + emptyFiles }
     },
+    slowest: (count) =>
+      times
+        .toSorted((a, b) => b.ms - a.ms)
+        .slice(0, count)
+        .map(({ file, ms }) => `${file} ${(ms / 1000).toFixed(1)} s`),
     notTested: () => [...untested],
   }
 }

@@ -1,8 +1,8 @@
 // Where the demo credentials may be used. They are published, and one of them is an administrator's.
 import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
-import { bool, commaList, port, text, url } from '@paylog/config/kinds'
-import { deliveryVariables } from '@paylog/deliveries/variables'
+import { bool, port, text, url } from '@paylog/config/kinds'
+import { deliveryVariables, privateRanges } from '@paylog/deliveries/variables'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
@@ -55,7 +55,7 @@ const localVariables = {
   ALLOW_DEMO_CREDENTIALS: bool(false),
   SANDBOX_PROVIDER: bool(),
   SANDBOX_WEBHOOK_SECRET: Type.Optional(text()),
-  WEBHOOK_ALLOWED_PRIVATE_CIDRS: commaList(['127.0.0.0/8', '::1/128']),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: privateRanges(['127.0.0.0/8', '::1/128']),
 }
 
 /** The apps' variables; where this room supplies what it requires, this room's own word holds. */

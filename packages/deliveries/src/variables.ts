@@ -3,6 +3,9 @@ import { ageMs, commaList, listOf, oneOf, text, url } from '@paylog/config/kinds
 import { isRange } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
 
+/** Private address ranges in which an endpoint may be. */
+export const privateRanges = (byDefault: string[]) => listOf(isRange, 'ranges such as 10.0.0.0/8,::1/128', byDefault)
+
 export const deliveryVariables = {
   DATABASE_URL: url(['postgres', 'postgresql']),
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
@@ -11,6 +14,6 @@ export const deliveryVariables = {
   /** The projects that a payer without a session may name. */
   PROJECT_IDS: commaList([]),
   WEBHOOK_SUCCESS_STATUS: oneOf(['200', '2xx'], '200'),
-  WEBHOOK_ALLOWED_PRIVATE_CIDRS: listOf(isRange, 'ranges such as 10.0.0.0/8,::1/128', []),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: privateRanges([]),
   WEBHOOK_LOG_RETENTION: ageMs('90d'),
 }
