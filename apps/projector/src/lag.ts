@@ -12,7 +12,7 @@ const shortestPauseMs = 2_000
 /** What was told longer ago is soon taken for nothing: a database that was silent for long must not make a long pause. */
 const longestPauseMs = 10_000
 /** Who is further behind than this is far behind, and has better things to do than counting. */
-const limits = { most: 1_000, timeoutMs: 200 }
+const limits = { maxEvents: 1_000, timeoutMs: 200 }
 /** Counting takes the time of those who apply events: so much of all time at most. */
 const shareOfTime = 0.1
 

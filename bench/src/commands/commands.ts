@@ -68,7 +68,7 @@ async function measureRound(
   { node }: CommandSystem,
   { port, path, processes }: Side,
   { inFlight, seconds }: Length,
-  onAnswer: (answer: string) => void,
+  onResponse: (response: string) => void,
 ): Promise<Round> {
   const head = `host: bench\r\nauthorization: ${authorization}\r\ncontent-type: application/json`
   const request = `POST ${path} HTTP/1.1\r\n${head}\r\ncontent-length: ${order.length}\r\n\r\n${order}`
@@ -78,7 +78,7 @@ async function measureRound(
   ]
   const before = cpu()
   const begin = performance.now()
-  const load = { port, connections: inFlight, seconds, rate: undefined, expectedStatus: 201, onAnswer }
+  const load = { port, connections: inFlight, seconds, rate: undefined, expectedStatus: 201, onResponse }
   const times = await measureLoad(load, () => request, Math.random)
   const ms = times.map((each) => each.ms)
   return {

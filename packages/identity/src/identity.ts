@@ -65,13 +65,13 @@ export function createIdentity(options: {
 
   async function validActor(
     credentials: readonly PresentedCredential[],
-    refused: PresentedRequest['onInvalid'],
+    onInvalid: PresentedRequest['onInvalid'],
   ): Promise<Actor | undefined> {
     if (credentials.length === 0) return { kind: 'anonymous' }
     for (const credential of credentials) {
       const actor = await actorOfCredential(credential)
       if (actor !== undefined) return actor
-      refused?.()
+      onInvalid?.()
     }
     return undefined
   }

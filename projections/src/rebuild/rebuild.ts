@@ -48,7 +48,7 @@ export type RebuildOptions = {
   readonly signal: AbortSignal
   readonly log: Logger
   /** Told when somebody else rebuilds this projection; it is waited for then, unless the signal aborts. */
-  readonly waiting?: () => void
+  readonly onWaiting?: () => void
   readonly onProgress?: (progress: RebuildProgress) => void
   /** Rows of the table before that were not what the log says, in the order of their ids. */
   readonly onDifference?: (difference: RowDifference) => Promise<void> | void
@@ -91,13 +91,13 @@ async function withLock<Result>(
   options: RebuildOptions,
   work: (lost: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const { databaseUrl, projection, log, waiting } = options
+  const { databaseUrl, projection, log, onWaiting } = options
   const lock = await holdLock({
     databaseUrl,
     name: rebuildLock(projection),
     signal: options.signal,
     log,
-    ...(waiting === undefined ? {} : { onWaiting: waiting }),
+    ...(onWaiting === undefined ? {} : { onWaiting }),
   })
   try {
     return await work(lock.lost)

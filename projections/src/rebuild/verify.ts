@@ -97,7 +97,7 @@ export const verifyLock = ({ name }: Pick<Projection, 'name'>) => `verify ${name
 
 /**
  * Replays the log into a scratch table and compares it with the live one, both at the same position, while both are in use.
- * @param options `waiting` is told when somebody else verifies this projection; `onDifference` of each row that differs
+ * @param options `onWaiting` is called when somebody else verifies this projection; `onDifference` of each row that differs
  * @throws OtherDefinitionError when the two could not be the same; UnreadableEventError, DomainError
  *   `event_store_unavailable`; the signal's reason when it aborts; the database's errors
  */
@@ -109,11 +109,11 @@ export async function verify(options: {
   readonly projection: Projection
   readonly signal: AbortSignal
   readonly log: Logger
-  readonly waiting?: () => void
+  readonly onWaiting?: () => void
   readonly onProgress?: (progress: FollowProgress & { readonly phase: VerifyPhase }) => void
   readonly onDifference: (difference: RowDifference) => Promise<void> | void
 }): Promise<Verification> {
-  const { databaseUrl, pool, projection, log, waiting, onProgress, onDifference } = options
+  const { databaseUrl, pool, projection, log, onWaiting, onProgress, onDifference } = options
   const live = await liveCheckpoint(pool, projection.name)
   if (live?.definition !== projection.schemaVersion) {
     const made = live === undefined ? 'There is no live table' : `The live table is of definition ${live.definition}`
@@ -124,7 +124,7 @@ export async function verify(options: {
     name: verifyLock(projection),
     signal: options.signal,
     log,
-    ...(waiting === undefined ? {} : { onWaiting: waiting }),
+    ...(onWaiting === undefined ? {} : { onWaiting }),
   })
   try {
     const signal = AbortSignal.any([options.signal, lock.lost])

@@ -61,16 +61,16 @@ export async function heldLocks(pool: Pool, names: readonly string[]): Promise<R
 
 /**
  * Does work that begins by taking a lock, and refuses to wait for it.
- * @param work takes the lock with this signal, and tells by `waiting` that somebody else has it
+ * @param work takes the lock with this signal, and calls `onWaiting` when somebody else has it
  * @returns `busy` then
  */
 export async function unlessBusy<Result>(
   signal: AbortSignal,
-  work: (locking: { readonly signal: AbortSignal; readonly waiting: () => void }) => Promise<Result>,
+  work: (locking: { readonly signal: AbortSignal; readonly onWaiting: () => void }) => Promise<Result>,
 ): Promise<Result | 'busy'> {
   const busyAbort = new AbortController()
   try {
-    return await work({ signal: AbortSignal.any([signal, busyAbort.signal]), waiting: () => busyAbort.abort() })
+    return await work({ signal: AbortSignal.any([signal, busyAbort.signal]), onWaiting: () => busyAbort.abort() })
   } catch (error) {
     if (busyAbort.signal.aborted) return 'busy'
     throw error

@@ -194,12 +194,12 @@ const maxResponseBytes = 4 * 1024 * 1024
 export function createApi(options: { readonly account: Account; readonly apiBase: string; readonly pace: Pace }): Api {
   const { account, apiBase: origin, pace } = options
   const http = createHttpClient({ origin, pace, maxBytes: maxResponseBytes })
-  const send = <Schema extends TSchema>(call: Call<Schema>, more: { readonly maxRepeats?: number } = {}) =>
+  const send = <Schema extends TSchema>(call: Call<Schema>, more: { readonly maxRetries?: number } = {}) =>
     withRetries({ timeoutMs: call.deadline.leftMs(), pace, ...more }, (remainingMs) =>
       sendCall(http, account, call, remainingMs),
     )
   return {
-    once: (call) => send(call, { maxRepeats: 0 }),
+    once: (call) => send(call, { maxRetries: 0 }),
     idempotent: (call) => send(call),
     close: () => http.close(),
   }

@@ -16,7 +16,7 @@ export type ActorOf = (request: {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
   /** Told of each credential that is not valid. */
-  readonly onRejected?: () => void
+  readonly onInvalid?: () => void
 }) => Promise<Actor>
 
 export type Callers = {
@@ -38,10 +38,10 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
   const allowing =
     (isAllowed: (actor: Actor) => boolean, who: string, find = actorOf): onRequestAsyncHookHandler =>
     async (request) => {
-      const onRejected = () => {
+      const onInvalid = () => {
         request.refusedCredentials += 1
       }
-      const actor = await find({ headers: request.headers, query: queryOf(request), onRejected })
+      const actor = await find({ headers: request.headers, query: queryOf(request), onInvalid })
       request.actor = actor
       if (!isAllowed(actor)) throw accessError(actor, who)
     }

@@ -27,7 +27,7 @@ async function limitedApi(
   lookUp: (credential: string) => Promise<void> = async () => {},
 ) {
   const seen = { lookUps: 0, handled: 0 }
-  const { anyone: authenticate } = createCallers(async ({ headers, onRejected }) => {
+  const { anyone: authenticate } = createCallers(async ({ headers, onInvalid }) => {
     const presented = [headers.authorization?.replace(/^Bearer /, ''), headers['x-session-id']]
     const credentials = presented.filter((credential) => credential !== undefined)
     if (credentials.length === 0) return { kind: 'anonymous' }
@@ -38,7 +38,7 @@ async function limitedApi(
         () => true,
       )
       if (!isBad) return ada
-      onRejected?.()
+      onInvalid?.()
     }
     throw new DomainError('unauthenticated', 'Who is that?')
   })
