@@ -104,6 +104,13 @@ async function routes(t: Test, deployment: Deployment, id: string) {
   t.match({ status: head.status, text: head.text }, { status: 200, text: '' }, 'a HEAD is a read')
   const unknown = await request(deployment, '/payments', { method: 'PROPFIND', headers: guest })
   t.ok(unknown.status >= 400 && unknown.status < 500, `an unknown method is refused: ${unknown.status}`)
+  for (const [method, path, allow] of [
+    ['PUT', '/payments', 'GET, HEAD'],
+    ['GET', '/webhooks/test', 'POST'],
+  ] as const) {
+    const { status, headers } = await ask(deployment, path, { method, headers: guest })
+    t.same([status, headers.get('allow')], [405, allow], `${method} ${path} through the edge`)
+  }
   t.match(unknown.body, { success: false })
   const document = await request(deployment, '/openapi.json')
   t.match(document.body.paths, { '/payments/intents': { post: Object }, '/payments/{id}': { get: Object } })

@@ -1,3 +1,4 @@
+import { apiPaths } from '@paylog/runtime/http/apiPaths'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
 import { type Document, examplesOf, routesOf, schemaErrors } from './testing/documentedRoutes.ts'
@@ -162,6 +163,12 @@ t.test('what can be left out of a query is not asked for, and what may be one of
   t.ok(schemas.length > 0)
   for (const schema of schemas) t.match(schema, /"type":"/, 'what is one of several has a type')
   t.end()
+})
+
+t.test('the table of paths for 405 has exactly the routes of the document', async (t) => {
+  const described = routes.filter((route) => !isOperational(route) && !isReceiver(route))
+  const listed = Object.entries(apiPaths).flatMap(([path, methods]) => methods.map((method) => `${method} ${path}`))
+  t.same(listed.toSorted(), described.map(({ method, path }) => `${method} ${path}`).toSorted())
 })
 
 t.test('the app of the documentation answers the same document, without anything to connect to', async (t) => {

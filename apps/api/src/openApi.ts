@@ -137,7 +137,7 @@ const contentSecurityPolicy = {
 const apiDescription = [
   'Payments recorded as events. Bodies and answers are JSON.',
   'An answer about one thing is `{"success": true, "data": {…}}`, and a list has its page beside `data`. Two routes answer otherwise: `GET /webhooks/logs` is the bare array of entries, and a setup intent has its fields beside `success`.',
-  'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Programs decide by `code`. A request whose headers are too large (431), which is not sent in time (408), or which is no HTTP is answered in the same form on its way in.',
+  'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Programs decide by `code`. A request whose headers are too large (431), which is not sent in time (408), or which is no HTTP is answered in the same form on its way in. A path that is called with a method that it does not have is 405 `method_not_allowed`, and `Allow` names its methods.',
   'A `POST` with an `Idempotency-Key` may be repeated until there is an answer; a change with `If-Match` is made only to what the client has seen; a read with `X-Read-After` shows the write whose `X-Event-Position` it is.',
   'Requests may be limited per credential, and payments without a credential per address: `RateLimit-*` tell what is left.',
 ].join('\n\n')

@@ -30,6 +30,10 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     why: 'There is nothing with this id that the caller may see.',
     message: 'No payment with this id',
   },
+  method_not_allowed: {
+    why: 'The path has other methods; `Allow` names them.',
+    message: 'The method PATCH is not allowed here; this path has GET, HEAD, POST',
+  },
   idempotency_key_in_flight: {
     why: 'The first request with this Idempotency-Key is still being worked on; try again.',
     message: 'The first request with this key is still being worked on',

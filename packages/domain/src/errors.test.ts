@@ -12,7 +12,13 @@ t.test('an error has the status of its code, and keeps its cause to itself', asy
 t.test('every code has the status of the contract, and there are no others [7-codes]', async (t) => {
   t.same(errorStatus, {
     ...{ invalid_request: 400, invalid_signature: 400, unauthenticated: 401, payment_declined: 402, forbidden: 403 },
-    ...{ not_found: 404, idempotency_key_in_flight: 409, concurrent_modification: 409, precondition_failed: 412 },
+    ...{
+      not_found: 404,
+      method_not_allowed: 405,
+      idempotency_key_in_flight: 409,
+      concurrent_modification: 409,
+      precondition_failed: 412,
+    },
     ...{ body_too_large: 413, unsupported_media_type: 415, amount_inconsistent: 422, card_number_rejected: 422 },
     ...{
       provider_not_enabled: 422,

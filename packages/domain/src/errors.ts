@@ -8,6 +8,7 @@ export const errorStatus = {
   payment_declined: 402,
   forbidden: 403,
   not_found: 404,
+  method_not_allowed: 405,
   idempotency_key_in_flight: 409,
   concurrent_modification: 409,
   precondition_failed: 412,

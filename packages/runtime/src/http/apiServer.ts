@@ -9,6 +9,7 @@ import type { Health } from '../process/health.ts'
 import type { Lifecycle } from '../process/lifecycle.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { methodsOf } from './apiPaths.ts'
 import { browserHeaders } from './browserHeaders.ts'
 import { requestsInFlight } from './draining.ts'
 import { createHttp } from './http.ts'
@@ -62,6 +63,7 @@ export async function serveApi(
     trustProxy: config.TRUST_PROXY,
     maxConnections: config.MAX_CONNECTIONS,
     maxConnectionsPerAddress: config.MAX_CONNECTIONS_PER_ADDRESS,
+    methodsOf,
   })
   await browserHeaders(http, { origins: config.CORS_ORIGINS })
   limitOperators(http, config, countRequests(log))

@@ -41,7 +41,23 @@ function preferBodyTooLarge(httpError: HttpError, { headers, routeOptions }: Fas
   return httpError.code === 'unsupported_media_type' && isTooLarge ? bodyTooLarge : httpError
 }
 
-/** Answers a path that does not exist, and a method that a path does not have. */
+/**
+ * Answers a request that no route takes: 405 with `Allow` when its path has other methods, 404 otherwise. HEAD and OPTIONS are
+ * 404, as they are where a path has no GET and where CORS is off.
+ * @param methodsOf the methods of a path, served by this process or another one
+ */
+export const handleNoRoute =
+  (methodsOf: (path: string) => readonly string[]) =>
+  (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { method, url } = request
+    const allowed = methodsOf(url.split('?', 1)[0] ?? '')
+    if (allowed.length === 0 || [...allowed, 'HEAD', 'OPTIONS'].includes(method)) return handleNotFound(request, reply)
+    reply.header('allow', allowed.join(', '))
+    const message = `The method ${method} is not allowed here; this path has ${allowed.join(', ')}`
+    return handleError(new DomainError('method_not_allowed', message), request, reply)
+  }
+
+/** Answers a path that does not exist. */
 export function handleNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return handleError(new DomainError('not_found', 'Nothing is here'), request, reply)
 }

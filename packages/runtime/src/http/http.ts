@@ -10,7 +10,7 @@ import { traceRequests } from '../telemetry/spans.ts'
 import { limitBodies, parseStrictJson } from './body.ts'
 import { limitConnections, type PendingResponse, watchPendingResponses } from './connections.ts'
 import { drainOnClose, readBodyBeforeClosing } from './draining.ts'
-import { handleClientError, handleError, handleNotFound } from './errors.ts'
+import { handleClientError, handleError, handleNoRoute } from './errors.ts'
 import { validateHeaders, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -43,18 +43,21 @@ const maxParamLength = 255
  *
  * Only `application/json` bodies are read, by the strict parser. Each response logs its route pattern, never its URL.
  * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` says who the client is;
- *   `maxConnectionsPerAddress`: 0 is no limit, and proxies have none
+ *   `maxConnectionsPerAddress`: 0 is no limit, and proxies have none; `methodsOf`: the methods of a path, which tell a wrong
+ *   method from an unknown path
  */
 export function createHttp({
   log,
   trustProxy = [],
   maxConnections = 1_000,
   maxConnectionsPerAddress = 0,
+  methodsOf = () => [],
 }: {
   readonly log: Logger
   readonly trustProxy?: readonly string[]
   readonly maxConnections?: number
   readonly maxConnectionsPerAddress?: number
+  readonly methodsOf?: (path: string) => readonly string[]
 }): FastifyInstance {
   const logger: FastifyBaseLogger = log
   let pendingResponse: PendingResponse = () => undefined
@@ -109,7 +112,7 @@ export function createHttp({
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
   http.setErrorHandler(handleError)
-  http.setNotFoundHandler(handleNotFound)
+  http.setNotFoundHandler(handleNoRoute(methodsOf))
   http.removeAllContentTypeParsers()
   limitBodies(http)
   http.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
