@@ -62,6 +62,20 @@ t.test('the refusal tells the present tag', async (t) => {
   t.throws(() => requireMatch('"6"', 7n), { details: { etag: '"7"' }, message: /read it again/ })
 })
 
+t.test('an If-Match without any strong ETag is told what it must be', async (t) => {
+  for (const header of ['7', "'7'", '"7', 'W/"7"', '', ',', '**', 'x, y'])
+    t.throws(
+      () => requireMatch(header, 7n),
+      {
+        code: 'precondition_failed',
+        details: { etag: '"7"' },
+        message: 'If-Match must be the ETag of a response, such as "3", or *',
+      },
+      header,
+    )
+  t.throws(() => requireMatch('7, "6"', 7n), { message: /read it again/ })
+})
+
 t.test('nothing matches what is not there', async (t) => {
   for (const header of ['*', '"no_stream"', '"-1"', '"0"']) t.notOk(isMet(header, 'no_stream'), header)
   t.ok(isMet(undefined, 'no_stream'))
