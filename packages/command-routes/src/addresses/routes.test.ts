@@ -84,7 +84,7 @@ t.test('what is left out or null is empty', async (t) => {
 
 t.test('what an address lacks is told field by field, and nothing is recorded [2.7-address-required]', async (t) => {
   const cases: [object, string[]][] = [
-    [{}, ['address_type']],
+    [{}, ['address_type', 'line1', 'city', 'country']],
     [{ address_type: 'billing' }, ['line1', 'city', 'country']],
     [{ ...billing, line1: null }, ['line1']],
     [{ ...billing, city: '' }, ['city']],

@@ -1,9 +1,9 @@
 // POST /addresses, PUT and DELETE /addresses/{id}: the addresses that owners keep here (interface, sections 2.5 and 4.6).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Actor, ownerOf } from '@paylog/domain/actor'
-import { requireComplete } from '@paylog/domain/addresses/address'
 import type { Revision } from '@paylog/event-store/append/append'
 import { knownActor } from '@paylog/runtime/http/callers'
+import { validatorWithRules } from '@paylog/runtime/http/validation'
 import type { FastifyRequest } from 'fastify'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import { requestIdentity } from '../idempotency.ts'
@@ -14,9 +14,11 @@ import { changedData, replyDeleted } from '../responses.ts'
 import { createAddress, deleteAddress, updateAddress } from './addressCommands.ts'
 import {
   changedContent,
+  changeProblems,
   changeSchema,
   createSchema,
   deleteSchema,
+  newAddressProblems,
   newContent,
   replyWithAddress,
 } from './routeSchemas.ts'
@@ -39,13 +41,13 @@ export const addressRoutes =
       // A guest who may not is told so before anything is said about the body.
       preValidation: async ({ actor, body }: FastifyRequest) => checkGuestEmail(actor, body),
       schema: createSchema,
+      validatorCompiler: validatorWithRules(newAddressProblems),
     }
     app.post('/addresses', creation, async (request, reply) => {
       const { body } = request
       const caller = knownActor(request.actor)
       const identity = requestIdentity(request.headers['idempotency-key'], caller, 'POST /addresses', body)
       const content = newContent(body)
-      requireComplete(content)
       rejectCardNumbers(request)
       const { added, replayed } = await createAddress(workflow, {
         address: {
@@ -66,7 +68,11 @@ export const addressRoutes =
 
     app.put(
       '/addresses/:id',
-      { onRequest: callers.sessionOrRememberedGuest, schema: changeSchema },
+      {
+        onRequest: callers.sessionOrRememberedGuest,
+        schema: changeSchema,
+        validatorCompiler: validatorWithRules(changeProblems),
+      },
       async (request, reply) => {
         const { body } = request
         const changed = await updateAddress(workflow, {

@@ -138,15 +138,21 @@ export function existingAddress(state: AddressState): Address {
  * @throws DomainError `invalid_request`, naming the fields
  */
 export function requireComplete(address: AddressContent): void {
-  const required: (keyof AddressContent)[] = address.is_partial ? [] : ['line1', 'city', 'country']
-  if (address.is_business) required.push('business_name')
-  const fields = required.filter((field) => isBlank(address[field])).map((field) => ({ field, message: 'is required' }))
+  const fields = missingFields(address)
   const [first] = fields
   if (first) throw new DomainError('invalid_request', `${first.field} ${first.message}`, { fields })
 }
 
-function isBlank(value: string | boolean | null): boolean {
-  return value === null || (typeof value === 'string' && value.trim() === '')
+/** @param address may hold anything, as a client sent it: `is_partial` and `is_business` only count as booleans */
+export function missingFields(address: Readonly<Partial<Record<keyof AddressContent, unknown>>>) {
+  const { is_partial = false, is_business } = address
+  const required: (keyof AddressContent)[] = is_partial === false ? ['line1', 'city', 'country'] : []
+  if (is_business === true) required.push('business_name')
+  return required.filter((field) => isBlank(address[field])).map((field) => ({ field, message: 'is required' }))
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
 // An address as clients see it (interface, section 2.5).

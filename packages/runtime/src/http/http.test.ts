@@ -166,6 +166,19 @@ t.test('converts query values strictly and fills in defaults', async (t) => {
   }
 })
 
+t.test('a repeated query parameter is told that it must be given only once', async (t) => {
+  const { http } = testServer(t)
+  for (const [query, field] of [
+    ['limit=1&limit=2', 'limit'],
+    ['done=true&done=true', 'done'],
+    ['q=a&q=b', 'q'],
+  ] as const) {
+    const { status, message, details } = await refusal(http, { url: `/payments?${query}` })
+    t.same([status, message], [400, `The query is invalid: ${field} must be given only once`])
+    t.strictSame(details.fields, [{ field, message: 'must be given only once' }])
+  }
+})
+
 t.test('answers only what the response schema names', async (t) => {
   const { http } = testServer(t)
   t.strictSame((await http.inject('/view')).json(), { id: 'a', name: null })

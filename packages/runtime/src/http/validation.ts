@@ -43,9 +43,31 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   return (input: unknown) => {
     const value = httpPart === 'body' ? withoutUnknown(schema, input) : decodeText(schema, input, httpPart)
     if (validator.Check(value)) return { value }
-    return { error: invalid(httpPart, validator.Errors(value)) }
+    return { error: invalid(httpPart, fieldsOf(validator.Errors(value), repeatedIn(schema, input, httpPart))) }
   }
 }
+
+export type FieldProblem = { readonly field: string; readonly message: string }
+
+/**
+ * For a route whose bodies have rules beyond their schema: what breaks either is reported in one response.
+ * @param rules what is wrong with a body, which may be anything
+ */
+export const validatorWithRules =
+  (rules: (body: unknown) => readonly FieldProblem[]): FastifySchemaCompiler<TSchema> =>
+  (route) => {
+    const { schema, httpPart } = route
+    if (httpPart !== 'body') return validatorCompiler(route)
+    const validator = Compile(schema)
+    return (input: unknown) => {
+      const value = withoutUnknown(schema, input)
+      const fields = validator.Check(value) ? [] : fieldsOf(validator.Errors(value))
+      // Of one field the first problem is enough.
+      const found = [...fields, ...rules(input)]
+      const problems = found.filter(({ field }, index) => found.findIndex((each) => each.field === field) === index)
+      return problems.length === 0 ? { value } : { error: invalid(httpPart, problems.slice(0, maxDetails)) }
+    }
+  }
 
 /**
  * Reads values as the bodies of a route with this schema are read, for what comes in another way.
@@ -56,7 +78,7 @@ export function bodyReader<Schema extends TSchema>(schema: Schema): (input: unkn
   return (input) => {
     const value = withoutUnknown(schema, input)
     if (validator.Check(value)) return value
-    throw invalid('body', validator.Errors(value))
+    throw invalid('body', fieldsOf(validator.Errors(value)))
   }
 }
 
@@ -106,7 +128,19 @@ const partNames: Readonly<Record<string, string>> = {
   headers: 'The headers are',
 }
 
-function invalid(httpPart: string | undefined, errors: readonly TLocalizedValidationError[]): DomainError {
+/** Parameters of the query that have one value and came several times. */
+function repeatedIn(schema: TSchema, input: unknown, httpPart: string | undefined): readonly string[] {
+  if (httpPart !== 'querystring' || !Type.IsObject(schema) || typeof input !== 'object' || input === null) return []
+  const isRepeated = ([name, value]: [string, unknown]) => {
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    return Array.isArray(value) && property !== undefined && !Type.IsArray(property)
+  }
+  return Object.entries(input)
+    .filter(isRepeated)
+    .map(([name]) => name)
+}
+
+function fieldsOf(errors: readonly TLocalizedValidationError[], repeated: readonly string[] = []): FieldProblem[] {
   const messages = new Map<string, Set<string>>()
   for (const error of errors) {
     for (const { field, message } of explain(error)) {
@@ -114,7 +148,13 @@ function invalid(httpPart: string | undefined, errors: readonly TLocalizedValida
       messages.set(field, (messages.get(field) ?? new Set()).add(message))
     }
   }
-  const fields = [...messages].map(([field, alternatives]) => ({ field, message: oneSentence([...alternatives]) }))
+  return [...messages].map(([field, alternatives]) => ({
+    field,
+    message: repeated.includes(field) ? 'must be given only once' : oneSentence([...alternatives]),
+  }))
+}
+
+function invalid(httpPart: string | undefined, fields: readonly FieldProblem[]): DomainError {
   const [first] = fields
   const reason = first === undefined ? '' : `: ${first.field || 'it'} ${first.message}`
   return new DomainError('invalid_request', `${partNames[httpPart ?? ''] ?? 'The request is'} invalid${reason}`, {
