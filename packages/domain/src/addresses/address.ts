@@ -137,7 +137,7 @@ export function existingAddress(state: AddressState): Address {
  * What every address must have: a place unless it is partial, and a name if it is a business's.
  * @throws DomainError `invalid_request`, naming the fields
  */
-export function requireComplete(address: AddressContent): void {
+function requireComplete(address: AddressContent): void {
   const fields = missingFields(address)
   const [first] = fields
   if (first) throw new DomainError('invalid_request', `${first.field} ${first.message}`, { fields })
