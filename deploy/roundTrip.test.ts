@@ -108,7 +108,7 @@ async function routes(t: Test, deployment: Deployment, id: string) {
     ['PUT', '/payments', 'GET, HEAD'],
     ['GET', '/webhooks/test', 'POST'],
   ] as const) {
-    const { status, headers } = await ask(deployment, path, { method, headers: guest })
+    const { status, headers } = await request(deployment, path, { method, headers: guest })
     t.same([status, headers.get('allow')], [405, allow], `${method} ${path} through the edge`)
   }
   t.match(unknown.body, { success: false })

@@ -76,7 +76,7 @@ t.test('everything that is wrong with a new address is reported in one response'
   const wrong = { name: 1, is_business: true, country: 'XX', email: 'x' }
   const expected = ['address_type', 'name', 'email', 'country', 'line1', 'city', 'business_name']
   const answer = await post(wrong)
-  isInvalid(t, answer, 'POST', expected)
+  assertInvalid(t, answer, 'POST', expected)
   const { fields } = JSON.parse(answer.text).error.details
   t.equal(fields.length, expected.length)
   t.match(
@@ -86,14 +86,14 @@ t.test('everything that is wrong with a new address is reported in one response'
       country: 'must be a country code of ISO 3166-1 alpha-2',
     },
   )
-  isInvalid(t, await post({ ...wrong, is_partial: true }), 'partial', [
+  assertInvalid(t, await post({ ...wrong, is_partial: true }), 'partial', [
     'address_type',
     'name',
     'email',
     'country',
     'business_name',
   ])
-  isInvalid(t, await put(await addressOf(ada), { name: 1, country: 'XX' }), 'PUT', ['name', 'country'])
+  assertInvalid(t, await put(await addressOf(ada), { name: 1, country: 'XX' }), 'PUT', ['name', 'country'])
 })
 
 t.test('text that cannot be stored and numbers that cannot be kept are refused wherever they stand', async (t) => {

@@ -1,6 +1,12 @@
 // What a client sends of an address (interface, section 2.5), and what it says.
 
-import { AddressResource, type AddressState, addressResource, existingAddress, missingFields } from '@paylog/domain/addresses/address'
+import {
+  AddressResource,
+  type AddressState,
+  addressResource,
+  existingAddress,
+  missingFields,
+} from '@paylog/domain/addresses/address'
 import { countryCode } from '@paylog/domain/addresses/countries'
 import { type AddressContent, AddressType, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { DomainError } from '@paylog/domain/errors'

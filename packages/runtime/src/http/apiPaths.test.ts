@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/apiHarness.ts'
 import { methodsOf } from './apiPaths.ts'
 
 t.test('methodsOf names the methods of a path of the API, HEAD beside GET', async (t) => {
@@ -14,7 +14,7 @@ t.test('methodsOf names the methods of a path of the API, HEAD beside GET', asyn
 t.test(
   'a known path with another method is 405 with Allow, on the side that does not serve the path too',
   async (t) => {
-    const { url } = await servedApi(t, {}, async (http) => {
+    const { url } = await apiHarness(t, {}, async (http) => {
       http.get('/payments', async () => ({}))
     })
     for (const [method, path, allow] of [
