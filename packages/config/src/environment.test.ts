@@ -27,7 +27,7 @@ function messageOf(environment: NodeJS.ProcessEnv): string {
   }
 }
 
-t.test('fills in defaults for what is unset or empty, and leaves out what is optional', async (t) => {
+t.test('unset and empty variables get their defaults, and optional ones are left out', async (t) => {
   const config = loadConfig(schema, { KEY: 'k', PORT: '', API: '', OTHER: 'x' })
   t.strictSame(config, {
     PORT: 8080,
@@ -41,7 +41,7 @@ t.test('fills in defaults for what is unset or empty, and leaves out what is opt
   })
 })
 
-t.test('decodes what is set', async (t) => {
+t.test('variables that are set are decoded to their types', async (t) => {
   const config = loadConfig(schema, {
     KEY: ' k ',
     PORT: '0',
@@ -57,7 +57,7 @@ t.test('decodes what is set', async (t) => {
   t.strictSame(config.ORIGINS, ['a', 'b'])
 })
 
-t.test('names every bad variable in one line and shows no value', async (t) => {
+t.test('a bad configuration is reported in one line that names every bad variable and shows no value', async (t) => {
   const message = messageOf({
     PORT: '65536',
     MAX: '11',
@@ -73,7 +73,7 @@ t.test('names every bad variable in one line and shows no value', async (t) => {
   t.notMatch(message, /secret|\n/)
 })
 
-t.test('takes nothing that only looks like a value', async (t) => {
+t.test('malformed ports, booleans, durations and URLs are rejected', async (t) => {
   const bad: Record<string, string[]> = {
     PORT: ['-1', '80.5', '8e3', '0x50', ' 80', '80 '],
     ENABLED: ['1', '0', 'yes', 'TRUE'],
@@ -86,43 +86,47 @@ t.test('takes nothing that only looks like a value', async (t) => {
   }
 })
 
-t.test('cannot be changed', async (t) => {
+t.test('the decoded configuration is frozen', async (t) => {
   const config = loadConfig(schema, { KEY: 'k' })
   t.ok(Object.isFrozen(config))
   t.ok(Object.isFrozen(config.SCHEDULE))
 })
 
-t.test('an age may be longer than a timer, within bounds', async (t) => {
+t.test('an age may be longer than a timer can be, up to 3650 days', async (t) => {
   const ages = Type.Object({ KEPT: ageMs('90d') })
   t.strictSame(loadConfig(ages, {}), { KEPT: 7_776_000_000 })
   t.strictSame(loadConfig(ages, { KEPT: '0' }), { KEPT: 0 })
   for (const KEPT of ['3651d', 'ever', '-1d']) t.throws(() => loadConfig(ages, { KEPT }), { message: /KEPT must be/ })
 })
 
-/** A directory with these files. @returns the path of each */
-async function files<Name extends string>(t: Test, contents: Readonly<Record<Name, string>>) {
+/** Writes the files to a temporary directory. @returns a function from name to path */
+async function writeFiles<Name extends string>(t: Test, contents: Readonly<Record<Name, string>>) {
   const directory = await mkdtemp(join(tmpdir(), 'paylog-config-'))
   t.teardown(() => rm(directory, { recursive: true }))
   for (const [name, content] of Object.entries<string>(contents)) await writeFile(join(directory, name), content)
   return (name: Name | 'missing' | '') => join(directory, name)
 }
 
-t.test('every variable may be kept in a file, with or without a newline at its end', async (t) => {
+t.test('any variable can be read from a file, and one trailing newline is dropped', async (t) => {
   const contents = { plain: 'k', line: 'k\n', windows: 'k\r\n', lines: 'k\n\n', port: '0\n', 'not-ascii ä': ' k ' }
-  const path = await files(t, contents)
+  const path = await writeFiles(t, contents)
   const keyOf = (name: keyof typeof contents) => loadConfig(schema, { KEY_FILE: path(name) }).KEY
   t.equal(keyOf('plain'), 'k')
   t.equal(keyOf('line'), 'k')
   t.equal(keyOf('windows'), 'k')
-  t.equal(keyOf('lines'), 'k\n', 'one newline alone')
+  t.equal(keyOf('lines'), 'k\n', 'only one newline is dropped')
   t.equal(keyOf('not-ascii ä'), ' k ')
   t.equal(loadConfig(schema, { KEY: 'k', PORT_FILE: path('port') }).PORT, 0)
-  t.equal(loadConfig(schema, { KEY: 'k', KEY_FILE: '', OTHER_FILE: path('missing') }).KEY, 'k', 'files of no variable')
+  t.equal(
+    loadConfig(schema, { KEY: 'k', KEY_FILE: '', OTHER_FILE: path('missing') }).KEY,
+    'k',
+    'unknown _FILE variables are ignored',
+  )
   t.equal(loadConfig(schema, { KEY: '', KEY_FILE: path('plain') }).KEY, 'k', 'an empty variable is not set')
 })
 
-t.test('a file that cannot be used is named once, with neither its path nor what is in it', async (t) => {
-  const path = await files(t, { empty: '', newline: '\n', secret: 'secret' })
+t.test('an unusable file is reported once, without its path or content', async (t) => {
+  const path = await writeFiles(t, { empty: '', newline: '\n', secret: 'secret' })
   t.equal(
     messageOf({ KEY_FILE: path('missing') }),
     'Bad configuration: KEY_FILE names a file that cannot be read (ENOENT)',
@@ -141,8 +145,8 @@ t.test('a file that cannot be used is named once, with neither its path nor what
   t.notMatch(message, /secret|paylog-config|\n/)
 })
 
-t.test('variables that have no schema can be read from files, which are then no variables any more', async (t) => {
-  const path = await files(t, { secret: 's\n' })
+t.test('readVariableFiles replaces _FILE variables by the content of their files', async (t) => {
+  const path = await writeFiles(t, { secret: 's\n' })
   const given = { HOOK_1_SECRET_FILE: path('secret'), HOOK_2_SECRET_FILE: path('missing'), OTHER_FILE: 'kept' }
   t.same(
     readVariableFiles(given, (name) => name.startsWith('HOOK_')),
@@ -153,7 +157,7 @@ t.test('variables that have no schema can be read from files, which are then no 
   )
 })
 
-t.test('an override takes the place of a value as well as of a file', async (t) => {
+t.test('an override replaces both NAME and NAME_FILE', async (t) => {
   const env = { A: '1', B_FILE: 'b', C: '3', D_FILE: 'd', E: '5' }
   t.same(withOverrides(env, { A_FILE: 'a', B: '2', C: '4', D_FILE: 'e' }), {
     A_FILE: 'a',

@@ -4,10 +4,10 @@ import type { StaticDecode, TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { BadVariable } from './kinds.ts'
 
-/** The environment does not say what the app needs. Its message is one line for the operator and never shows a value. */
+/** The environment lacks a variable or holds an invalid one. The message is one line for the operator and shows no values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  /** One sentence per bad variable; each begins with the variable's name. */
+  /** One sentence per bad variable, beginning with its name. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
@@ -17,12 +17,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the variables that are kept in files, as secrets are: `NAME_FILE` is the path of a file with the value of `NAME`. One
- * newline at its end is dropped. An empty file is refused: a secret that is missing must not look like one that is not set.
+ * Reads variables from files, for secrets: `NAME_FILE` is the path of a file that holds the value of `NAME`. One trailing
+ * newline is dropped. An empty file is a problem: otherwise a missing secret would look like one that is not set.
  *
- * @param isVariable which names may be given so
- * @returns the environment with their values instead of their paths, and one sentence, which begins with a variable's name,
- *   per file that cannot be used or is given beside its variable; neither path nor content is in it
+ * @param isVariable which names may be read from a file
+ * @returns the environment with the values in place of the paths, and one sentence per unusable file or variable that is
+ *   set twice. Each begins with the variable's name and shows neither path nor content
  */
 export function readVariableFiles(
   env: NodeJS.ProcessEnv,
@@ -45,13 +45,13 @@ export function readVariableFiles(
   return { env: read, problems }
 }
 
-/** Lays some variables over an environment: none is given both by value and by file after that. */
+/** Applies overrides to an environment. Overriding `NAME` also drops `NAME_FILE`, and the other way round. */
 export function withOverrides(env: NodeJS.ProcessEnv, overrides: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isOverridden = (name: string) => `${name}_FILE` in overrides || (variableOfFile(name) ?? name) in overrides
   return { ...Object.fromEntries(Object.entries(env).filter(([name]) => !isOverridden(name))), ...overrides }
 }
 
-/** @returns `NAME` for `NAME_FILE`, nothing for other names */
+/** @returns `NAME` for `NAME_FILE`, undefined for other names */
 export function variableOfFile(fileVariable: string): string | undefined {
   return /^(.+)_FILE$/.exec(fileVariable)?.[1]
 }
@@ -68,25 +68,25 @@ function contentOf(path: string): { readonly value?: string; readonly problem?: 
 
 /**
  * Decodes the environment. An empty variable counts as unset; an unset one takes its schema's default. Each variable may be
- * kept in a file instead; see `readVariableFiles`.
+ * read from a file instead; see `readVariableFiles`.
  *
- * @param schema one `Type.Object` per app, made of the builders of `kinds.ts`; a variable without a default is required unless `Type.Optional`
+ * @param schema one `Type.Object` per app, built from `kinds.ts`; a variable without a default is required unless `Type.Optional`
  * @param env the environment, `process.env` in `main.ts`
- * @param furtherProblems what was found wrong by other means, to be told in the same message
+ * @param furtherProblems problems found by other checks, reported in the same message
  * @returns the decoded values, frozen
- * @throws ConfigError naming every bad variable and what is expected of it, never the value that was given, which may be a secret
+ * @throws ConfigError naming every bad variable and what it must be, never its value, which may be a secret
  */
 export function loadConfig<T extends TObject>(
   schema: T,
-  // biome-ignore lint/style/noProcessEnv: here, and only here, the environment enters; every main.ts calls this once.
+  // biome-ignore lint/style/noProcessEnv: the only place that reads it; every main.ts calls this once.
   env: NodeJS.ProcessEnv = process.env,
   furtherProblems: readonly string[] = [],
 ): Readonly<StaticDecode<T>> {
-  const given = readVariableFiles(env, (name) => name in schema.properties)
-  const problems = [...given.problems]
+  const resolved = readVariableFiles(env, (name) => name in schema.properties)
+  const problems = [...resolved.problems]
   const values: Record<string, unknown> = {}
   for (const [name, variable] of Object.entries(schema.properties)) {
-    const raw = given.env[name] === '' ? undefined : given.env[name]
+    const raw = resolved.env[name] === '' ? undefined : resolved.env[name]
     const text = raw ?? defaultOf(variable)
     if (text === undefined) {
       if (schema.required?.includes(name)) problems.push(`${name} is required`)
@@ -99,13 +99,13 @@ export function loadConfig<T extends TObject>(
     }
   }
   problems.push(...furtherProblems)
-  if (problems.length > 0) throw new ConfigError(eachOnce(problems))
-  // The keys were just walked off the schema itself, so this is the one place where its static type is claimed.
+  if (problems.length > 0) throw new ConfigError(withoutRepeats(problems))
+  // The loop above went over the schema's own keys, so the cast is safe.
   return Object.freeze(values) as Readonly<StaticDecode<T>>
 }
 
-/** A variable whose file cannot be used has said so; it is not missing as well. */
-function eachOnce(problems: readonly string[]): readonly string[] {
+/** Also drops "NAME is required" when there is a problem with `NAME_FILE`. */
+function withoutRepeats(problems: readonly string[]): readonly string[] {
   const variableIn = (problem: string) => problem.split(' ', 1)[0] ?? ''
   const named = new Set(problems.map(variableIn))
   return [...new Set(problems)].filter((problem) => !named.has(`${variableIn(problem)}_FILE`))

@@ -1,13 +1,13 @@
-// The kinds of variables: how each is written in an environment, and what it decodes to.
+// Schema builders for environment variables: port, duration, URL, list and so on.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { Type } from 'typebox'
 
-/** Its message completes the sentence that begins with the variable's name, and never holds the value. */
+/** The message is the rest of a sentence that begins with the variable's name, and never holds the value. */
 export class BadVariable extends Error {
   override readonly name = 'BadVariable'
 }
 
-/** A TCP port, 0 meaning any free one. */
+/** A TCP port; 0 is any free one. */
 export function port(defaultPort?: number) {
   return variable(defaultPort, (text) => wholeNumber(text, 0, 65_535, 'must be a port number from 0 to 65535'))
 }
@@ -17,7 +17,7 @@ export function integer(min: number, max: number, defaultValue?: number) {
   return variable(defaultValue, (text) => wholeNumber(text, min, max, `must be a whole number from ${min} to ${max}`))
 }
 
-/** `true` or `false`. Nothing else: "yes" or "1" silently read as false has switched off too many safeguards elsewhere. */
+/** `true` or `false`. Anything else is an error: reading "yes" or "1" as false would silently switch off safeguards. */
 export function bool(defaultValue?: boolean) {
   return variable(defaultValue, (text) => {
     if (text !== 'true' && text !== 'false') throw new BadVariable('must be true or false')
@@ -39,7 +39,7 @@ export function oneOf<const Word extends string>(words: readonly Word[], default
   })
 }
 
-/** A URL of one of the given schemes, written without the colon: `url(['http', 'https'])`. Decodes to the text as it was given. */
+/** A URL with one of the schemes, such as `url(['http', 'https'])`. Decodes to the unchanged text. */
 export function url(schemes: readonly string[], defaultValue?: string) {
   const expected = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`
   return variable(defaultValue, (value) => {
@@ -49,7 +49,7 @@ export function url(schemes: readonly string[], defaultValue?: string) {
   })
 }
 
-/** Where an HTTP service is: scheme, host and port, without a path. Decodes to the text without a final slash. */
+/** Scheme, host and port of an HTTP service, without a path. Decodes to the text without a trailing slash. */
 export function origin(defaultValue?: string) {
   return variable(defaultValue, (value) => {
     if (!isOrigin(value)) throw new BadVariable('must be a URL such as https://api.example.com, without a path')
@@ -61,7 +61,7 @@ export function origin(defaultValue?: string) {
 export function isOrigin(value: string): boolean {
   const parsed = URL.canParse(value) ? new URL(value) : undefined
   const isBare = parsed !== undefined && `${parsed.origin}/` === parsed.href
-  // A host may be called *.example.com, but whoever writes it means all hosts below.
+  // `*.example.com` is a valid host name, but is always meant as a wildcard, which we do not support.
   return isBare && ['http:', 'https:'].includes(parsed.protocol) && !value.includes('*')
 }
 
@@ -70,7 +70,7 @@ export function durationMs(defaultValue?: string | number) {
   return variable(defaultValue, boundedDurationMs)
 }
 
-/** How old something may get: a duration up to `3650d`, because nobody sleeps that long. Decodes to milliseconds. */
+/** A maximum age: a duration up to `3650d`, longer than a timer can be. Decodes to milliseconds. */
 export function ageMs(defaultValue?: string) {
   return variable(defaultValue, (value) => {
     const ms = parseDurationMs(value)
@@ -84,7 +84,7 @@ export function commaList(defaultValue?: readonly string[]) {
   return variable(defaultValue?.join(','), splitAtCommas)
 }
 
-/** Comma-separated words that each pass a check; `expected` completes the sentence "must be …". */
+/** Comma-separated words that each pass a check. `expected` follows "must be" in the message. */
 export function listOf(isItem: (word: string) => boolean, expected: string, defaultValue?: readonly string[]) {
   return variable(defaultValue?.join(','), (value) => {
     const words = splitAtCommas(value)
@@ -93,7 +93,7 @@ export function listOf(isItem: (word: string) => boolean, expected: string, defa
   })
 }
 
-/** Lines that each match; `expected` completes the sentence "must be …". One newline at the end is dropped. */
+/** Lines that each match. `expected` follows "must be" in the message. One trailing newline is dropped. */
 export function linesOf(line: RegExp, expected: string) {
   return variable(undefined, (value) => {
     const lines = value.replace(/\r?\n$/, '').split(/\r?\n/)
@@ -107,7 +107,7 @@ export function durationListMs(defaultValue?: readonly (string | number)[]) {
   return variable(defaultValue?.join(','), (value) => splitAtCommas(value).map(boundedDurationMs))
 }
 
-// setTimeout takes 32 bits; a longer delay would fire at once.
+// setTimeout takes 32 bits; a longer delay would fire immediately.
 const maxDurationMs = 2 ** 31 - 1
 const maxAgeMs = 3_650 * 24 * 3_600_000
 
@@ -131,7 +131,7 @@ function splitAtCommas(value: string): readonly string[] {
     .filter((word) => word !== '')
 }
 
-// The default is kept in the form in which an operator would write it, so it goes through the same decoder.
+// The default is stored as an operator would write it, so that it goes through the same decoder.
 function variable<Value>(defaultValue: string | number | boolean | undefined, decode: (text: string) => Value) {
   return Type.Decode(
     defaultValue === undefined ? Type.String() : Type.String({ default: String(defaultValue) }),
