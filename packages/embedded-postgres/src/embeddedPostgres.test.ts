@@ -1,4 +1,3 @@
-// A Postgres is made, kept to this machine, killed, taken over and stopped, and the data stays.
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -13,7 +12,7 @@ import { startEmbeddedPostgres } from './embeddedPostgres.ts'
 const log = createLog({ app: 'test', level: 'silent' })
 const owner = new URL('fixtures/postgresOwner.ts', import.meta.url)
 
-// Below a directory that nobody else may enter, like a clone in root's home. Not t.testdir: its files go when the test fails.
+// In a directory closed to other users, like a clone in root's home. t.testdir would not be: its parents are readable.
 function testDirectory(t: Test): string {
   const closed = mkdtempSync(join(tmpdir(), 'paylog-embedded-'))
   chmodSync(closed, 0o700)
@@ -23,7 +22,7 @@ function testDirectory(t: Test): string {
   return directory
 }
 
-/** Stopped with the test, also when nobody expected it to start. */
+/** Starts Postgres and stops it at the end of the test. */
 async function start(t: Test, options: { readonly directory: string; readonly port: number }) {
   const started = await startEmbeddedPostgres({ ...options, log })
   t.teardown(() => started.stop())
@@ -40,76 +39,87 @@ async function query(databaseUrl: string, text: string): Promise<Record<string, 
   }
 }
 
-t.test('makes a database for this machine alone, keeps its data, and survives being killed', async (t) => {
-  const directory = testDirectory(t)
-  const first = await start(t, { directory, port: await freePort() })
-  await query(first.databaseUrl, 'create table kept as select 7 as number')
-  const settings = await query(
-    first.superuserUrl,
-    `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
+t.test(
+  'a new database is private to this machine, keeps its data, and recovers after its process is killed',
+  async (t) => {
+    const directory = testDirectory(t)
+    const first = await start(t, { directory, port: await freePort() })
+    await query(first.databaseUrl, 'create table kept as select 7 as number')
+    const settings = await query(
+      first.superuserUrl,
+      `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
        current_setting('unix_socket_directories') as sockets, lower('ÉCOLE') as lower, current_database() as name`,
-  )
-  t.strictSame(settings, [{ addresses: '127.0.0.1', fsync: 'on', sockets: '', lower: 'école', name: 'paylog' }])
+    )
+    t.strictSame(settings, [{ addresses: '127.0.0.1', fsync: 'on', sockets: '', lower: 'école', name: 'paylog' }])
 
-  const anyone = new URL(first.databaseUrl)
-  anyone.password = 'guessed'
-  await t.rejects(query(anyone.href, 'select 1'), { code: '28P01' })
-  for (const file of ['password', 'superuser-password'])
-    t.equal(statSync(join(directory, file)).mode & 0o777, 0o600, file)
-  await first.stop()
-  await first.stop()
-  t.notOk(first.lost.aborted, 'a stop is no loss')
+    const wrongPassword = new URL(first.databaseUrl)
+    wrongPassword.password = 'guessed'
+    await t.rejects(query(wrongPassword.href, 'select 1'), { code: '28P01' })
+    for (const file of ['password', 'superuser-password'])
+      t.equal(statSync(join(directory, file)).mode & 0o777, 0o600, file)
+    await first.stop()
+    await first.stop()
+    t.notOk(first.lost.aborted, 'a requested stop is not reported as lost')
 
-  const port = String(await freePort())
-  const killed = await startProcess(t, { script: owner, env: { PORT: port, DIRECTORY: directory } })
-  const { databaseUrl } = killed.detail
-  t.type(databaseUrl, 'string')
-  await t.rejects(start(t, { directory, port: await freePort() }), {
-    message: `the database in ${directory} is in use by process ${killed.pid}`,
-  })
-  await killed.kill('SIGKILL')
-  t.strictSame(await query(String(databaseUrl), 'select number from kept'), [{ number: 7 }], 'it was left behind')
+    const port = String(await freePort())
+    const killed = await startProcess(t, { script: owner, env: { PORT: port, DIRECTORY: directory } })
+    const { databaseUrl } = killed.detail
+    t.type(databaseUrl, 'string')
+    await t.rejects(start(t, { directory, port: await freePort() }), {
+      message: `the database in ${directory} is in use by process ${killed.pid}`,
+    })
+    await killed.kill('SIGKILL')
+    t.strictSame(
+      await query(String(databaseUrl), 'select number from kept'),
+      [{ number: 7 }],
+      'the orphaned Postgres still runs',
+    )
 
-  const second = await start(t, { directory, port: await freePort() })
-  t.strictSame(await query(second.databaseUrl, 'select number from kept'), [{ number: 7 }])
-  await t.rejects(query(String(databaseUrl), 'select 1'), { code: 'ECONNREFUSED' }, 'the one left behind is gone')
+    const second = await start(t, { directory, port: await freePort() })
+    t.strictSame(await query(second.databaseUrl, 'select number from kept'), [{ number: 7 }])
+    await t.rejects(
+      query(String(databaseUrl), 'select 1'),
+      { code: 'ECONNREFUSED' },
+      'the orphaned Postgres is stopped',
+    )
 
-  const lost = once(second.lost, 'abort')
-  const pid = Number.parseInt(readFileSync(join(directory, 'cluster', 'postmaster.pid'), 'utf8'), 10)
-  // Somebody cleans up: a loss is told all the same.
-  rmSync(join(directory, 'postgres.log'))
-  process.kill(pid, 'SIGKILL')
-  await lost
-  t.equal(second.lost.reason.message, 'Postgres ended (SIGKILL): it said nothing')
-})
+    const lost = once(second.lost, 'abort')
+    const pid = Number.parseInt(readFileSync(join(directory, 'cluster', 'postmaster.pid'), 'utf8'), 10)
+    // `lost` must abort even without a log file.
+    rmSync(join(directory, 'postgres.log'))
+    process.kill(pid, 'SIGKILL')
+    await lost
+    t.equal(second.lost.reason.message, 'Postgres ended (SIGKILL): no log output')
+  },
+)
 
-t.test('the role of the service owns its database, and is no superuser', async (t) => {
+t.test('the role of the service owns its database and is not a superuser', async (t) => {
   const { databaseUrl, superuserUrl } = await start(t, { directory: testDirectory(t), port: await freePort() })
   const role =
     'select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls from pg_roles where rolname = current_user'
   const none = { rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolreplication: false, rolbypassrls: false }
   t.strictSame(await query(databaseUrl, role), [none])
   await query(databaseUrl, 'create extension pg_trgm')
-  for (const refused of [
+  for (const statement of [
     "copy (select 1) to program 'true'",
     "select pg_read_file('/etc/passwd')",
     'create role another',
   ])
-    await t.rejects(query(databaseUrl, refused), { code: '42501' }, refused)
+    await t.rejects(query(databaseUrl, statement), { code: '42501' }, statement)
   t.match(await query(superuserUrl, role), [{ rolsuper: true }])
 })
 
-t.test('a database of an earlier version, whose service was superuser, is refused in one sentence', async (t) => {
+t.test('a database whose service role was superuser is rejected and left untouched', async (t) => {
   const directory = testDirectory(t)
   mkdirSync(join(directory, 'cluster'))
   writeFileSync(join(directory, 'password'), 'former')
   await t.rejects(start(t, { directory, port: await freePort() }), {
-    message: `the database in ${directory} is of an earlier version, in which Paylog was its superuser: move it away and start again`,
+    message: `the database in ${directory} was created by an earlier version, which ran Paylog as superuser: move it away and start again`,
   })
-  t.same(readdirSync(join(directory, 'cluster')), [], 'nothing of it is touched')
+  t.same(readdirSync(join(directory, 'cluster')), [], 'its files are untouched')
 })
 
-t.test('says that the port is in use', async (t) => {
+t.test('starting on a port that is in use fails with a message that names the port', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
@@ -120,7 +130,7 @@ t.test('says that the port is in use', async (t) => {
   })
 })
 
-t.test('stops its Postgres with its process', async (t) => {
+t.test('Postgres shuts down cleanly when the process that started it stops', async (t) => {
   const directory = testDirectory(t)
   const app = await startProcess(t, { script: owner, env: { PORT: String(await freePort()), DIRECTORY: directory } })
   await app.stop()

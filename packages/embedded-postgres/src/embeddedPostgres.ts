@@ -1,4 +1,4 @@
-// A Postgres of our own for machines that have none: made, started and stopped as a child process.
+// Creates, starts and stops an embedded Postgres as a child process, for local mode.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,19 +12,19 @@ import { stopOrphan } from './postgresOrphan.ts'
 import { findPostgresProgram, type PostgresProgram, type RunAs } from './postgresProgram.ts'
 
 const readyTimeoutMs = 30_000
-// Shorter than the ten seconds that an app has to stop, so that a hanging Postgres is ended by us and not beside us.
+// Shorter than the ten seconds that an app has to stop, so that we still get to end a hanging Postgres.
 const stopTimeoutMs = 8_000
 const pollMs = 20
 const logLimitBytes = 5 * 1024 * 1024
 const superuser = 'postgres'
-/** The service's: it owns its database, and may do nothing beyond. */
+/** The role of the service: it owns its database and has no other privileges. */
 const user = 'paylog'
 const database = 'paylog'
-/** Files with passwords, for their owner's eyes only. */
+/** Password files, readable by their owner only. */
 const superuserPasswordFile = 'superuser-password'
 const passwordFile = 'password'
 
-// Reachable from this machine only, and only with the password. Every commit is on disk when it is acknowledged.
+// Reachable from this machine only, with the password. A commit is on disk before it is acknowledged.
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -32,7 +32,7 @@ const settings = {
   shared_buffers: '64MB',
   max_wal_size: '512MB',
   synchronous_commit: 'on',
-  // Nobody replicates from here, so the log holds no more than recovery needs.
+  // There are no replicas, so the WAL needs only what recovery needs.
   wal_level: 'minimal',
   max_wal_senders: '0',
   jit: 'off',
@@ -41,28 +41,28 @@ const settings = {
   log_checkpoints: 'off',
 }
 
-// The data directory is named by way of the working directory: that is entered before the user is changed, so it may lie
-// where the user that Postgres runs as could not get to (in root's home).
+// We pass the data directory as the working directory: it is entered before the user changes, so it may lie in a place
+// that the user of Postgres cannot reach, such as root's home.
 const dataDirectory = (cluster: string) => (process.platform === 'linux' ? '/proc/self/cwd' : cluster)
 
 export type EmbeddedPostgres = {
-  /** Of the database `paylog`, as its owner, who may do nothing elsewhere. */
+  /** Connects to the database `paylog` as its owner, an ordinary role. */
   readonly databaseUrl: string
-  /** The same database as the server's superuser, for tests and repairs. */
+  /** Connects to the same database as superuser, for tests and repairs. */
   readonly superuserUrl: string
-  /** Aborts, with the reason, when Postgres ends without having been asked to. */
+  /** Aborts with the reason when Postgres ends unexpectedly. */
   readonly lost: AbortSignal
   stop(): Promise<void>
 }
 
 /**
- * Starts the Postgres of a directory on 127.0.0.1, making it first where the directory is new. A Postgres that a killed
- * process left running on the directory is stopped before.
+ * Starts the Postgres of a directory on 127.0.0.1, and creates the database if the directory is new. First stops a Postgres
+ * that a killed process left running on the directory.
  *
- * @param options `directory` holds the data, the passwords (readable by their owner only) and `postgres.log`; what is not
- *   durable outlives a killed Postgres, and no loss of power; `signal` breaks off the making of a new database
- * @throws when the port is in use, Postgres does not start, or the database is one of an earlier version, in which the
- *   service was superuser; the message says why
+ * @param options `directory` holds the data, the passwords (readable by their owner only) and `postgres.log`; without
+ *   `isDurable`, data survives a killed Postgres but not a power failure; `signal` cancels the creation of a new database
+ * @throws when the port is in use, Postgres does not start, or the database was created by an earlier version, which ran the
+ *   service as superuser
  */
 export async function startEmbeddedPostgres({
   directory,
@@ -83,12 +83,12 @@ export async function startEmbeddedPostgres({
   const program = await ownedProgram(cluster)
   if ((await exists(cluster)) && !(await exists(join(directory, superuserPasswordFile))))
     throw new Error(
-      `the database in ${directory} is of an earlier version, in which Paylog was its superuser: move it away and start again`,
+      `the database in ${directory} was created by an earlier version, which ran Paylog as superuser: move it away and start again`,
     )
   const passwords = {
-    // initdb opens it once more, as the user that it runs as.
-    [superuser]: await ownPassword(join(directory, superuserPasswordFile), program.runAs),
-    [user]: await ownPassword(join(directory, passwordFile), {}),
+    // initdb reopens this file as the user that it runs as.
+    [superuser]: await readOrCreatePassword(join(directory, superuserPasswordFile), program.runAs),
+    [user]: await readOrCreatePassword(join(directory, passwordFile), {}),
   }
   if (!(await exists(cluster))) await initialise(program, directory, cluster, signal)
   const child = await spawnPostgres(program, directory, cluster, {
@@ -109,13 +109,14 @@ export async function startEmbeddedPostgres({
     throw error
   }
   void exited.then(async ([code, signal]) => {
-    if (!stop.asked()) lost.abort(new Error(`Postgres ended (${signal ?? code}): ${await lastLogError(directory)}`))
+    if (!stop.isRequested())
+      lost.abort(new Error(`Postgres ended (${signal ?? code}): ${await lastLogError(directory)}`))
   })
-  log.info({ port, directory }, 'Postgres is up')
+  log.info({ port, directory }, 'Postgres started')
   return { databaseUrl: url(user, database), superuserUrl: url(superuser, database), lost: lost.signal, stop }
 }
 
-// Data that an ordinary user made stays that user's, also when root starts it.
+// Data that an ordinary user created stays with that user, even if root starts Postgres later.
 async function ownedProgram(cluster: string): Promise<PostgresProgram> {
   const program = await findPostgresProgram()
   if (program.runAs.uid === undefined || !(await exists(cluster))) return program
@@ -123,7 +124,7 @@ async function ownedProgram(cluster: string): Promise<PostgresProgram> {
   return { ...program, runAs: { uid, gid } }
 }
 
-async function ownPassword(file: string, { uid, gid }: RunAs): Promise<string> {
+async function readOrCreatePassword(file: string, { uid, gid }: RunAs): Promise<string> {
   if (!(await exists(file))) {
     const unfinished = `${file}.${process.pid}`
     await writeFile(unfinished, randomBytes(24).toString('hex'), { mode: 0o600, flush: true })
@@ -133,7 +134,7 @@ async function ownPassword(file: string, { uid, gid }: RunAs): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-// Made beside its place and renamed when complete: an interrupted start leaves nothing that looks like a database.
+// Created under a temporary name and renamed when complete, so that an interrupted start leaves no half-made database.
 async function initialise(
   { initdb, runAs }: PostgresProgram,
   directory: string,
@@ -153,13 +154,13 @@ async function initialise(
       '--auth=scram-sha-256',
       '--pwfile=/dev/stdin',
       '--encoding=UTF8',
-      // The same order and the same upper and lower case on every machine, whatever locales it has.
+      // The same collation and case rules on every machine, whatever its locales.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
     ]
     const child = spawn(initdb, flags, { ...runAs, cwd: unfinished, env: {}, stdio: [password.fd, 'ignore', 'pipe'] })
-    // initdb removes what it wrote. We wait for that below, because the next start uses the same directory.
+    // initdb removes what it wrote. We wait for that below because the next start uses the same directory.
     signal?.addEventListener('abort', () => child.kill(), { once: true })
     let errorOutput = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -168,7 +169,7 @@ async function initialise(
     const [code] = await once(child, 'close')
     if (code !== 0) {
       await rm(unfinished, { recursive: true, force: true })
-      throw new Error(`the database could not be made: ${errorOutput.trim()}`)
+      throw new Error(`the database could not be created: ${errorOutput.trim()}`)
     }
   } finally {
     await password.close()
@@ -201,21 +202,21 @@ async function spawnPostgres(
   }
 }
 
-function createStop(child: ChildProcess, exited: Promise<unknown>): { (): Promise<void>; asked(): boolean } {
+function createStop(child: ChildProcess, exited: Promise<unknown>): { (): Promise<void>; isRequested(): boolean } {
   let isRequested = false
-  // SIGINT is Postgres' fast stop: sessions are ended, everything is written. This one is for a process.exit elsewhere.
+  // SIGINT is a fast shutdown: Postgres ends the sessions and writes everything. The exit handler covers process.exit.
   const interrupt = () => child.kill('SIGINT')
   process.once('exit', interrupt)
   const stop = async () => {
     isRequested = true
     process.removeListener('exit', interrupt)
     interrupt()
-    const overdue = setTimeout(() => child.kill('SIGQUIT'), stopTimeoutMs)
-    // One that failed at once may have gone before anybody listened.
+    const forceTimer = setTimeout(() => child.kill('SIGQUIT'), stopTimeoutMs)
+    // A child that failed early may have exited before we listened for it.
     if (isRunning(child)) await exited
-    clearTimeout(overdue)
+    clearTimeout(forceTimer)
   }
-  return Object.assign(stop, { asked: () => isRequested })
+  return Object.assign(stop, { isRequested: () => isRequested })
 }
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
@@ -245,10 +246,10 @@ async function startFailure(directory: string, port: number): Promise<Error> {
 }
 
 async function lastLogError(directory: string): Promise<string> {
-  // Postgres may have ended because somebody took its directory away, and the log with it.
+  // Postgres may have ended because its directory was deleted, log included.
   const text = await readFile(join(directory, 'postgres.log'), 'utf8').catch(() => '')
   const lines = text.trim().split('\n')
-  return lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) || lines.at(-1) || 'it said nothing'
+  return lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) || lines.at(-1) || 'no log output'
 }
 
 async function ensureDatabase(url: string, password: string): Promise<void> {

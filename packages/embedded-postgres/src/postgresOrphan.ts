@@ -1,4 +1,4 @@
-// The Postgres that a killed process left behind on a data directory.
+// Finds and stops an orphan: a Postgres that a killed process left running on a data directory.
 import { execFile } from 'node:child_process'
 import { readFile, readlink, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,19 +12,18 @@ const maxStopMs = 20_000
 const pollMs = 20
 
 /**
- * Stops a Postgres that still runs on the cluster although the process that started it is gone, and notes this process as
- * the one that will have started the next.
+ * Stops a Postgres whose owner, the process that started it, is gone. Then records this process as the owner.
  *
- * @throws when the process that started it lives: then the directory is in use, not orphaned
+ * @throws when the owner is still alive: the directory is in use
  */
 export async function stopOrphan(directory: string, cluster: string, log: Logger): Promise<void> {
   const ownerFile = join(directory, 'owner')
   const postmaster = await findPostmaster(cluster)
   if (postmaster !== undefined) {
     const owner = Number(await readFile(ownerFile, 'utf8').catch(() => ''))
-    // An orphan gets another parent. While its parent is the recorded one, no process id was ever used twice.
+    // An orphan gets another parent. If the parent is still the recorded owner, the owner lives and its pid was not reused.
     if (postmaster.parent === owner) throw new Error(`the database in ${directory} is in use by process ${owner}`)
-    log.warn({ pid: postmaster.pid, directory }, 'stopping a Postgres that was left behind')
+    log.warn({ pid: postmaster.pid, directory }, 'stopping an orphaned Postgres')
     await stopPostmaster(cluster, postmaster.pid)
   }
   await writeFile(ownerFile, String(process.pid), { mode: 0o600 })
@@ -36,7 +35,7 @@ async function stopPostmaster(cluster: string, pid: number): Promise<void> {
   let isForced = false
   while ((await findPostmaster(cluster))?.pid === pid) {
     const waitedMs = performance.now() - startedAt
-    if (waitedMs > maxStopMs) throw new Error(`a Postgres that was left behind (pid ${pid}) does not stop`)
+    if (waitedMs > maxStopMs) throw new Error(`the orphaned Postgres (pid ${pid}) does not stop`)
     if (waitedMs > fastStopMs && !isForced) {
       isForced = true
       process.kill(pid, 'SIGQUIT')
@@ -45,7 +44,7 @@ async function stopPostmaster(cluster: string, pid: number): Promise<void> {
   }
 }
 
-// The pid file alone proves nothing: after a crash its number may belong to anybody.
+// The pid file alone proves nothing: after a crash another process may have the pid.
 async function findPostmaster(cluster: string): Promise<{ pid: number; parent: number } | undefined> {
   const file = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
   const pid = Number.parseInt(file, 10)
@@ -53,7 +52,7 @@ async function findPostmaster(cluster: string): Promise<{ pid: number; parent: n
   try {
     return process.platform === 'linux' ? await inspectByProc(cluster, pid) : await inspectByPs(pid)
   } catch {
-    // There is no such process.
+    // No such process.
     return undefined
   }
 }

