@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import t, { type Test } from 'tap'
-import { createIdentityBackend, readInstant } from './backend.ts'
+import { createIdentityBackend, parseInstant } from './backend.ts'
 
 const expiresAt = '2099-01-01T00:00:00Z'
 const valid = { success: true, user: { id: 'u1', email: 'u@example.com' }, session: { expiresAt } }
@@ -11,11 +11,11 @@ const user = { user_id: 'u1', user_email: 'u@example.com', user_type: 'user' }
 const identityUnavailable = { code: 'identity_unavailable' }
 const respond = (response: ServerResponse) => response.writeHead(200, json).end(JSON.stringify(valid))
 
-/** A backend that answers like this, what it has seen, and the client that asks it. */
+/** Starts a backend with this listener. @returns its counters, and a client of it */
 async function startBackend(t: Test, timeoutMs: number, listener: RequestListener) {
-  const seen = { connections: 0, questions: 0 }
+  const seen = { connections: 0, requests: 0 }
   const server = createServer((request, response) => {
-    seen.questions += 1
+    seen.requests += 1
     listener(request, response)
   })
   server.on('connection', () => {
@@ -39,49 +39,49 @@ async function durationOf(work: Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-t.test('more silent questions than there are connections end in time, and leave room for the next', async (t) => {
+t.test('300 unanswered validations over 64 connections time out together, and later ones succeed', async (t) => {
   const state = { silent: true }
   const { seen, backend } = await startBackend(t, 1_000, (_, response) => {
     if (!state.silent) respond(response)
   })
-  const questions = Array.from({ length: 300 }, () => backend.validateSession('s'))
-  const ms = await durationOf(Promise.allSettled(questions))
-  for (const question of questions) await t.rejects(question, identityUnavailable)
-  t.ok(ms < 4_000, `after ${ms} ms, the wait for a connection included`)
-  t.ok(seen.questions < 200, `${seen.questions} were sent: the connections there are, and what came free at the end`)
+  const requests = Array.from({ length: 300 }, () => backend.validateSession('s'))
+  const ms = await durationOf(Promise.allSettled(requests))
+  for (const request of requests) await t.rejects(request, identityUnavailable)
+  t.ok(ms < 4_000, `timed out after ${ms} ms, including the wait for a connection`)
+  t.ok(seen.requests < 200, `${seen.requests} requests were sent`)
 
   state.silent = false
-  const healed = await Promise.all(Array.from({ length: 100 }, () => backend.validateSession('s')))
-  t.same(healed, Array(100).fill(user))
-  t.ok(seen.questions < 300, `${seen.questions} were sent: what came too late was not`)
-  t.ok(seen.connections < 250, `${seen.connections} connections: what came too late has cost none`)
+  const validated = await Promise.all(Array.from({ length: 100 }, () => backend.validateSession('s')))
+  t.same(validated, Array(100).fill(user))
+  t.ok(seen.requests < 300, `${seen.requests} requests were sent: not those that timed out while waiting`)
+  t.ok(seen.connections < 250, `${seen.connections} connections: none for requests that timed out while waiting`)
 })
 
-t.test('the limit is the same where no connection comes about', async (t) => {
+t.test('a validation times out when the TLS handshake never completes', async (t) => {
   const silent = createTcpServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
-  // Nobody answers the first words of TLS, and what is beyond the connections waits for its turn to say them.
+  // The server never answers a TLS hello, and 70 requests are more than there are connections.
   const backend = createIdentityBackend({ authUrl: `https://127.0.0.1:${port}`, service: 'payments', timeoutMs: 1_000 })
   t.teardown(async () => {
     await backend.close()
     silent.close()
   })
-  const questions = Array.from({ length: 70 }, () => t.rejects(backend.validateToken('g'), identityUnavailable))
-  const ms = await durationOf(Promise.all(questions))
+  const requests = Array.from({ length: 70 }, () => t.rejects(backend.validateToken('g'), identityUnavailable))
+  const ms = await durationOf(Promise.all(requests))
   t.ok(ms < 1_900, `after ${ms} ms`)
 })
 
-t.test('the limit is for both attempts together', async (t) => {
+t.test('the timeout covers both attempts when a validation is retried', async (t) => {
   const { seen, backend } = await startBackend(t, 2_000, (request) => {
-    if (seen.questions === 1) setTimeout(() => request.socket.destroy(), 1_000)
+    if (seen.requests === 1) setTimeout(() => request.socket.destroy(), 1_000)
   })
   const ms = await durationOf(t.rejects(backend.validateSession('s'), identityUnavailable))
-  t.equal(seen.questions, 2)
+  t.equal(seen.requests, 2)
   t.ok(ms < 2_900, `after ${ms} ms`)
 })
 
-t.test('a refusal counts from its first line, and its connection is closed when it never ends', async (t) => {
+t.test('a 401 counts as soon as its head arrives, and its connection is closed when the body never ends', async (t) => {
   const closed = Promise.withResolvers<void>()
   const { backend } = await startBackend(t, 1_000, (request, response) => {
     request.socket.on('close', () => closed.resolve())
@@ -91,15 +91,15 @@ t.test('a refusal counts from its first line, and its connection is closed when 
   await closed.promise
 })
 
-t.test('a refusal that is cut short is one all the same', async (t) => {
+t.test('a 401 whose body is cut short still rejects the token, without a retry', async (t) => {
   const { seen, backend } = await startBackend(t, 2_000, (request, response) => {
     response.writeHead(401, { 'content-length': 100 }).write('{', () => request.socket.end())
   })
   t.equal(await backend.validateToken('g'), undefined)
-  t.equal(seen.questions, 1)
+  t.equal(seen.requests, 1)
 })
 
-t.test('an answer is read whole, in whatever pieces it comes', async (t) => {
+t.test('a response with early hints, a byte order mark and split UTF-8 characters is decoded', async (t) => {
   const bytes = Buffer.from(`\ufeff${JSON.stringify({ ...valid, user: { ...valid.user, userType: 'café' } })}`)
   const { backend } = await startBackend(t, 2_000, (_, response) => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' })
@@ -110,16 +110,16 @@ t.test('an answer is read whole, in whatever pieces it comes', async (t) => {
   t.same(await backend.validateSession('s'), { ...user, user_type: 'café' })
 })
 
-t.test('closing drops what is unanswered and what waits for a connection', async (t) => {
+t.test('closing the client rejects pending and waiting validations', async (t) => {
   const { backend } = await startBackend(t, 30_000, () => undefined)
-  const questions = Array.from({ length: 70 }, () => backend.validateSession('s'))
-  const refused = Promise.all(questions.map((question) => t.rejects(question, identityUnavailable)))
+  const requests = Array.from({ length: 70 }, () => backend.validateSession('s'))
+  const rejections = Promise.all(requests.map((request) => t.rejects(request, identityUnavailable)))
   await backend.close()
-  await refused
+  await rejections
   await t.rejects(backend.validateSession('s'), identityUnavailable)
 })
 
-t.test('a number is seconds as long as it would be long past as milliseconds', async (t) => {
-  t.equal(readInstant(99_999_999_999), 99_999_999_999_000)
-  t.equal(readInstant(100_000_000_000), 100_000_000_000)
+t.test('a numeric expiry below 100,000,000,000 is seconds, otherwise milliseconds', async (t) => {
+  t.equal(parseInstant(99_999_999_999), 99_999_999_999_000)
+  t.equal(parseInstant(100_000_000_000), 100_000_000_000)
 })

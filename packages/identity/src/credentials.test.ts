@@ -8,11 +8,11 @@ const session = (value: string) => ({ kind: 'session', value })
 const guest = (value: string) => ({ kind: 'guest_token', value })
 const unusable = { kind: 'unusable' }
 
-t.test('a request without a credential presents none', async (t) => {
+t.test('a request without credentials has none', async (t) => {
   t.same(presented({ 'user-agent': 'x' }, { page: '1' }), [])
 })
 
-t.test('all ways at once are tried in the order of the interface [5-order]', async (t) => {
+t.test('credentials of all kinds are tried in the order of the interface [5-order]', async (t) => {
   const headers = { authorization: 'Bearer a', 'x-session-id': 'b', 'x-guest-token': 'c' }
   t.same(presented(headers, { token: 'e', session_id: 'd' }), [
     session('a'),
@@ -23,13 +23,13 @@ t.test('all ways at once are tried in the order of the interface [5-order]', asy
   ])
 })
 
-t.test('the Authorization header takes both schemes, in any case [5-authorization]', async (t) => {
+t.test('the Authorization header accepts the schemes Bearer and Token in any case [5-authorization]', async (t) => {
   t.same(presented({ authorization: 'Token g' }), [guest('g')])
   t.same(presented({ authorization: 'TOKEN  g' }), [guest('g')])
   t.same(presented({ authorization: 'bearer s' }), [session('s')])
 })
 
-t.test('what is present and can be no credential is not the same as nothing', async (t) => {
+t.test('a malformed credential is unusable, not missing', async (t) => {
   for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', 'abc', 'Bearer a b', 'Bearer a, Bearer b'])
     t.same(presented({ authorization }), [unusable], authorization)
   t.same(presented({ 'x-session-id': '' }), [unusable])

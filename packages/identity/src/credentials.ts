@@ -1,17 +1,17 @@
-// Which credentials a request presents, and in which order they count (interface, section 5).
+// Extracts the credentials of a request, in the order in which they are tried (interface, section 5).
 import type { IncomingHttpHeaders } from 'node:http'
 
 export type PresentedCredential =
   | { readonly kind: 'session' | 'guest_token'; readonly value: string }
-  /** Something was presented that can be no credential: the caller is not anonymous, and is not known by it either. */
+  /** Present but malformed: the caller is neither anonymous nor authenticated by it. */
   | { readonly kind: 'unusable' }
 
-/** Longer than any credential that an identity backend hands out; what is longer is refused without asking it. */
+/** Longer than any credential of an identity backend. Longer values are rejected without asking it. */
 const maxCredentialLength = 1024
 
 /**
  * The credentials of a request in the order in which they are tried: the Authorization header, X-Session-ID,
- * X-Guest-Token, the `session_id` query parameter, the `token` query parameter. Nothing for an anonymous request.
+ * X-Guest-Token, the `session_id` query parameter, the `token` query parameter. Empty for an anonymous request.
  *
  * @param request `query` is the parsed query string: a repeated parameter is an array
  */
@@ -49,8 +49,8 @@ function authorizationCredential(value: unknown): PresentedCredential {
 }
 
 /**
- * Only visible ASCII makes a credential. That also refuses a header sent twice, which Node joins with a comma and a
- * space, and a repeated query parameter, which is an array: taking one of two would be a guess.
+ * A credential is visible ASCII. This also excludes a header that was sent twice, which Node joins with a comma and a
+ * space, and a repeated query parameter, which is an array: choosing one of two would be a guess.
  */
 function credential(kind: 'session' | 'guest_token', value: unknown): PresentedCredential {
   const usable = typeof value === 'string' && value.length <= maxCredentialLength && /^[\x21-\x7e]+$/.test(value)

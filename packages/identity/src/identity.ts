@@ -1,4 +1,4 @@
-// Turns a request into the actor behind it.
+// Identifies the caller of a request by its credentials.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { commaList, text, url } from '@paylog/config/kinds'
@@ -8,36 +8,34 @@ import { type StaticDecode, Type } from 'typebox'
 import { createIdentityBackend } from './backend.ts'
 import { type PresentedCredential, presentedCredentials } from './credentials.ts'
 
-/** The e-mail that a guest token stood for while it was valid, by the token's hash; nothing for one that is not known. */
+/** Finds the e-mail of an expired guest token by its hash; undefined when it is not known. */
 export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>
 
 type PresentedRequest = {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
-  /** Told of each credential that was looked at and is not valid, also when another one is. */
+  /** Called for each invalid credential, even when a later one is valid. */
   readonly onInvalid?: () => void
 }
 
 export type Identity = {
   /**
-   * The caller behind a request; anonymous when no credential was presented. Each presented one is tried in the
-   * interface's order until one is valid.
-   * @throws DomainError `unauthenticated` when none of them is valid, `identity_unavailable` when the backend cannot
-   *   tell: a later credential must not speak for an earlier one that may be valid.
+   * Identifies the caller; anonymous when the request has no credentials. Tries each credential in the interface's order
+   * until one is valid.
+   * @throws DomainError `unauthenticated` when none is valid, `identity_unavailable` when the backend could not check one:
+   *   no later credential is tried then, because the earlier one may be valid
    */
   actorOf(request: PresentedRequest): Promise<Actor>
   /**
-   * The same, but when the backend has found every credential invalid, those that were presented as guest tokens are
-   * looked up, in the same order: the first that is known makes its guest the caller.
-   * @returns what finds the caller; it throws what `actorOf` and `emailOf` throw
+   * Like `actorOf`, but when the backend rejects every credential, looks up those presented as guest tokens, in the same
+   * order. The first known one identifies the caller.
+   * @returns a function that throws what `actorOf` and `emailOf` throw
    */
   actorOrRemembered(emailOf: EmailOfToken): (request: PresentedRequest) => Promise<Actor>
   close(): Promise<void>
 }
 
-/**
- * @param options `adminUserTypes` are the `userType`s of administrators; `timeoutMs` is how long one validation may take
- */
+/** @param options `adminUserTypes` are the `userType`s of administrators; `timeoutMs` limits each validation */
 export function createIdentity(options: {
   readonly authUrl: string
   readonly service: string
@@ -109,12 +107,10 @@ function throwUnauthenticated(): never {
   throw new DomainError('unauthenticated', 'The credential is not valid, has expired or was revoked')
 }
 
-/** What is kept of a guest token: enough to recognise it, not enough to use it. */
+/** We store only this hash of a guest token: enough to recognise it, not enough to use it. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
-
-// The identity backend that the environment names, for both sides of the API.
 
 export const identityVariables = {
   AUTH_URL: url(['http', 'https']),
@@ -125,7 +121,7 @@ const IdentityConfig = Type.Object(identityVariables)
 
 const timeoutMs = 2_000
 
-/** The backend that the configuration names; `close` ends its connections. */
+/** Creates the identity from the configuration. `close` ends its connections to the backend. */
 export function configuredIdentity(config: Readonly<StaticDecode<typeof IdentityConfig>>): Identity {
   return createIdentity({
     authUrl: config.AUTH_URL,

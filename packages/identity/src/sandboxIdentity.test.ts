@@ -1,4 +1,3 @@
-// The stand-in answers as the interface says that the identity backend does, so that what works with it works with that one.
 import { once } from 'node:events'
 import t from 'tap'
 import { createSandboxIdentity } from './sandboxIdentity.ts'
@@ -20,9 +19,9 @@ t.teardown(() => {
 const address = backend.address()
 const authUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`
 
-t.test('a session is answered with every field of the interface [5-session-call]', async (t) => {
-  const question = { method: 'POST', body: '{"sessionId":"s1"}', headers: { 'content-type': 'application/json' } }
-  t.same(await (await fetch(`${authUrl}/auth/payments/validate`, question)).json(), {
+t.test('the sandbox returns every field of the interface for a session [5-session-call]', async (t) => {
+  const request = { method: 'POST', body: '{"sessionId":"s1"}', headers: { 'content-type': 'application/json' } }
+  t.same(await (await fetch(`${authUrl}/auth/payments/validate`, request)).json(), {
     success: true,
     user: { ...user, firstName: 'Ada', lastName: 'Example', isVerified: true },
     session: { id: 's1', userId: 'u1', expiresAt: anHourAhead },
@@ -30,7 +29,7 @@ t.test('a session is answered with every field of the interface [5-session-call]
 })
 
 t.test(
-  'a guest token is answered with every field of the interface, and lives an hour [5-token-lifetime]',
+  'the sandbox returns every field of the interface for a guest token, expiring in an hour [5-token-lifetime]',
   async (t) => {
     t.same(await (await fetch(`${authUrl}/auth/token/validate?token=g1`)).json(), {
       success: true,

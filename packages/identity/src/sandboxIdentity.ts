@@ -1,8 +1,8 @@
-// A stand-in for the identity backend, for local mode and for tests: it knows only whom it was given.
+// A fake identity backend for local mode and tests, with a fixed list of sessions and guest tokens.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** `expires_at: null` never expires: every answer names a time one hour ahead. */
+/** With `expires_at: null` the session never expires: every response gives a time one hour ahead. */
 export type SandboxSession = {
   readonly session_id: string
   readonly user: { readonly id: string; readonly email: string; readonly name: string; readonly userType: string }
@@ -15,17 +15,17 @@ export type SandboxGuestToken = {
   readonly expires_at: string | null
 }
 
-/** How the backend misbehaves: it drops the connection, never answers, or answers this. */
+/** How the backend misbehaves: drops the connection, never responds, or sends this response. */
 export type SandboxFault = 'drop' | 'silent' | { readonly status: number; readonly body: string }
 
 const lifetimeMs = 3_600_000
 const maxRequestLength = 16 * 1024
 
 /**
- * Answers `POST /auth/<service>/validate` and `GET /auth/token/validate` as the identity backend does (interface,
- * section 5). The caller makes it listen, and closes it.
+ * Serves `POST /auth/<service>/validate` and `GET /auth/token/validate` like the identity backend (interface, section 5).
+ * The caller starts listening and closes it.
  *
- * @param options `fault` is asked before every answer, so that a test can break the backend and heal it
+ * @param options `fault` is called before every response, so that a test can break and restore the backend
  */
 export function createSandboxIdentity(options: {
   readonly sessions: readonly SandboxSession[]
@@ -114,8 +114,7 @@ function sessionIdIn(requestBody: string): string | undefined {
   }
 }
 
-// The people of local mode. They are made up, and only the sandbox identity backend knows them.
-
+/** Invented users of local mode, known only to the sandbox backend. */
 export const demoSessions: readonly SandboxSession[] = [
   {
     session_id: 'demo-session',

@@ -128,7 +128,7 @@ async function closesTheDoor(t: Test, authUrl: string): Promise<number> {
       success: false,
       error: {
         code: 'identity_unavailable',
-        message: 'The identity backend cannot tell who is calling; try again',
+        message: 'The identity backend is unavailable; try again',
         request_id: error.request_id,
       },
     })
