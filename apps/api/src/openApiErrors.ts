@@ -35,8 +35,8 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     message: 'The method PATCH is not allowed here; this path has GET, HEAD, POST',
   },
   idempotency_key_in_flight: {
-    why: 'The first request with this Idempotency-Key is still being worked on; try again.',
-    message: 'The first request with this key is still being worked on',
+    why: 'The first request with this Idempotency-Key is still in progress; try again.',
+    message: 'The first request with this key is still in progress',
   },
   concurrent_modification: {
     why: 'Others changed the same thing all the time; try again.',

@@ -75,7 +75,7 @@ function decide(step: Step, { id, state }: Life, occurred_at: string, random: Ra
     provider_event_id: `evt_${random.hex(24)}`,
     provider_intent_id,
     provider_payment_id: `ch_${id.slice(0, 24)}`,
-    vouched: true,
+    is_own_intent: true,
   }
   switch (step) {
     case 'initiate':

@@ -2,14 +2,14 @@
 
 const shortestNumber = 13
 const longestNumber = 19
-/** Between two groups of digits. */
+/** The most separators between two groups of digits. */
 const maxSeparators = 3
-/** The lengths of the groups that cards are printed with. The last group of four may be shorter. */
+/** The lengths of the groups that are printed on cards. The last group of four may be shorter. */
 const printedGroups = /^(?:4,){3,4}[1-4]$|^4,6,[45]$/
 const maxPrintedGroups = 5
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
-/** What a character is in a card number: 0–9 for the decimal digits of every script, or one of these. */
+/** The class of a character: 0–9 for the decimal digits of any script, or one of these. */
 const blank = 10
 const dash = 11
 const otherSeparator = 12
@@ -17,7 +17,7 @@ const invisible = 13
 const otherCharacter = 14
 const unclassified = 255
 
-/** By code point, as far as they came up. The planes of Unicode beyond these two have no digits and no separators. */
+/** Cache of classes by code point. The Unicode planes beyond these two have no digits and no separators. */
 const classes = new Uint8Array(0x20000).fill(unclassified)
 
 function classOf(code: number): number {
@@ -36,27 +36,27 @@ function classify(character: string, code: number): number {
   return /\p{DI}/u.test(character) ? invisible : otherCharacter
 }
 
-/** Unicode has the digits of each script in order, from 0 to 9. */
+/** Unicode orders the digits of each script from 0 to 9. */
 function digitValue(code: number): number {
   let before = 0
   while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1
   return before % 10
 }
 
-/** Groups of digits with nothing but separators between them. */
+/** Groups of digits with only separators between them. */
 type Run = {
   readonly digits: number[]
   /** The index of each group's first digit. */
   readonly starts: number[]
-  /** What stands before each group: `blank` or `dash` for a single one, else `otherSeparator`. */
+  /** The separator before each group: `blank` or `dash` for a single one, else `otherSeparator`. */
   readonly separators: number[]
 }
 
 /**
- * Whether the text holds a card number: 13–19 digits that begin with 2–6 and pass the Luhn check, written as whole groups.
- * Part of a longer group does not count. Groups of any lengths count when they are joined by single spaces, or by single
- * dashes; with dots, tabs, several separators or a mixture, only groups of the lengths that cards are printed with, since
- * dates, prices and IP addresses also look like that. UUIDs are exempt. Takes time in proportion to the text's length.
+ * Whether the text contains a card number: 13–19 digits that begin with 2–6, pass the Luhn check and make up whole groups,
+ * not part of a longer one. Groups that are joined by single spaces or single dashes may have any length. With dots, tabs,
+ * several separators or a mixture, only the group lengths printed on cards count, because dates, prices and IP addresses
+ * look similar. UUIDs are exempt. Takes linear time.
  */
 export function hasCardNumber(text: string): boolean {
   if (text.length < shortestNumber) return false
@@ -64,10 +64,10 @@ export function hasCardNumber(text: string): boolean {
   let run: Run = { digits: [], starts: [], separators: [] }
   let gap = 0
   let separator = otherSeparator
-  for (let at = 0; at <= searched.length; at++) {
-    // Past the end is NUL, which ends the last run.
-    const code = searched.codePointAt(at) ?? 0
-    if (code > 0xffff) at++
+  for (let index = 0; index <= searched.length; index++) {
+    // NUL past the end ends the last run.
+    const code = searched.codePointAt(index) ?? 0
+    if (code > 0xffff) index++
     const character = classOf(code)
     if (character === invisible) continue
     if (character < 10) {
@@ -75,7 +75,7 @@ export function hasCardNumber(text: string): boolean {
         run.starts.push(run.digits.length)
         run.separators.push(gap === 1 ? separator : otherSeparator)
       }
-      // Of a group longer than any number, one digit too many is enough.
+      // One digit more than the longest number is enough to exclude a group.
       if (run.digits.length - (run.starts.at(-1) ?? 0) <= longestNumber) run.digits.push(character)
       gap = 0
     } else if (run.digits.length > 0) {
@@ -94,13 +94,13 @@ function holdsNumber(run: Run): boolean {
   return run.digits.length >= shortestNumber && run.starts.some((_, first) => beginsNumber(run, first))
 }
 
-/** Whether the group and some that follow it are a card number. Looks at 19 digits at most. */
+/** Whether a card number begins with this group. Looks at 19 digits at most. */
 function beginsNumber(run: Run, first: number): boolean {
   const { digits, starts } = run
   const start = starts[first] ?? 0
   const leading = digits[start] ?? 0
   if (leading < 2 || leading > 6) return false
-  // Luhn doubles every other digit, but not the last one. A digit further on, what was doubled is not, and the other way round.
+  // Luhn doubles every other digit but not the last, so each further digit swaps which ones are doubled: we keep both sums.
   let sum = 0
   let sumOneDigitOn = 0
   let last = first
@@ -128,15 +128,15 @@ function isWrittenLikeCard({ digits, starts, separators }: Run, first: number, l
   return printedGroups.test(lengths.join())
 }
 
-/** A key of the client's own can be as long as the body. */
+/** A client's key may be as long as the body, so the message shortens it. */
 const shownKeyLength = 64
 
-/** Where a body holds what it must not: its field, and a message that does not repeat the value. */
+/** A field with card data, and a message that does not repeat the value. */
 export type CardData = { readonly field: string; readonly message: string }
 
 /**
- * The first card number or security code in a parsed JSON value; `null` when there is none. Searches keys, texts, numbers
- * and all that they hold.
+ * Finds the first card number or security code in a parsed JSON value, in keys, strings and numbers at any depth; `null`
+ * when there is none.
  * @param field the name of the value itself
  */
 export function findCardData(value: unknown, field = ''): CardData | null {
@@ -161,8 +161,8 @@ function isSecurityCode(key: string, value: unknown): boolean {
 }
 
 /**
- * An international number, which may pass the Luhn check by chance. It has 15 digits at most (E.164), and where a number of
- * American Express or Diners Club begins like a country code (+30, +34, +36, +37), that country's numbers are shorter.
+ * Whether this is an international phone number, which may pass the Luhn check by chance. It has at most 15 digits (E.164).
+ * American Express and Diners Club numbers begin like the country codes +30, +34, +36 and +37, where phone numbers are shorter.
  */
 function isPhoneNumber(value: unknown): boolean {
   if (typeof value !== 'string' || !/^\+[\d\s().-]+$/.test(value)) return false

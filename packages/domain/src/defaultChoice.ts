@@ -1,17 +1,17 @@
-// Which of an owner's methods, or addresses of one type, is the default. The choices of one list stand in one stream, so
-// that there is an order among them whatever happens at the same time.
+// An owner's default payment method, or default address of one type. The choices of a list are in one stream, so that
+// concurrent choices have an order.
 import { type Static, Type } from 'typebox'
 import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant } from './fields.ts'
 
 /**
- * The number of a choice within its list, from 0. The item that carries the highest number is the one that was chosen last;
- * an item with a lower one is the default no more, even while its own stream does not say so yet.
+ * The number of a choice within its list, from 0. The item with the highest number is the default. An item with a lower one
+ * no longer is, even if its own stream does not record that yet.
  */
 export const DefaultChoice = Type.Integer({ minimum: 0 })
 export type DefaultChoice = Static<typeof DefaultChoice>
 
-/** Within which an owner has one default. */
+/** An owner has one default per list. */
 export const DefaultsList = Type.Union([
   Type.Literal('payment_methods'),
   Type.Literal('billing_addresses'),
@@ -32,7 +32,7 @@ export const defaultChoiceFold: Fold<LatestChoice | null, DefaultChoiceEvent> = 
   evolve: (_latest, { data: { choice, chosen_id } }) => ({ choice, chosen_id }),
 }
 
-/** Chooses an item. One that is chosen already keeps its choice. */
+/** Chooses an item as the default. Choosing the current default again records nothing. */
 export function chooseDefault(
   command: { readonly list: DefaultsList; readonly chosen_id: string; readonly occurred_at: string },
   latest: LatestChoice | null,
@@ -41,7 +41,7 @@ export function chooseDefault(
   return [{ type: 'DefaultChosen', data: { ...command, choice: latest === null ? 0 : latest.choice + 1 } }]
 }
 
-/** Whether an item has to be told of a choice. One that carries a later choice keeps it: this one comes late. */
+/** Whether an item has to record a choice: not if it has a later one, or is the default by this one. */
 export function isNewChoice(
   choice: DefaultChoice,
   item: { readonly is_default: boolean; readonly default_choice: DefaultChoice | null },
@@ -50,23 +50,22 @@ export function isNewChoice(
   return choice === item.default_choice && !item.is_default
 }
 
-// Which items were chosen before a given one, as the choices of its list tell.
-
 /**
- * How far back. A request that died, or was refused because its item changed at the same moment, leaves a choice behind
- * that nobody clears for; several may follow each other when one owner changes the same items at once.
+ * How many earlier defaults we remember. A request that crashed, or failed because its item changed concurrently, leaves a
+ * choice whose predecessor was never cleared. Several of these may follow each other.
  */
 const previousKept = 8
 
 export type PreviousDefaults = {
-  /** The latest choice of the list, whosever it is; none before the first. */
+  /** The latest choice of the list, of any item; null before the first. */
   readonly latest: LatestChoice | null
-  /** What was chosen last before the item was, the latest first, without the item itself. */
+  /** The items chosen before this item was, latest first, without the item. */
   readonly previous_ids: readonly string[]
-  /** The same of the latest choice, which is the item's as soon as it is chosen; the item itself may be among them. */
+  /** The items chosen most recently, latest first; the item may be among them. */
   readonly recent_ids: readonly string[]
 }
 
+/** Folds the choices of a list into the items that were the default before a given item. */
 export function previousDefaultsFold(itemId: string): Fold<PreviousDefaults, DefaultChoiceEvent> {
   return {
     initialState: { latest: null, previous_ids: [], recent_ids: [] },

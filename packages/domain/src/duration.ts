@@ -1,4 +1,4 @@
-// Durations as operators write them.
+// Parses durations in configuration and command lines.
 
 const unitsMs = new Map([
   ['', 1],

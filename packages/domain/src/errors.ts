@@ -1,6 +1,6 @@
-// The errors a client can see: every code and the HTTP status it is answered with.
+// The errors that clients can see.
 
-/** Code → HTTP status. The list is part of the contract with clients: a code is never renamed. */
+/** Error code → HTTP status. The codes are part of the contract with clients and are never renamed. */
 export const errorStatus = {
   invalid_request: 400,
   invalid_signature: 400,
@@ -33,7 +33,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-/** A refusal with a code of the table above. `details` is shown to the client; `cause` never is. */
+/** An error with a code of the table above. Clients see `details`, but never `cause`. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: ErrorCode

@@ -1,5 +1,4 @@
-// One of each resource as clients see it, with made-up data, for the documentation of what is answered.
-
+// Example resources with invented data, for the API documentation.
 import type { AddressResource } from './addresses/address.ts'
 import { emptyAddressContent } from './addresses/events.ts'
 import type { PaymentMethodResource } from './payment-methods/paymentMethod.ts'

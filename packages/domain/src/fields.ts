@@ -1,4 +1,4 @@
-// The field schemas that several resources share. Times are ISO 8601 in UTC, ids are UUIDs, text is bounded.
+// Field schemas that several resources share. Times are ISO 8601 in UTC, ids are UUIDs, text is bounded.
 import { type TSchema, Type } from 'typebox'
 
 export const maxTextLength = 255
@@ -7,7 +7,7 @@ const maxLongTextLength = 2000
 export const Id = Type.String({ format: 'uuid' })
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** An id as it is recorded, from what a client wrote in any case; `null` for what is no id. */
+/** Normalises an id to the lower case in which we record it; `null` when it is not a UUID. */
 export function recordedId(text: string): string | null {
   return idPattern.test(text) ? text.toLowerCase() : null
 }
@@ -19,11 +19,11 @@ export const LongText = Type.String({ maxLength: maxLongTextLength })
 export const Email = Type.String({ format: 'email', maxLength: maxTextLength })
 
 /**
- * An object of the client's own, kept as it came. Not `Type.Record`, whose pattern for keys leaves out those with line
- * breaks: a serialiser that follows it would drop them.
+ * An object with any keys, stored unchanged. Not `Type.Record`, whose key pattern does not match line breaks: a serialiser
+ * would drop such keys.
  */
 export const ClientObject = (options: { readonly maxProperties?: number; readonly description?: string } = {}) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, ...options })
 
-/** A field that is always there and may hold nothing. */
+/** A required field that may be null. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

@@ -1,4 +1,4 @@
-// That a guest token was seen valid, and whose it was: the payment history that outlives the token.
+// Remembers valid guest tokens, so that an expired token can still identify its guest.
 import { Type } from 'typebox'
 import { foldEmail } from './actor.ts'
 import type { EventsOf } from './events.ts'
@@ -9,12 +9,11 @@ export const guestTokenEvents = {
 }
 export type GuestTokenEvent = EventsOf<typeof guestTokenEvents>
 
-/** What is on record about a token. */
 export type SeenGuestToken = {
   readonly guest_email: string
   /** When it was last seen valid. */
   readonly seen_at: string
-  /** It was seen with more than one e-mail: what it says about its holder can be believed no more. */
+  /** It was seen with more than one e-mail, so it no longer identifies a guest. */
   readonly is_ambiguous: boolean
 }
 
@@ -30,21 +29,19 @@ export const guestTokenFold = {
   },
 }
 
-/** Whether the token was last seen with this e-mail, whatever its case. */
+/** Compares e-mails regardless of case. */
 function isSeenWith(known: SeenGuestToken, guestEmail: string): boolean {
   return foldEmail(known.guest_email) === foldEmail(guestEmail)
 }
 
-// What is recorded of guest tokens, and whom an expired one still speaks for.
-
-/** A token that was seen so recently is not recorded again: many requests with one token add nothing to one. */
+/** We do not record a token again within this time. */
 const freshMs = 60_000
-/** The clocks of two servers may be apart by this. */
+/** How far the clocks of two servers may differ. */
 const clockSkewMs = 60_000
 
 /**
- * The token was valid just now.
- * @param seen whose it was and when
+ * Records that the token was valid, unless it was recorded recently.
+ * @param seen its e-mail, and the time
  */
 export function recordGuestTokenUse(
   known: SeenGuestToken | null,
@@ -52,18 +49,18 @@ export function recordGuestTokenUse(
 ): readonly GuestTokenEvent[] {
   const isNew =
     known === null ||
-    // A clock that was wrong may have left a time far ahead, so the distance counts in both directions.
+    // A wrong clock may have recorded a time far ahead, so the distance counts in both directions.
     Math.abs(Date.parse(seen.occurred_at) - Date.parse(known.seen_at)) >= freshMs ||
     !(known.is_ambiguous || isSeenWith(known, seen.guest_email))
   return isNew ? [{ type: 'GuestTokenSeen', data: seen }] : []
 }
 
 /**
- * The e-mail that a token stands for although the identity backend finds it invalid (interface, section 5, rule 6).
+ * The e-mail of a token that the identity backend rejects (interface, section 5, rule 6).
  *
- * @param maxAgeMs how long a token is known after it was last seen valid; 0 is not at all
- * @returns nothing for a token that was never seen, too long ago, with two e-mails, or at a time that has not come yet:
- *   who knows how old that one is
+ * @param maxAgeMs how long we remember a token after it was last valid; 0 disables this
+ * @returns undefined for a token that was never seen, was seen too long ago, with two e-mails, or at a time in the future,
+ *   whose age is unknown
  */
 export function rememberedEmail(known: SeenGuestToken | null, now: Date, maxAgeMs: number): string | undefined {
   if (known === null || known.is_ambiguous) return undefined

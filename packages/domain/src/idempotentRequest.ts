@@ -1,14 +1,13 @@
-// What an Idempotency-Key is answered that came before: with another request, or with one that is still being worked on.
-
+// Requests with an Idempotency-Key: reuse of a key, requests in progress, and recorded responses.
 import { type Static, type TSchema, Type } from 'typebox'
 import { DomainError } from './errors.ts'
 import type { Fold } from './events.ts'
 import { Id, Instant } from './fields.ts'
 
 /**
- * @param first what is on record of the request that the key came with first
- * @param request_fingerprint of the one that it comes with now
- * @throws DomainError `idempotency_key_reused` when they are not the same
+ * @param first the first request with this key
+ * @param request_fingerprint of the current request
+ * @throws DomainError `idempotency_key_reused` when the fingerprints differ
  */
 export function requireSameRequest(
   first: { readonly request_fingerprint: string | null },
@@ -18,18 +17,12 @@ export function requireSameRequest(
     throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
 }
 
-/** @param details what the caller may ask about meanwhile */
+/** @param details what the caller can query in the meantime */
 export function keyInFlight(details?: { readonly payment_id: string }): DomainError {
-  return new DomainError(
-    'idempotency_key_in_flight',
-    'The first request with this key is still being worked on',
-    details,
-  )
+  return new DomainError('idempotency_key_in_flight', 'The first request with this key is still in progress', details)
 }
 
-// A request with an Idempotency-Key whose answer is kept: begun, and then answered, or free to be made again.
-
-/** A request that is about to be carried out. */
+/** A request that is about to be processed. */
 export const RequestBegun = Type.Object({
   request_id: Id,
   occurred_at: Instant,
@@ -39,53 +32,53 @@ export const RequestBegun = Type.Object({
 })
 export type RequestBegun = Static<typeof RequestBegun>
 
-/** It came to nothing that is kept: the same request may be made again at once. */
+/** The request failed without a final result: it may be repeated at once. */
 const RequestFailed = Type.Object({ kind: Type.Literal('failed') })
 export type RequestFailed = Static<typeof RequestFailed>
 
-/** How a request was answered. What is not on record here may be asked again. @param finalAnswer the answers that are for good */
-export const requestEnded = <Kept extends TSchema>(finalAnswer: Kept) =>
-  Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([finalAnswer, RequestFailed]) })
+/** The end of a request. @param finalResult schema of the results that repeated requests get as well */
+export const requestEnded = <FinalResult extends TSchema>(finalResult: FinalResult) =>
+  Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([finalResult, RequestFailed]) })
 
-export type RequestEnded<Answer> = {
+export type RequestEnded<Result> = {
   readonly request_id: string
   readonly occurred_at: string
-  readonly answer: Answer | RequestFailed
+  readonly answer: Result | RequestFailed
 }
 
 /** An event of requests of one kind. */
-type RequestEvent<Answer> = { readonly type: string; readonly data: RequestBegun | RequestEnded<Answer> }
+type RequestEvent<Result> = { readonly type: string; readonly data: RequestBegun | RequestEnded<Result> }
 
-/** @typeParam Answer what a repeated request gets as well */
-export type IdempotentRequest<Answer> =
+/** @typeParam Result the result that a repeated request gets as well */
+export type IdempotentRequest<Result> =
   | { readonly status: 'none' }
   | { readonly status: 'begun'; readonly request_fingerprint: string; readonly begun_at: string }
   | { readonly status: 'failed'; readonly request_fingerprint: string }
-  | { readonly status: 'answered'; readonly request_fingerprint: string; readonly answer: Answer }
+  | { readonly status: 'answered'; readonly request_fingerprint: string; readonly answer: Result }
 
 export type BeginRequest = {
   readonly begun: RequestBegun
   /**
-   * For so long whoever began a request is taken to be still at it. It is a courtesy and no lock: a second one makes the
-   * same calls with the same keys, and what both record is recorded once.
+   * How long we assume that the first request is still in progress. This is not a lock: a second request makes the same
+   * calls with the same keys, and what both record is recorded once.
    */
   readonly inFlightMs: number
 }
 
-/** Requests of one kind. */
-export type RequestRules<Answer extends { readonly kind: string }, Event extends RequestEvent<Answer>> = {
-  readonly fold: Fold<IdempotentRequest<Answer>, Event>
-  /** Begins a request, unless it is answered already. @throws what `keptAnswer` throws */
-  readonly begin: (command: BeginRequest, request: IdempotentRequest<Answer>) => Event[]
-  /** Records how it ended. The first answer that is kept stays. */
-  readonly end: (command: RequestEnded<Answer>, request: IdempotentRequest<Answer>) => Event[]
+/** The commands for requests of one kind. */
+export type RequestRules<Result extends { readonly kind: string }, Event extends RequestEvent<Result>> = {
+  readonly fold: Fold<IdempotentRequest<Result>, Event>
+  /** Begins a request, unless it has a final result. @throws what `recordedResponse` throws */
+  readonly begin: (command: BeginRequest, request: IdempotentRequest<Result>) => Event[]
+  /** Records how it ended. The first final result stays. */
+  readonly end: (command: RequestEnded<Result>, request: IdempotentRequest<Result>) => Event[]
 }
 
-/** @param events make the two events of this kind */
-export function requestRules<Answer extends { readonly kind: string }, Event extends RequestEvent<Answer>>(events: {
+/** @param events create the two events of this kind */
+export function requestRules<Result extends { readonly kind: string }, Event extends RequestEvent<Result>>(events: {
   readonly begun: (data: RequestBegun) => Event
-  readonly ended: (data: RequestEnded<Answer>) => Event
-}): RequestRules<Answer, Event> {
+  readonly ended: (data: RequestEnded<Result>) => Event
+}): RequestRules<Result, Event> {
   return {
     fold: { initialState: Object.freeze({ status: 'none' }), evolve: (request, { data }) => evolved(request, data) },
     begin: (command, request) => (recordedResponse(command, request) === null ? [events.begun(command.begun)] : []),
@@ -94,10 +87,10 @@ export function requestRules<Answer extends { readonly kind: string }, Event ext
   }
 }
 
-function evolved<Answer extends { readonly kind: string }>(
-  request: IdempotentRequest<Answer>,
-  data: RequestBegun | RequestEnded<Answer>,
-): IdempotentRequest<Answer> {
+function evolved<Result extends { readonly kind: string }>(
+  request: IdempotentRequest<Result>,
+  data: RequestBegun | RequestEnded<Result>,
+): IdempotentRequest<Result> {
   if (request.status === 'answered') return request
   if (!('answer' in data))
     return { status: 'begun', request_fingerprint: data.request_fingerprint, begun_at: data.occurred_at }
@@ -114,13 +107,13 @@ function isRequestFailed(answer: { readonly kind: string }): answer is RequestFa
 }
 
 /**
- * What a request that comes now is answered without being carried out; `null` when it has to be.
+ * The recorded result of a request, or `null` when the request must be processed.
  * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`
  */
-export function recordedResponse<Answer>(
+export function recordedResponse<Result>(
   { begun: { request_fingerprint, occurred_at }, inFlightMs }: RecordedResponseQuery,
-  request: IdempotentRequest<Answer>,
-): Answer | null {
+  request: IdempotentRequest<Result>,
+): Result | null {
   if (request.status === 'none') return null
   requireSameRequest(request, request_fingerprint)
   if (request.status === 'begun' && Date.parse(occurred_at) - Date.parse(request.begun_at) < inFlightMs)

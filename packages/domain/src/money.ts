@@ -1,4 +1,4 @@
-// Money: integers in minor units with an upper-case ISO 4217 code, and the one rule that ties the parts of an amount together.
+// Money: integers in minor units, ISO 4217 currencies, and the parts of an amount.
 import { Type } from 'typebox'
 import { DomainError } from './errors.ts'
 
@@ -6,7 +6,7 @@ export const maxAmountCents = 999_999_999_999
 
 export const AmountCents = Type.Integer({ minimum: 0, maximum: maxAmountCents })
 
-/** The ISO 4217 codes that the runtime knows; fund codes, metals and test codes are no currencies to pay with. */
+/** Funds, metals and test codes, which cannot be paid with. */
 const notForPayments = new Set([
   'XAU',
   'XAG',
@@ -26,19 +26,19 @@ const currencies: ReadonlySet<string> = new Set(
   Intl.supportedValuesOf('currency').filter((code) => !notForPayments.has(code)),
 )
 
-/** Whether `code` (upper-case) is a currency that a payment can be made in. */
+/** Whether payments can be made in this currency. @param code upper-case ISO 4217 */
 export function isCurrency(code: string): boolean {
   return currencies.has(code)
 }
 
-/** ISO 4217 currencies whose minor unit is not a hundredth; the runtime's own table follows other sources than ISO. */
+/** ISO 4217 currencies whose minor unit is not a hundredth. Not from `Intl`, which differs from ISO here. */
 const unusualExponents: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
   ...'CLF UYW'.split(' ').map((code) => [code, 4] as const),
 ])
 
-/** How many decimals an amount in this currency (upper-case) has when it is written in major units. */
+/** The number of decimals of an amount in major units. @param code upper-case ISO 4217 */
 export function currencyExponent(code: string): number {
   return unusualExponents.get(code) ?? 2
 }
@@ -58,8 +58,8 @@ export type Amounts = {
 }
 
 /**
- * Completes the parts of an amount (minor units): `total = subtotal + tax - discount`. What is missing is derived;
- * missing tax and discount are 0.
+ * Completes the parts of an amount (minor units): `total = subtotal + tax - discount`. Derives a missing total or
+ * subtotal; missing tax and discount are 0.
  * @throws DomainError `invalid_request` when neither total nor subtotal is given, `amount_inconsistent` when the parts
  *   do not add up or a derived part is negative or too large.
  */
@@ -83,7 +83,7 @@ function inconsistency({ subtotal_cents, tax_cents, discount_cents, total_cents 
   return undefined
 }
 
-/** @param extra what the total is more than the subtotal */
+/** @param extra total minus subtotal */
 function completed({ subtotal_cents, total_cents }: AmountParts, extra: number) {
   if (subtotal_cents !== undefined) return { subtotal_cents, total_cents: total_cents ?? subtotal_cents + extra }
   if (total_cents !== undefined) return { subtotal_cents: total_cents - extra, total_cents }

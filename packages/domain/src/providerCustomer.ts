@@ -1,4 +1,4 @@
-// Which customer at a provider stands for one of our users.
+// The link between a user and their customer at a provider.
 import { Type } from 'typebox'
 import type { EventsOf, Fold } from './events.ts'
 import { Instant } from './fields.ts'
@@ -13,7 +13,7 @@ export const providerCustomerEvents = {
 }
 export type ProviderCustomerEvent = EventsOf<typeof providerCustomerEvents>
 
-/** The provider's id of the customer. */
+/** Folds to the provider's customer id. */
 export const providerCustomerFold: Fold<string | null, ProviderCustomerEvent> = {
   initialState: null,
   evolve: (_state, { data }) => data.provider_customer_id,

@@ -1,27 +1,26 @@
-// The names of the providers, which stand in routes, variables, patterns and events. They are part of the contract.
+// Providers and the events of their notifications.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
 import { Payer } from './payments/events.ts'
 
+/** Used in routes, variables, patterns and events, so they are part of the contract. */
 export const providerNames = ['stripe', 'paypal', 'authorize-net', 'sandbox'] as const
 export type ProviderName = (typeof providerNames)[number]
 
-// What happened to a notification of a provider: it came in, and then it was applied to a payment of ours or to none.
-
-/** What every event about a notification repeats, so that one event alone can be told to others. */
+/** Fields of every notification event, so that a webhook can be built from one event alone. */
 const facts = {
   provider_id: Type.String(),
   provider_event_id: Type.String(),
-  /** The provider's own name of the type. */
+  /** The provider's name of the type. */
   provider_type: Type.String(),
-  /** The name of interface section 6.1, where there is one. */
+  /** The name in interface section 6.1, if any. */
   generic_type: Nullable(Type.String()),
-  /** The provider's time. */
+  /** Time by the provider's clock. */
   occurred_at: Instant,
 }
 
-/** The object that the notification is about, as far as it says so. */
+/** The object of the notification, as far as it is given. */
 export const subject = {
   object_id: Nullable(Type.String()),
   amount_cents: Nullable(Type.Integer()),
@@ -29,24 +28,24 @@ export const subject = {
   status: Nullable(Type.String()),
 }
 
-/** What a notification about a subscription, or about an invoice of one, says of it. */
+/** The subscription in a notification about a subscription or its invoice. */
 export const SubscriptionFacts = Type.Object({
   subscription_id: Nullable(Type.String()),
   current_period_end: Nullable(Instant),
-  /** Whether the notification itself says that the subscription's status is another one than before. */
+  /** Whether the notification says that the subscription's status has changed. */
   status_changed: Type.Boolean(),
-  /** Whether the invoice is the one that the subscription began with. */
+  /** Whether this is the first invoice of the subscription. */
   is_first_invoice: Type.Boolean(),
 })
 export type SubscriptionFacts = Static<typeof SubscriptionFacts>
 
 export const providerNotificationEvents = {
-  /** The signature was verified; `body` is the text that was signed, to the byte. */
+  /** The signature was verified; `body` is exactly the signed text. */
   ProviderEventReceived: Type.Object({
     ...facts,
     received_at: Instant,
     body: Type.String(),
-    /** Set when the text is long: `body` is then its gzip in base64, so that the log's limit holds it. */
+    /** Set for a long text: `body` is then its gzip in base64, to stay within the event store's size limit. */
     body_encoding: Type.Optional(Type.Literal('gzip')),
   }),
   ProviderEventApplied: Type.Object({
@@ -55,12 +54,12 @@ export const providerNotificationEvents = {
     payment_id: Id,
     payer: Payer,
     project_id: Nullable(Type.String()),
-    /** Set when the notification only claims to be about the payment: its intent is not the payment's. */
+    /** Set when the notification names the payment, but its intent is not the payment's. */
     is_foreign_intent: Type.Optional(Type.Literal(true)),
   }),
-  /** It is about a payment method of ours. */
+  /** The notification is about one of our payment methods. */
   ProviderEventAppliedToMethod: Type.Object({ ...facts, object_id: Nullable(Type.String()), payment_method_id: Id }),
-  /** It is about nothing of ours: another system's payment, a subscription, a customer. */
+  /** The notification is about an object that we did not create: a foreign payment, a subscription, a customer. */
   ProviderEventUnmatched: Type.Object({
     ...facts,
     ...subject,
@@ -81,12 +80,12 @@ export const notificationFold = {
 }
 
 export const providerIntentEvents = {
-  /** `provider_intent_id` is the provider's id of the intent, or of the charge that came of it. */
+  /** `provider_intent_id` is the id of the intent or of its charge. */
   ProviderIntentOwned: Type.Object({ payment_id: Id, provider_id: Type.String(), provider_intent_id: Type.String() }),
 }
 export type ProviderIntentEvent = EventsOf<typeof providerIntentEvents>
 
-/** Which payment an intent or a charge at a provider belongs to. */
+/** Folds to the id of the payment that an intent or a charge belongs to. */
 export const intentOwnerFold = {
   initialState: null as string | null,
   evolve(_state: string | null, event: ProviderIntentEvent): string | null {

@@ -1,5 +1,4 @@
-// Every event that can stand in the log: the codec knows these types and no others.
-
+// All event types in the log, and upcasters from earlier schemas. The codec accepts no other types.
 import type { Static, TSchema } from 'typebox'
 import { addressEvents } from './addresses/events.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
@@ -31,28 +30,26 @@ export const recordedEvents = {
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>
 
-// Shapes in which events were stored before, and how each of them becomes the next one.
-
-/** A former shape of an event. `Next` is the shape that was stored after it. */
+/** Converts the data of an earlier schema to that of the next one. */
 export type Upcaster<Next> = {
   readonly schema: TSchema
-  /** Pure, and total over everything that fits the schema. */
+  /** Pure, and defined for all data that matches the schema. */
   upcast(data: never): Next
-  /** The shape that was stored before this one; absent for the first one. */
+  /** The upcaster from the schema before this one; absent for the first schema. */
   readonly before?: Upcaster<unknown>
 }
 
-/** The latest former shape of each event that has any, with those before it. */
+/** The upcaster from the last but one schema of each event that had several. */
 export type Upcasters<Current extends Readonly<Record<string, TSchema>>> = {
   readonly [Name in keyof Current & string]?: Upcaster<Static<Current[Name]>>
 }
 
 /**
- * A shape that is stored no more.
- * @param schema what fitted it, to the letter as it was when the last event of this shape was written
- * @param upcast makes the data of the next shape of it. It names the fields it takes over: what is only spread may bring
- *   along fields that the next shape does not have. It changes nothing in what it is given
- * @param before the shape that was stored before this one, whose upcaster makes data of this one
+ * Defines an upcaster from a schema that is no longer written.
+ * @param schema exactly as it was when the last event with it was written
+ * @param upcast returns data of the next schema and must not change its argument. Name the fields instead of spreading:
+ *   a spread may copy fields that the next schema does not have
+ * @param before the upcaster from the schema before this one
  */
 export function upcaster<Schema extends TSchema, Next>(
   schema: Schema,
@@ -62,5 +59,5 @@ export function upcaster<Schema extends TSchema, Next>(
   return { schema, upcast, ...(before && { before }) }
 }
 
-/** Every change so far only added fields that may be absent, so that every event is read as it was first written. */
+/** Empty: all changes so far only added optional fields. */
 export const upcasters: Upcasters<typeof recordedEvents> = {}

@@ -1,4 +1,4 @@
-// Setup intents: the provider is ready to save a user's payment method.
+// Setup intents, with which a provider saves a user's payment method.
 import { type Static, Type } from 'typebox'
 import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
@@ -10,10 +10,10 @@ export const setupIntentEvents = {
     provider_id: Type.String(),
     provider_setup_intent_id: Type.String(),
     client_secret: Type.String(),
-    /** The user's customer at the provider, when there was one already. */
+    /** The user's customer at the provider; null if there was none yet. */
     provider_customer_id: Nullable(Type.String()),
     user_id: Type.String(),
-    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: Nullable(Type.String()),
   }),
 }

@@ -197,7 +197,7 @@ export type ProviderNotification = {
 }
 
 /** Without what only the receiver adds. */
-type Reported<Command> = Omit<Command, 'occurred_at' | 'vouched' | 'source'>
+type Reported<Command> = Omit<Command, 'occurred_at' | 'is_own_intent' | 'source'>
 
 export type ProviderReport =
   /** It is about this payment and says nothing that is kept; another notification does. */

@@ -40,10 +40,10 @@ const payment: Payment = {
   was_unknown: false,
   evidence_time: null,
   seen_provider_events: null,
-  noticed: null,
+  recorded_content: null,
   failures: 0,
   failed_charges: [],
-  approvals_told: 0,
+  approvals_reported: 0,
 }
 
 type Reported = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }

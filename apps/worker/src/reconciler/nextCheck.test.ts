@@ -64,7 +64,7 @@ t.test('a payment that is at its end is off the list, whatever was found', async
       const result = reconciled({ finding, payment: { ...created, status } })
       t.equal(afterReconciliation(watched, result, provider, pauses), 'over', `${finding} ${status}`)
     }
-  const outcome = { kind: 'refused', refusal: 'payment_declined', message: 'Declined' } as const
+  const outcome = { kind: 'rejected', refusal: 'payment_declined', message: 'Declined' } as const
   const refused: Payment = { ...payment, status: 'failed', intent_outcome: outcome }
   t.equal(afterReconciliation(watched, reconciled({ payment: refused }), provider, pauses), 'over')
 })

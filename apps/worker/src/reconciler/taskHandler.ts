@@ -36,7 +36,7 @@ export function afterReconciliation(
   provider: Provider,
   pauses: CheckTiming,
 ): NextCheck {
-  const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'refused'
+  const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'rejected'
   if (isAtEnd(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
   if (isCallOpen) return checkSoon(followUp, pauses, { finish: true, ask: followUp.times.ask !== null })
   const awaitsUs = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
@@ -55,7 +55,7 @@ export function afterFailure(followUp: ReconcileTask, pauses: CheckTiming): Next
 
 /** Whether the provider has nothing more to say about the payment: its status is final, or there never was an intent. */
 function isAtEnd({ status, intent_outcome }: Payment): boolean {
-  return isAbsorbing(status) || intent_outcome.kind === 'refused'
+  return isAbsorbing(status) || intent_outcome.kind === 'rejected'
 }
 
 function isTooOld({ created_at }: Payment, now: Date): boolean {

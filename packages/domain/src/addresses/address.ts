@@ -1,5 +1,4 @@
-// An address as its events tell it, and what may happen to it next.
-
+// An address: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
 import { isNewChoice } from '../defaultChoice.ts'
 import { DomainError } from '../errors.ts'
@@ -10,7 +9,7 @@ import { type AddressAdded, AddressContent, type AddressEvent, type AddressType,
 export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'default_choice'> & {
   readonly status: 'kept' | 'removed'
   readonly is_default: boolean
-  /** The latest choice of its type's list that made it the default, even when it is not any more. */
+  /** The latest choice, in its type's list, that made it the default; kept when it no longer is. */
   readonly default_choice: number | null
   readonly created_at: string
   readonly updated_at: string
@@ -51,7 +50,7 @@ function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): 
   }
 }
 
-/** Each type has its own list of choices, whose numbers say nothing in the other one. */
+/** Each type has its own list of choices, and the numbers of two lists are not comparable. */
 function withoutDefaultChoice(address: Address): Address {
   return { ...address, is_default: false, default_choice: null }
 }
@@ -59,8 +58,8 @@ function withoutDefaultChoice(address: Address): Address {
 export type AddAddress = AddressAdded['data']
 
 /**
- * Adds an address that was never there. One that is, or was, stays as it is: its id came from the same Idempotency-Key.
- * @throws DomainError `invalid_request` when it lacks what an address must have
+ * Adds an address. One that exists or existed stays unchanged: its id came from the same Idempotency-Key.
+ * @throws DomainError `invalid_request` when required fields are missing
  */
 export function addAddress(command: AddAddress, state: AddressState): AddressEvent[] {
   if (state.status !== 'none') return []
@@ -68,21 +67,21 @@ export function addAddress(command: AddAddress, state: AddressState): AddressEve
   return [{ type: 'AddressAdded', data: command }]
 }
 
-/** A choice counts within the list of one type. */
+/** A choice of a default, with the address type whose list its number belongs to. */
 export type AddressChoice = { readonly address_type: AddressType; readonly choice: number }
 
 export type ChangeAddress = {
   readonly occurred_at: string
-  /** What is left out stays. */
+  /** Omitted fields stay. */
   readonly changes: Partial<AddressContent>
-  /** The choice that makes it the default; `null`: it is not the default any more; left out: it stays as it is. */
+  /** A choice makes it the default, `null` clears the default, undefined changes nothing. */
   readonly default_choice?: AddressChoice | null
 }
 
 /**
- * What its owner changes. What is so already is not recorded again.
- * @throws DomainError `not_found`, `invalid_request` when it would lack what an address must have, and
- *   `concurrent_modification` for a choice from the list of another type than it then has
+ * Changes an address. Values that it already has are not recorded again.
+ * @throws DomainError `not_found`, `invalid_request` when required fields would be missing, and `concurrent_modification`
+ *   when the choice belongs to the list of another type
  */
 export function changeAddress(command: ChangeAddress, state: AddressState): AddressEvent[] {
   const address = existingAddress(state)
@@ -93,25 +92,25 @@ export function changeAddress(command: ChangeAddress, state: AddressState): Addr
   requireComplete(result)
   const events: AddressEvent[] = []
   if (Object.keys(changes).length > 0) events.push({ type: 'AddressChanged', data: { ...facts, changes } })
-  const then = changes.address_type === undefined ? address : withoutDefaultChoice(address)
+  const changed = changes.address_type === undefined ? address : withoutDefaultChoice(address)
   if (default_choice && default_choice.address_type !== result.address_type)
-    throw new DomainError('concurrent_modification', 'Its address_type was changed at the same time; try again')
-  if (default_choice && isNewChoice(default_choice.choice, then))
+    throw new DomainError('concurrent_modification', 'The address_type was changed by another request; try again')
+  if (default_choice && isNewChoice(default_choice.choice, changed))
     events.push({ type: 'AddressMadeDefault', data: { ...facts, default_choice: default_choice.choice } })
-  if (default_choice === null && then.is_default) events.push({ type: 'AddressDefaultCleared', data: facts })
+  if (default_choice === null && changed.is_default) events.push({ type: 'AddressDefaultCleared', data: facts })
   return events
 }
 
 function differing(address: Address, changes: Partial<AddressContent>): Partial<AddressContent> {
   const before = new Map<string, unknown>(Object.entries(addressContentOf(address)))
-  const isOther = ([field, value]: [string, unknown]) => value !== undefined && value !== before.get(field)
-  return Object.fromEntries(Object.entries(changes).filter(isOther))
+  const isChange = ([field, value]: [string, unknown]) => value !== undefined && value !== before.get(field)
+  return Object.fromEntries(Object.entries(changes).filter(isChange))
 }
 
 /**
- * It is not the default any more, because its owner chose another address.
- * @param command.overtaken_by the later choice of the same list; an address that carries a still later one, or has gone
- *   to the other list, is not meant
+ * Clears the default because the owner chose another address.
+ * @param command `superseded_by` is that later choice. An address with a still later choice, or of another type by now, is
+ *   left unchanged
  */
 export function clearDefaultAddress(
   { occurred_at, superseded_by }: { readonly occurred_at: string; readonly superseded_by: AddressChoice },
@@ -122,7 +121,7 @@ export function clearDefaultAddress(
   return [{ type: 'AddressDefaultCleared', data: { address_id: state.address_id, occurred_at } }]
 }
 
-/** Removes an address. @throws DomainError `not_found` when it is not there, or not there any more */
+/** Removes an address. @throws DomainError `not_found` when it does not exist or was removed before */
 export function removeAddress({ occurred_at }: { readonly occurred_at: string }, state: AddressState): AddressEvent[] {
   return [{ type: 'AddressRemoved', data: { address_id: existingAddress(state).address_id, occurred_at } }]
 }
@@ -134,8 +133,8 @@ export function existingAddress(state: AddressState): Address {
 }
 
 /**
- * What every address must have: a place unless it is partial, and a name if it is a business's.
- * @throws DomainError `invalid_request`, naming the fields
+ * Requires line1, city and country unless the address is partial, and business_name if it is a business address.
+ * @throws DomainError `invalid_request`, naming the missing fields
  */
 function requireComplete(address: AddressContent): void {
   const fields = missingFields(address)
@@ -155,10 +154,9 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
-// An address as clients see it (interface, section 2.5).
-
 const Text = Nullable(Type.String())
 
+/** An address in API responses (interface, section 2.5). */
 export const AddressResource = Type.Object({
   id: Type.String(),
   user_id: Text,
@@ -170,7 +168,6 @@ export const AddressResource = Type.Object({
 })
 export type AddressResource = Static<typeof AddressResource>
 
-/** The answer to its owner, straight from its events. */
 export function addressResource(address: Address): AddressResource {
   return {
     id: address.address_id,

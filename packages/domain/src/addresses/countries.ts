@@ -1,4 +1,4 @@
-// The countries of ISO 3166-1 by their alpha-2 codes, as officially assigned.
+// The officially assigned alpha-2 country codes of ISO 3166-1.
 
 const codes = [
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ',
@@ -12,9 +12,9 @@ const codes = [
 
 export const countries: ReadonlySet<string> = new Set(codes.flatMap((line) => line.split(' ')))
 
-/** The code of a country that is written in any case; undefined when there is no such country. */
+/** The upper-case country code; undefined when there is no such country. */
 export function countryCode(text: string): string | undefined {
-  // Upper-casing makes ASCII letters of others, too: of a sharp s it makes South Sudan.
+  // Check for ASCII first: upper-casing turns a sharp s into SS, which is South Sudan.
   const code = /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : ''
   return countries.has(code) ? code : undefined
 }

@@ -1,4 +1,4 @@
-// Everything that can happen to an address, as recorded facts.
+// The events of an address.
 import { type Static, Type } from 'typebox'
 import { DefaultChoice } from '../defaultChoice.ts'
 import type { EventsOf } from '../events.ts'
@@ -9,7 +9,7 @@ export type AddressType = Static<typeof AddressType>
 
 const Text = Nullable(Type.String())
 
-/** What an owner says of an address, and may change later. */
+/** The fields that an owner sets and may change. */
 export const AddressContent = Type.Object({
   address_type: AddressType,
   organization_id: Text,
@@ -33,7 +33,7 @@ export const AddressContent = Type.Object({
 })
 export type AddressContent = Static<typeof AddressContent>
 
-/** The content of an address of which its owner says nothing but the type. */
+/** The content of an address for which the owner sets only the type. */
 export const emptyAddressContent: Omit<AddressContent, 'address_type'> = {
   organization_id: null,
   name: null,
@@ -54,7 +54,7 @@ export const emptyAddressContent: Omit<AddressContent, 'address_type'> = {
   guest_name: null,
 }
 
-/** The owner's part of something that holds more. */
+/** Picks the content fields. */
 export function addressContentOf(from: AddressContent): AddressContent {
   const { address_type, organization_id, name, line1, line2, city, state, postal_code, country } = from
   const { is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name } = from
@@ -62,22 +62,22 @@ export function addressContentOf(from: AddressContent): AddressContent {
   return { ...place, is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name }
 }
 
-/** What every event of an address repeats. */
+/** Fields of every address event. */
 const facts = { address_id: Id, occurred_at: Instant }
 
 export const addressEvents = {
   AddressAdded: Type.Object({
     ...facts,
-    /** The user that it belongs to; null for a guest's. */
+    /** The owner; null for a guest's address. */
     user_id: Text,
-    /** The guest that it belongs to; of a user's address no more than contact data. */
+    /** The owner of a guest's address; only contact data on a user's. */
     guest_email: Text,
     ...AddressContent.properties,
     default_choice: Nullable(DefaultChoice),
-    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: Text,
   }),
-  /** Only what is another value than before. Of another type, it is nobody's default any more. */
+  /** Only fields with a new value. A new address_type also clears the default. */
   AddressChanged: Type.Object({ ...facts, changes: Type.Partial(AddressContent) }),
   AddressMadeDefault: Type.Object({ ...facts, default_choice: DefaultChoice }),
   AddressDefaultCleared: Type.Object(facts),

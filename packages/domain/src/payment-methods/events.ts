@@ -1,4 +1,4 @@
-// Everything that can happen to a saved payment method, as recorded facts.
+// The events of a saved payment method.
 import { type Static, Type } from 'typebox'
 import { DefaultChoice } from '../defaultChoice.ts'
 import type { EventsOf } from '../events.ts'
@@ -7,9 +7,9 @@ import { RequestBegun, requestEnded } from '../idempotentRequest.ts'
 
 const Text = Nullable(Type.String())
 
-/** What the provider tells of a method. What it does not tell is `null`. */
+/** The provider's details of a method; `null` where it gives none. */
 export const MethodDetails = Type.Object({
-  /** The provider's own word: `card`, `paypal`, … */
+  /** The provider's name: `card`, `paypal`, … */
   payment_type: Text,
   wallet_type: Text,
   card_brand: Text,
@@ -31,23 +31,23 @@ export const BillingDetails = Type.Object({
 })
 export type BillingDetails = Static<typeof BillingDetails>
 
-/** What every event of a method repeats. */
+/** Fields of every event of a method. */
 const facts = { payment_method_id: Id, occurred_at: Instant }
 
 export const paymentMethodEvents = {
-  /** A method that was removed may be added again; it then begins anew. */
+  /** A removed method may be added again; its state then starts over. */
   PaymentMethodAdded: Type.Object({
     ...facts,
-    /** The user that it belongs to; null for a guest's. */
+    /** The owner; null for a guest's method. */
     user_id: Text,
-    /** The guest that it belongs to; null for a user's. */
+    /** The owner; null for a user's method. */
     guest_email: Text,
     provider_id: Type.String(),
     provider_method_id: Type.String(),
-    /** Null for a guest's method, which is attached to nobody. */
+    /** Null for a guest's method, which is attached to no customer. */
     provider_customer_id: Text,
     ...MethodDetails.properties,
-    /** The client's own word. */
+    /** Free text from the client. */
     type: Text,
     alias: Text,
     organization_id: Text,
@@ -58,11 +58,11 @@ export const paymentMethodEvents = {
   PaymentMethodAliasChanged: Type.Object({ ...facts, alias: Text }),
   PaymentMethodMadeDefault: Type.Object({ ...facts, default_choice: DefaultChoice }),
   PaymentMethodDefaultCleared: Type.Object(facts),
-  /** The provider tells other details than before. */
+  /** The provider's details have changed. */
   PaymentMethodRefreshed: Type.Object({ ...facts, ...MethodDetails.properties }),
   PaymentMethodRemoved: Type.Object({
     ...facts,
-    /** `provider`: it was detached there, and nobody asked us. */
+    /** `provider`: it was detached at the provider, not through us. */
     by: Type.Union([Type.Literal('owner'), Type.Literal('provider')]),
   }),
 }
@@ -70,16 +70,16 @@ export type PaymentMethodEvent = EventsOf<typeof paymentMethodEvents>
 export type PaymentMethodAdded = Extract<PaymentMethodEvent, { type: 'PaymentMethodAdded' }>
 
 export const methodRequestEvents = {
-  /** A request with an Idempotency-Key, about to ask the provider. */
+  /** A request with an Idempotency-Key is about to call the provider. */
   PaymentMethodRequested: RequestBegun,
   PaymentMethodRequestAnswered: requestEnded(
     Type.Union([
       Type.Object({
         kind: Type.Literal('saved'),
         payment_method_id: Id,
-        /** Of the method's stream: the answer showed the method as it was then. */
+        /** The revision of the method's stream that the response showed. */
         revision: Type.Integer(),
-        /** False when the owner had saved it before. */
+        /** False when the owner had saved the method before. */
         created: Type.Boolean(),
       }),
       Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),

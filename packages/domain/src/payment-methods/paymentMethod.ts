@@ -1,5 +1,4 @@
-// A payment method as its events tell it, and what may happen to it next.
-
+// A payment method: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
 import { isNewChoice } from '../defaultChoice.ts'
 import { DomainError } from '../errors.ts'
@@ -17,7 +16,7 @@ import {
 export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at' | 'default_choice'> & {
   readonly status: 'saved' | 'removed'
   readonly is_default: boolean
-  /** The latest choice that made it the default, even when it is not any more. */
+  /** The latest choice that made it the default; kept when it no longer is. */
   readonly default_choice: number | null
   readonly created_at: string
   readonly updated_at: string
@@ -54,7 +53,7 @@ function evolved(method: PaymentMethod, event: Exclude<PaymentMethodEvent, Payme
   }
 }
 
-/** The provider's part of something that holds more. */
+/** Picks the provider's details. */
 export function detailsOf(from: MethodDetails): MethodDetails {
   const { payment_type, wallet_type, card_brand, last_four, expiry_month, expiry_year } = from
   return { payment_type, wallet_type, card_brand, last_four, expiry_month, expiry_year }
@@ -62,20 +61,20 @@ export function detailsOf(from: MethodDetails): MethodDetails {
 
 export type AddPaymentMethod = PaymentMethodAdded['data']
 
-/** Adds a method that is not there, or not there any more. One that is there stays as it is. */
+/** Adds a method that is new or was removed. A saved one stays unchanged. */
 export function addPaymentMethod(command: AddPaymentMethod, state: PaymentMethodState): PaymentMethodEvent[] {
   return state.status === 'saved' ? [] : [{ type: 'PaymentMethodAdded', data: command }]
 }
 
 export type ChangePaymentMethod = {
   readonly occurred_at: string
-  /** Left out: it stays. */
+  /** Undefined changes nothing. */
   readonly alias?: string | null
-  /** The choice that makes it the default; `null`: it is not the default any more; left out: it stays as it is. */
+  /** A choice makes it the default, `null` clears the default, undefined changes nothing. */
   readonly default_choice?: number | null
 }
 
-/** What its owner changes. What is so already is not recorded again. @throws DomainError `not_found` */
+/** Changes a method. Values that it already has are not recorded again. @throws DomainError `not_found` */
 export function changePaymentMethod(command: ChangePaymentMethod, state: PaymentMethodState): PaymentMethodEvent[] {
   const method = existingMethod(state)
   const { occurred_at, alias, default_choice } = command
@@ -89,7 +88,7 @@ export function changePaymentMethod(command: ChangePaymentMethod, state: Payment
   return events
 }
 
-/** It is not the default any more, because its owner said so or chose another one. */
+/** Clears the default, because the owner cleared it or chose another method. */
 export function clearDefaultMethod(
   { occurred_at }: { readonly occurred_at: string },
   state: PaymentMethodState,
@@ -99,7 +98,7 @@ export function clearDefaultMethod(
   return [{ type: 'PaymentMethodDefaultCleared', data: { payment_method_id, occurred_at } }]
 }
 
-/** Takes over what the provider tells now. What it tells nothing of stays. */
+/** Updates the provider's details. Details that are `null` now stay. */
 export function refreshPaymentMethod(
   { occurred_at, details }: { readonly occurred_at: string; readonly details: MethodDetails },
   state: PaymentMethodState,
@@ -119,7 +118,7 @@ export function refreshPaymentMethod(
   return [{ type: 'PaymentMethodRefreshed', data: { payment_method_id, occurred_at, ...refreshed } }]
 }
 
-/** Removes a method; one that is gone stays gone. */
+/** Removes a method. Removing it again records nothing. */
 export function removePaymentMethod(
   { occurred_at, by }: { readonly occurred_at: string; readonly by: 'owner' | 'provider' },
   state: PaymentMethodState,
@@ -134,11 +133,9 @@ export function existingMethod(state: PaymentMethodState): PaymentMethod {
   throw new DomainError('not_found', 'No payment method with this id')
 }
 
-// A payment method as clients see it (interface, sections 2.2 and 2.3). Never the provider's token or id of it.
-
 const Text = Nullable(Type.String())
 
-/** What a payment shows of its method. */
+/** The method of a payment in API responses. */
 export const PaymentMethodSummary = Type.Object({
   id: Type.String(),
   ...MethodDetails.properties,
@@ -146,11 +143,12 @@ export const PaymentMethodSummary = Type.Object({
 })
 export type PaymentMethodSummary = Static<typeof PaymentMethodSummary>
 
+/** A method in API responses (interface, sections 2.2 and 2.3). Must not contain the provider's token or method id. */
 export const PaymentMethodResource = Type.Object({
   ...PaymentMethodSummary.properties,
   type: Text,
   provider_id: Type.String(),
-  /** Ours at the provider. */
+  /** The owner's customer id at the provider. */
   customer_id: Text,
   organization_id: Text,
   billing_address_id: Text,
@@ -166,7 +164,6 @@ export function paymentMethodSummary(method: PaymentMethod): PaymentMethodSummar
   return { id: method.payment_method_id, ...detailsOf(method), alias: method.alias }
 }
 
-/** The answer to its owner, straight from its events. */
 export function paymentMethodResource(method: PaymentMethod): PaymentMethodResource {
   return {
     ...paymentMethodSummary(method),
@@ -183,14 +180,12 @@ export function paymentMethodResource(method: PaymentMethod): PaymentMethodResou
   }
 }
 
-// A request with an Idempotency-Key to save a payment method.
-
 type RequestAnswered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']
 
-/** An answer that a repeated request gets as well. */
+/** The result of a request to save a method, which a repeated request gets as well. */
 export type RecordedResponse = Exclude<RequestAnswered['answer'], { kind: 'failed' }>
 
-/** Longer than a request with all its calls takes. */
+/** Longer than a request with all its provider calls takes. */
 export const methodRequestInFlightMs = 20_000
 
 export const methodRequestRules = requestRules<RecordedResponse, MethodRequestEvent>({

@@ -148,17 +148,17 @@ t.test('failures without a charge are told apart by their time', async (t) => {
 t.test('an approval is counted once, whether it counts or comes too late, and a charge is none', async (t) => {
   const first = notifies('processing', 10, askableSource)
   const approved = applyTo(applyTo(created(), first), first)
-  t.equal(approved.approvals_told, 1)
+  t.equal(approved.approvals_reported, 1)
   const failed = applyTo(approved, notifies('failed', 20, askableSource))
   for (const seconds of [15, 20, 25])
-    t.equal(applyTo(failed, notifies('processing', seconds, askableSource)).approvals_told, 2)
+    t.equal(applyTo(failed, notifies('processing', seconds, askableSource)).approvals_reported, 2)
   const others = [
     { ...askableSource, ...ch_1 },
     { ...askableSource, provider_intent_id: 'pi_other' },
   ]
-  for (const other of others) t.equal(applyTo(failed, notifies('processing', 20, other)).approvals_told, 1)
+  for (const other of others) t.equal(applyTo(failed, notifies('processing', 20, other)).approvals_reported, 1)
   t.equal(
-    applyTo(failed, snapshots('processing', 25)).approvals_told,
+    applyTo(failed, snapshots('processing', 25)).approvals_reported,
     1,
     'nor is what is there when the provider is asked',
   )

@@ -1,9 +1,9 @@
-// Everything that can happen to a payment, as recorded facts.
+// The events of a payment.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
 
-/** Whom a payment belongs to, in the words of outgoing webhooks: a session's user, or a guest without an id. */
+/** The `user` of outgoing webhooks: a session's user, or a guest without an id. */
 export const Payer = Type.Object({
   id: Nullable(Type.String()),
   type: Type.String(),
@@ -11,7 +11,7 @@ export const Payer = Type.Object({
 })
 export type Payer = Static<typeof Payer>
 
-/** What every event of a payment repeats, so that one event alone can be told to others. */
+/** Fields of every payment event, so that a webhook can be built from one event alone. */
 const facts = {
   payment_id: Id,
   occurred_at: Instant,
@@ -22,7 +22,7 @@ const facts = {
   project_id: Nullable(Type.String()),
 }
 
-/** How a create call can end without an intent. Only after `provider_unavailable` the same request may try again. */
+/** How a create call can fail. Only `provider_unavailable` allows another attempt. */
 export const IntentRejection = Type.Union([
   Type.Literal('payment_declined'),
   Type.Literal('provider_rejected'),
@@ -31,10 +31,10 @@ export const IntentRejection = Type.Union([
 ])
 export type IntentRejection = Static<typeof IntentRejection>
 
-/** Where the knowledge of a status comes from; `provider_time` orders evidence that arrives out of order. */
+/** The source of a status. `provider_time` orders reports that arrive out of order. */
 const evidence = {
   provider_time: Instant,
-  /** Absent when the answer to our own call was the evidence. */
+  /** Null when the source is the response to a call of ours. */
   provider_event_id: Nullable(Type.String()),
   provider_payment_id: Nullable(Type.String()),
 }
@@ -52,7 +52,7 @@ export const paymentEvents = {
     category: Nullable(Type.String()),
     tags: Nullable(Type.String()),
     payment_method_id: Nullable(Type.String()),
-    /** The saved method at the provider, as the create call names it; absent where none was given. */
+    /** The saved method at the provider, as used in the create call; absent without one. */
     provider_method: Type.Optional(
       Type.Object({ provider_method_id: Type.String(), provider_customer_id: Nullable(Type.String()) }),
     ),
@@ -61,7 +61,7 @@ export const paymentEvents = {
     guest_name: Nullable(Type.String()),
     guest_phone: Nullable(Type.String()),
     metadata: ClientObject(),
-    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: Nullable(Type.String()),
   }),
   ProviderIntentCreated: Type.Object({
@@ -71,9 +71,9 @@ export const paymentEvents = {
     attempt: Type.Integer(),
   }),
   ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
-  /** The provider throttled the create call until its time was over: nothing was done, and the same call is made again. */
+  /** The provider throttled the create call until it timed out. It had no effect, and the same call will be repeated. */
   ProviderCallThrottled: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
-  /** A further create call is about to be made, after one that surely did nothing. */
+  /** Another create call is about to be made, after one that had no effect. */
   PaymentAttemptStarted: Type.Object({ ...facts, attempt: Type.Integer() }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
   PaymentProcessingStarted: Type.Object({ ...facts, ...evidence }),
@@ -81,10 +81,10 @@ export const paymentEvents = {
   PaymentAttemptFailed: Type.Object({
     ...facts,
     ...evidence,
-    /** The provider's own code. */
+    /** The provider's code. */
     failure_code: Type.String(),
     failure_message: Type.String(),
-    /** Set when the create call itself was refused; what its caller was told. Null for the provider's later statements. */
+    /** Why the provider rejected the create call, as returned to the caller. Null for failures that it reported later. */
     refusal: Nullable(IntentRejection),
   }),
   PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: Nullable(Type.String()) }),
@@ -102,20 +102,20 @@ export const paymentEvents = {
     reason: Type.Union([
       Type.Literal('stale'),
       Type.Literal('regression'),
-      /** Of the same provider time as the evidence there is, or else undecided: the provider itself will be asked. */
+      /** The order cannot be decided, for example because provider times are equal: we will query the provider. */
       Type.Literal('tie'),
       Type.Literal('final'),
       Type.Literal('foreign_intent'),
     ]),
   }),
-  /** Money went back. `refunded_cents` is this refund alone; null when the provider did not say it in our currency. */
+  /** Money went back. `refunded_cents` is this refund alone; null when the provider did not report it in our currency. */
   PaymentRefundRecorded: Type.Object({
     ...facts,
     ...evidence,
     refund_id: Nullable(Type.String()),
     refunded_cents: Nullable(Type.Integer()),
   }),
-  /** The payer contests the payment. `dispute_status` is the provider's own word. */
+  /** The payer disputes the payment. `dispute_status` is the provider's status. */
   PaymentDisputeRecorded: Type.Object({
     ...facts,
     ...evidence,

@@ -196,7 +196,7 @@ t.test('a statement about another intent changes nothing', async (t) => {
         .then(isIgnored)
   // Not even our own pointer makes the intent of a lost attempt the payment's.
   given(t, paymentFold, eventsAfter())
-    .when(notifies('succeeded', 90, { ...foreign, vouched: true }))
+    .when(notifies('succeeded', 90, { ...foreign, is_own_intent: true }))
     .then(isIgnored)
 })
 
@@ -208,7 +208,7 @@ t.test(
       .when(notifies('succeeded', 9, early))
       .then([{ type: 'PaymentSucceeded' }])
     given(t, paymentFold, rejectedBy(unavailable))
-      .when(notifies('succeeded', 9, { ...early, vouched: true }))
+      .when(notifies('succeeded', 9, { ...early, is_own_intent: true }))
       .then([{ type: 'PaymentSucceeded' }])
   },
 )

@@ -1,5 +1,4 @@
-// What all statements of a provider about one payment have in common, whatever they say.
-
+// Applies a provider's reports about a payment: status, refunds and disputes.
 import type { PaymentEvent } from './events.ts'
 import {
   existingPayment,
@@ -12,49 +11,46 @@ import {
   type PaymentStatus,
 } from './payment.ts'
 
-/** What every statement of a provider about one payment says, in our words. */
+/** The fields that all reports about a payment have. */
 export type ReportSource = {
-  /** The provider's own time of the statement, ISO 8601; it orders statements that arrive out of order. */
+  /** The provider's time of the report, ISO 8601; orders reports that arrive out of order. */
   readonly provider_time: string
-  /** `null` when the statement is the answer to a question of ours. */
+  /** `null` for a snapshot. */
   readonly provider_event_id: string | null
   readonly provider_intent_id: string | null
-  /** The charge, capture or transaction that the statement is about; of a failure the one that failed, if there is one. */
+  /** The charge, capture or transaction that the report is about; for a failure the failed one, if any. */
   readonly provider_payment_id: string | null
 }
 
-/** A statement as its receiver hands it on. */
 export type ReceivedReport = ReportSource & {
   readonly occurred_at: string
-  /** True when our own records say that the intent is this payment's, and not only the statement itself. */
-  readonly vouched?: boolean | undefined
+  /** True when our records, and not only the report, link the intent to this payment. */
+  readonly is_own_intent?: boolean | undefined
 }
 
-/** Whether this very notification was taken into account before. */
 function isAppliedBefore({ provider_event_id }: ReportSource, payment: Payment): boolean {
   return provider_event_id !== null && isInChain(provider_event_id, payment.seen_provider_events)
 }
 
 /**
- * Whether the statement is about another intent than the payment's. While the payment does not know its intent, a
- * statement that merely names the payment counts only as long as a create call may have made that intent.
+ * Whether the report is about an intent of another payment. While the payment's intent is unknown, a report that only names
+ * the payment counts unless the create call was rejected, and so cannot have created the intent.
  */
-export function isForeignIntent({ provider_intent_id, vouched }: ReceivedReport, payment: Payment): boolean {
+export function isForeignIntent({ provider_intent_id, is_own_intent }: ReceivedReport, payment: Payment): boolean {
   if (provider_intent_id === null) return false
   if (payment.provider_intent_id !== null) return payment.provider_intent_id !== provider_intent_id
-  return !vouched && payment.intent_outcome.kind === 'refused'
+  return !is_own_intent && payment.intent_outcome.kind === 'rejected'
 }
 
-/** What every event says that a statement leads to. */
+/** The fields of every event that a report leads to. */
 function reportFacts(report: ReceivedReport, payment: Payment) {
   const { provider_time, provider_event_id, provider_payment_id } = report
   return { ...factsOf(payment, report.occurred_at), provider_time, provider_event_id, provider_payment_id }
 }
 
-/** A statement that changes nothing, on record. */
+/** Records a report that changes nothing. */
 export type IgnoredReport = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
-/** Puts a statement on record that changes nothing. */
 function ignoredReport(
   report: ReceivedReport,
   payment: Payment,
@@ -64,9 +60,7 @@ function ignoredReport(
   return { type: 'ProviderEventIgnored', data: { ...reportFacts(report, payment), reported_status, reason } }
 }
 
-// The status machine: what a provider's statement about a payment's status means for it.
-
-/** What a provider said about the status of one payment. */
+/** A report about the status of a payment. */
 export type Evidence = ReportSource & {
   readonly status: PaymentStatus
   readonly amount_cents: number | null
@@ -79,19 +73,19 @@ export type Evidence = ReportSource & {
 export type RecordEvidence = ReceivedReport &
   Evidence & {
     /**
-     * How the statement came: by itself, which is the default; by itself from a provider that can be asked when it
-     * decides nothing; or as the answer to such a question.
+     * `notification` is the default. After an `askable_notification` that decides nothing we can query the provider, which
+     * returns a `snapshot`.
      */
     readonly source?: 'notification' | 'askable_notification' | 'snapshot'
   }
 
 /**
- * Applies a provider's statement. Returns the event that it amounts to; `[]` when it says nothing new or was already
- * taken into account. A statement that may not change the payment is recorded all the same, never refused.
+ * Applies a report about the status. Returns the resulting event, or `[]` when the report says nothing new or was applied
+ * before. A report that must not change the payment is recorded as ignored.
  *
- * A snapshot is what the provider holds to be true at this moment, so no notification can be newer: whoever applies one
- * sees to it that the payment has not changed since the question was asked. One that only disagrees is recorded once,
- * and so is money that was taken wrongly, whoever tells of it.
+ * A snapshot is the provider's current state, so no notification is newer. The caller must make sure that the payment has not
+ * changed since the snapshot was requested. A snapshot that only contradicts the payment is recorded once, and so are
+ * conflicts and mismatches from any source.
  */
 export function recordEvidence(command: RecordEvidence, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
@@ -116,42 +110,41 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
   const age = compareAge(command, payment)
   if (age === 'older') return ignoredBecause('stale')
   if (age === 'undecided') return ignoredBecause('tie')
-  // A payment does not go back from processing; what the provider last said is remembered all the same.
+  // A payment never goes back from processing, but the time of this report is kept.
   if (payment.status === 'processing' && command.status === 'pending') return ignoredBecause('regression')
   return statusEvent(command, payment)
 }
 
 /**
- * The same status once more. The second proof of a final status is no news, and neither is a failure that is on record;
- * the failure of another charge is, and so is what the provider says later of its own accord.
+ * Applies a report with the payment's present status. It is nothing new for a final status or for a recorded failure. The
+ * failure of another charge is new, and so is a later notification.
  */
 function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   if (isAbsorbing(payment.status) || isRecordedFailure(command, payment)) return null
-  const isOtherFailure = command.status === 'failed' && command.provider_payment_id !== null
-  if (command.source === 'snapshot') return isOtherFailure ? statusEvent(command, payment) : null
+  const isAnotherFailure = command.status === 'failed' && command.provider_payment_id !== null
+  if (command.source === 'snapshot') return isAnotherFailure ? statusEvent(command, payment) : null
   const age = compareAge(command, payment)
   if (age === 'older') return ignoredReport(command, payment, { reported_status: command.status, reason: 'stale' })
-  return age === 'newer' || isOtherFailure ? statusEvent(command, payment) : null
+  return age === 'newer' || isAnotherFailure ? statusEvent(command, payment) : null
 }
 
-/** Whether money was taken for a canceled payment, or by a second charge for one that has succeeded. */
+/** Whether money was taken for a canceled payment, or by a second charge for a succeeded one. */
 function isConflict({ status, provider_payment_id }: Evidence, payment: Payment): boolean {
   if (status !== 'succeeded') return false
   if (payment.status === 'canceled') return true
   const { provider_payment_id: known, failed_charges } = payment
   const isOther = known !== null && provider_payment_id !== null && known !== provider_payment_id
-  // A success that named no charge leaves the id of the attempt before it, which took nothing.
+  // A success without a charge id leaves the id of the failed attempt before it, which took no money.
   return payment.status === 'succeeded' && isOther && !failed_charges.includes(known)
 }
 
-/** Whether the statement tells of an attempt that is on record as failed. */
 function isRecordedFailure({ status, provider_payment_id }: Evidence, { failed_charges }: Payment): boolean {
   return status === 'failed' && provider_payment_id !== null && failed_charges.includes(provider_payment_id)
 }
 
 /**
- * Which of the two the provider said later. Their times do not decide when they are the same, nor when the failure of an
- * attempt is told again after the payer has begun another one. The later arrival counts where nobody can be asked.
+ * Whether the report is newer than the payment's evidence. This is undecided for equal times, and for a recorded failure that
+ * is reported again after the payer began another attempt. If we cannot query the provider, the later arrival wins.
  */
 function compareAge(command: RecordEvidence, payment: Payment): 'older' | 'undecided' | 'newer' {
   if (payment.evidence_time === null) return 'newer'
@@ -161,7 +154,7 @@ function compareAge(command: RecordEvidence, payment: Payment): 'older' | 'undec
   return isDecided || command.source !== 'askable_notification' ? 'newer' : 'undecided'
 }
 
-/** How far a time is ahead of another. Of one that is told in whole seconds it is not known when in its second it was. */
+/** Difference of two times. If one has whole seconds, both are compared in seconds, because its milliseconds are unknown. */
 function timeDifference(time: string, other: string): number {
   const times = [Date.parse(time), Date.parse(other)] as const
   const isCoarse = times.some((each) => each % 1000 === 0)
@@ -169,7 +162,7 @@ function timeDifference(time: string, other: string): number {
   return a - b
 }
 
-/** Whether what was paid is what was to be paid. What the provider does not say is taken to be right. */
+/** Whether the reported amount and currency match the payment. Missing values count as matching. */
 export function amountMatches({ amount_cents, currency }: Evidence, payment: Payment): boolean {
   return (
     (amount_cents === null || amount_cents === payment.total_cents) &&
@@ -188,7 +181,6 @@ function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
   }
 }
 
-/** The event by which a payment takes on the status that the provider reports. */
 function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
   const data = reportFacts(command, payment)
   switch (command.status) {
@@ -213,14 +205,12 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
   }
 }
 
-// Money that goes back to the payer, or may have to: refunds and disputes are facts beside the status, which stays.
-
 export type RecordRefund = ReceivedReport & {
   readonly refund_id: string | null
   readonly refunded_cents: number | null
 }
 
-/** Money went back to the payer. A refund that the provider tells of twice is one refund. */
+/** Records a refund, once per refund id. The status stays. */
 export function recordRefund(command: RecordRefund, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
   if (isAppliedBefore(command, payment)) return []
@@ -240,7 +230,7 @@ export type RecordDispute = ReceivedReport & {
   readonly disputed_cents: number | null
 }
 
-/** The payer contests the payment, or a contest moves on. The same status of the same dispute is no news. */
+/** Records a dispute, once per dispute status. The payment's status stays. */
 export function recordDispute(command: RecordDispute, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
   if (isAppliedBefore(command, payment)) return []

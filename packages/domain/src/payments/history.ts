@@ -1,28 +1,30 @@
-// What happened to a payment, event by event, and how much of it had happened by a point in time.
+// The timeline of a payment, and its events up to a point in time.
 import { type Static, Type } from 'typebox'
 import type { EventMetadata } from '../events.ts'
 import { ClientObject, Instant } from '../fields.ts'
 import type { PaymentEvent } from './events.ts'
 import { existingPayment, type PaymentState, PaymentStatus, paymentFold } from './payment.ts'
 
-/** One event of a payment as administrators and auditors see it. */
+/** One event of a payment in the audit API. */
 export const HistoryEntry = Type.Object({
-  position: Type.String({ pattern: '^[0-9]+$', description: 'Of the event in the whole log, as X-Event-Position' }),
-  revision: Type.Integer({ minimum: 0, description: 'Of the payment right after the event, as in its ETag' }),
-  type: Type.String({ description: 'What happened' }),
+  position: Type.String({
+    pattern: '^[0-9]+$',
+    description: 'Position of the event in the log, as in X-Event-Position',
+  }),
+  revision: Type.Integer({ minimum: 0, description: 'Revision of the payment right after the event, as in its ETag' }),
+  type: Type.String({ description: 'Type of the event' }),
   occurred_at: Instant,
   actor: Type.String({
-    description:
-      'Who caused it: `session:` and a user id, `guest`, `anonymous`, `provider:` and a name, `operator` or `worker`',
+    description: 'Who caused it: `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`',
   }),
-  correlation_id: Type.String({ description: 'Of the request or notification that it is part of' }),
-  causation_id: Type.String({ description: 'Of the event or request that led to it' }),
+  correlation_id: Type.String({ description: 'Id of the request or notification that it is part of' }),
+  causation_id: Type.String({ description: 'Id of the event or request that led to it' }),
   status_after: PaymentStatus,
-  data: ClientObject({ description: 'The event in the newest shape of its type, on which its fields depend' }),
+  data: ClientObject({ description: 'Data of the event; the fields depend on its type' }),
 })
 export type HistoryEntry = Static<typeof HistoryEntry>
 
-/** An event of a payment with what the log knows about it. */
+/** A payment event with its revision, position and metadata. */
 export type RecordedPaymentEvent = PaymentEvent & {
   readonly revision: bigint
   readonly position: { readonly commit: bigint }
@@ -31,8 +33,8 @@ export type RecordedPaymentEvent = PaymentEvent & {
 
 /**
  * The timeline of a payment.
- * @param events of one payment, in the order of its stream, from the first one on
- * @throws DomainError `not_found` should the first event not be the payment's beginning
+ * @param events all events of one payment, in stream order
+ * @throws DomainError `not_found` when the first event is not PaymentInitiated
  */
 export function paymentHistory(events: readonly RecordedPaymentEvent[]): HistoryEntry[] {
   let state: PaymentState = paymentFold.initialState
@@ -53,9 +55,9 @@ export function paymentHistory(events: readonly RecordedPaymentEvent[]): History
 }
 
 /**
- * The events of a stream up to the first one that occurred later. Clocks of different machines differ, so that an event may
- * be older than the one before it; as its stream tells it happened after that one all the same.
- * @param events of one stream in its order
+ * The events of a stream before the first one that occurred later. Clocks differ between machines, so an event may have an
+ * earlier time than the one before it; the order of the stream counts.
+ * @param events of one stream, in its order
  * @param time in ms since 1970, itself included
  */
 export function eventsUntil<Event extends { readonly data: { readonly occurred_at: string } }>(

@@ -123,7 +123,7 @@ t.test('a refused create call fails the payment [3-create-rejected]', async (t) 
   const state = given(t, paymentFold, initiated)
     .when((state) => recordIntentRejected({ occurred_at: at(2), attempt: 1, ...declined }, state))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
-  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'refused' } })
+  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'rejected' } })
 })
 
 t.test('a refusal counts only while no intent is known and nothing is final', async (t) => {
@@ -164,7 +164,7 @@ t.test('a resumed call that the provider answers ends the uncertainty', async (t
   const refused = given(t, paymentFold, afterUnknown)
     .when(reject(declined))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
-  t.match(refused, { status: 'failed', intent_outcome: { kind: 'refused' }, was_unknown: true })
+  t.match(refused, { status: 'failed', intent_outcome: { kind: 'rejected' }, was_unknown: true })
   const created = given(t, paymentFold, afterUnknown)
     .when(create)
     .then([{ type: 'ProviderIntentCreated' }])
@@ -194,7 +194,7 @@ t.test('an unknown outcome opens a payment that failed because another call was 
 t.test('what the provider said of the payer is not undone by the end of a call', async (t) => {
   const early = [
     ...rejectedBy(unavailable),
-    ...notifies('failed', 10, { vouched: true })(fold(rejectedBy(unavailable))),
+    ...notifies('failed', 10, { is_own_intent: true })(fold(rejectedBy(unavailable))),
   ]
   t.match(
     given(t, paymentFold, early)
@@ -222,7 +222,7 @@ t.test('an intent that another process took for refused opens the payment again'
 
 t.test('an intent that becomes known late does not undo what the provider has said about it', async (t) => {
   for (const status of ['failed', 'succeeded', 'canceled'] as const) {
-    const early = [...initiated, ...notifies(status, 10, { vouched: true })(fold(initiated))]
+    const early = [...initiated, ...notifies(status, 10, { is_own_intent: true })(fold(initiated))]
     const state = given(t, paymentFold, early)
       .when(create)
       .then([{ type: 'ProviderIntentCreated' }])

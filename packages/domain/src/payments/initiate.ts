@@ -1,4 +1,4 @@
-// Opening a payment, and recording how the calls that create its intent at the provider ended.
+// Commands that open a payment and record the outcome of the calls that create its intent at the provider.
 import { DomainError } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.ts'
@@ -11,7 +11,7 @@ export type InitiatePayment = Omit<
   AmountParts
 
 /**
- * What is to be paid: the currency in upper case, and all parts of the amount.
+ * The price of a payment: the currency in upper case, and all parts of the amount.
  * @throws DomainError `invalid_request` for a currency that does not exist or a total below 1, `amount_inconsistent`
  */
 export function priceOf(parts: AmountParts & { readonly currency: string }): Amounts & { readonly currency: string } {
@@ -44,11 +44,12 @@ function invalidField(field: string, message: string): DomainError {
   return new DomainError('invalid_request', `${field} ${message}`, { fields: [{ field, message }] })
 }
 
-/** A further create call, which is allowed when the last one surely did nothing. Whoever records it makes the call. */
+/** Starts another create call, allowed when the last one had no effect. The process that records it makes the call. */
 export function startAttempt(command: { readonly occurred_at: string }, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
   const { intent_outcome: outcome } = payment
-  if (payment.status !== 'failed' || outcome.kind !== 'refused' || outcome.refusal !== 'provider_unavailable') return []
+  if (payment.status !== 'failed' || outcome.kind !== 'rejected' || outcome.refusal !== 'provider_unavailable')
+    return []
   const attempt = payment.attempt + 1
   return [{ type: 'PaymentAttemptStarted', data: { ...factsOf(payment, command.occurred_at), attempt } }]
 }
@@ -56,8 +57,8 @@ export function startAttempt(command: { readonly occurred_at: string }, state: P
 type CallResult = { readonly occurred_at: string; readonly attempt: number }
 
 /**
- * The provider created the intent. A second answer to the same question adds nothing. Should the payment have failed
- * because another process thought that this very call did nothing, it is open again.
+ * Records that the provider created the intent; a repeated response adds nothing. Reopens a payment that failed because
+ * another process concluded that this call had no effect.
  */
 export function recordIntentCreated(
   command: CallResult & { readonly provider_intent_id: string; readonly client_secret: string | null },
@@ -76,8 +77,8 @@ export function recordIntentCreated(
 }
 
 /**
- * The call may or may not have reached the provider: the payment stays as it is until the truth is known. If it has
- * failed because another call of the same attempt was never made, it is open again: this one may have been.
+ * Records that the call may or may not have reached the provider. Reopens a payment that failed because another call of the
+ * same attempt had no effect: this one may have had one.
  */
 export function recordOutcomeUnknown(
   command: CallResult & { readonly reason: string },
@@ -92,7 +93,7 @@ export function recordOutcomeUnknown(
   ]
 }
 
-/** The provider throttled the call, which surely did nothing. Of another call of the same attempt that says nothing. */
+/** Records that the provider throttled the call. Another call of the same attempt may still have had an effect. */
 export function recordCallThrottled(
   { occurred_at, attempt, reason }: CallResult & { readonly reason: string },
   state: PaymentState,
@@ -103,8 +104,8 @@ export function recordCallThrottled(
 }
 
 /**
- * The provider refused the call, or was surely never reached. That one call did nothing says nothing about another one
- * of the same attempt whose outcome is unknown, and adds nothing to one that was refused.
+ * Records that the provider rejected the call or was never reached. The latter adds nothing when another call of the same
+ * attempt was rejected, or its outcome is unknown.
  */
 export function recordIntentRejected(
   command: CallResult & { readonly refusal: IntentRejection; readonly code: string; readonly message: string },
@@ -129,14 +130,14 @@ export function recordIntentRejected(
   ]
 }
 
-/** Whether the provider itself has said how the create call ended; with the same key it says the same for ever. */
+/** Whether the provider itself reported the outcome. It returns the same outcome for the same idempotency key. */
 function isFinalOutcome({ intent_outcome: outcome }: Payment): boolean {
-  return outcome.kind === 'created' || (outcome.kind === 'refused' && outcome.refusal !== 'provider_unavailable')
+  return outcome.kind === 'created' || (outcome.kind === 'rejected' && outcome.refusal !== 'provider_unavailable')
 }
 
-/** A payment that failed by a refused call alone is open once more; what the provider said of its payer stays. */
+/** Reopens a payment that failed only because its create call did. A failure that the provider reported stays. */
 function reopened({ occurred_at, attempt }: CallResult, payment: Payment): PaymentEvent[] {
   const isFailedByCall =
-    payment.status === 'failed' && payment.intent_outcome.kind === 'refused' && payment.failures === 0
+    payment.status === 'failed' && payment.intent_outcome.kind === 'rejected' && payment.failures === 0
   return isFailedByCall ? [{ type: 'PaymentAttemptStarted', data: { ...factsOf(payment, occurred_at), attempt } }] : []
 }

@@ -1,4 +1,4 @@
-// The five statuses of a payment.
+// Payment state, folded from its events.
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { DomainEvent, Fold } from '../events.ts'
@@ -7,23 +7,77 @@ import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.t
 export const PaymentStatus = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'canceled'])
 export type PaymentStatus = Static<typeof PaymentStatus>
 
-/** Statuses that are never left. `failed` is not one of them: a declined attempt may be followed by a successful one. */
+/** Whether a status is final. `failed` is not: a declined attempt may be followed by a successful one. */
 export function isAbsorbing(status: PaymentStatus): boolean {
   return status === 'succeeded' || status === 'canceled'
 }
 
-// A list that grows without being copied, so that a fold takes the same time for the ten-thousandth event as for the first.
-
-/** The item that was added last, and those before it; `null` when there is none. */
+/** A linked list, latest item first; `null` when empty. Appending copies nothing, so folding many events stays linear. */
 export type Chain<Item> = { readonly last: Item; readonly before: Chain<Item> } | null
 
-/** Whether an item is in it. */
-export function isInChain<Item>(item: Item, chain: Chain<Item>): boolean {
-  for (let link = chain; link !== null; link = link.before) if (link.last === item) return true
-  return false
+export type NoPayment = { readonly status: 'none' }
+
+/** The fields of PaymentInitiated that the state keeps unchanged. */
+type InitialFields = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
+
+export type Payment = InitialFields & {
+  readonly status: PaymentStatus
+  readonly provider_intent_id: string | null
+  readonly provider_payment_id: string | null
+  readonly client_secret: string | null
+  readonly created_at: string
+  readonly updated_at: string
+  readonly completed_at: string | null
+  /** The number of the latest intent attempt; part of the provider's idempotency key. */
+  readonly attempt: number
+  /** When the latest intent attempt began. Some time after this the provider forgets the idempotency key. */
+  readonly attempt_started_at: string
+  readonly intent_outcome: IntentOutcome
+  /** Whether the outcome of a create call was ever unknown, so that its caller got no intent. */
+  readonly was_unknown: boolean
+  /** The provider time of the newest report that was applied. */
+  readonly evidence_time: string | null
+  /** The provider events applied so far, so that a repeated one changes nothing. */
+  readonly seen_provider_events: Chain<string>
+  /** Content keys of the recorded non-status events, so that another snapshot does not record them again. */
+  readonly recorded_content: Chain<string>
+  /** How many failed payment attempts the provider reported. A capture after each of them is a new one. */
+  readonly failures: number
+  /** The charges of these attempts, where known, so that a failure reported twice counts once. */
+  readonly failed_charges: readonly string[]
+  /** How many notifications reported an approval by the payer, in or out of order. */
+  readonly approvals_reported: number
 }
 
-// What is on record about a payment beside its status, so that the same thing is not recorded for ever.
+/** The outcome of the call that creates the intent, as far as known. */
+export type IntentOutcome =
+  | { readonly kind: 'open' | 'throttled' | 'unknown' | 'created' }
+  | { readonly kind: 'rejected'; readonly refusal: IntentRejection; readonly message: string }
+
+export type PaymentState = NoPayment | Payment
+
+export const noPayment: NoPayment = Object.freeze({ status: 'none' })
+
+/** Ignores events before PaymentInitiated, which cannot occur: the first append expects no stream. */
+export const paymentFold: Fold<PaymentState, PaymentEvent> = {
+  initialState: noPayment,
+  evolve(state, event) {
+    if (event.type === 'PaymentInitiated') return initiated(event)
+    return state.status === 'none' ? state : evolveExisting(state, event)
+  },
+}
+
+/** @throws DomainError `not_found` */
+export function existingPayment(state: PaymentState): Payment {
+  if (state.status === 'none') throw new DomainError('not_found', 'No payment with this id')
+  return state
+}
+
+/** The fields of every event of this payment. */
+export function factsOf(payment: Payment, occurred_at: string) {
+  const { payment_id, provider_id, total_cents: amount_cents, currency, payer, project_id } = payment
+  return { payment_id, occurred_at, provider_id, amount_cents, currency, payer, project_id }
+}
 
 const nonStatusEventTypes = [
   'PaymentAmountMismatch',
@@ -33,17 +87,20 @@ const nonStatusEventTypes = [
   'PaymentDisputeRecorded',
 ] as const
 
-/** An event that brings neither a status nor the end of a call. */
+/** An event that neither changes the status nor records the outcome of a call. */
 export type NonStatusEvent = Extract<PaymentEvent, { type: (typeof nonStatusEventTypes)[number] }>
 
-/** What a notice tells, apart from when and how it became known. */
+/** Identifies the content of an event, regardless of when and how we learned it. */
 export function contentKey(event: NonStatusEvent): string {
   return JSON.stringify([event.type, ...contentFields(event)])
 }
 
-/** Whether an event is a notice and tells what an earlier one told. */
-export function isDuplicate(event: PaymentEvent, { noticed }: { readonly noticed: Chain<string> }): boolean {
-  return isNonStatusEvent(event) && isInChain(contentKey(event), noticed)
+/** Whether this is a non-status event whose content is already recorded. */
+export function isDuplicate(
+  event: PaymentEvent,
+  { recorded_content }: { readonly recorded_content: Chain<string> },
+): boolean {
+  return isNonStatusEvent(event) && isInChain(contentKey(event), recorded_content)
 }
 
 export function isNonStatusEvent(event: DomainEvent): event is NonStatusEvent {
@@ -65,52 +122,11 @@ function contentFields({ type, data }: NonStatusEvent): readonly (string | numbe
   }
 }
 
-// A payment as its events tell it.
-
-export type NoPayment = { readonly status: 'none' }
-
-/** Of what it began with, all but what is told otherwise below and what only the event is to keep. */
-type InitialFields = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
-
-export type Payment = InitialFields & {
-  readonly status: PaymentStatus
-  readonly provider_intent_id: string | null
-  readonly provider_payment_id: string | null
-  readonly client_secret: string | null
-  readonly created_at: string
-  readonly updated_at: string
-  readonly completed_at: string | null
-  /** The number of the latest create call; it is part of the key that the provider sees. */
-  readonly attempt: number
-  /** When the latest create call was begun; the provider forgets its key some time after. */
-  readonly attempt_started_at: string
-  readonly intent_outcome: IntentOutcome
-  /** Whether it was ever unknown how a create call ended, so that nobody was told of the intent in time. */
-  readonly was_unknown: boolean
-  /** The provider's time of the newest evidence that was taken over. */
-  readonly evidence_time: string | null
-  /** Provider events that were taken into account, so that a repeated one changes nothing. */
-  readonly seen_provider_events: Chain<string>
-  /** What is on record beside the status, so that asking the provider again records it no second time. */
-  readonly noticed: Chain<string>
-  /** How often the provider reported a failed attempt to pay; a capture after each of them is another one. */
-  readonly failures: number
-  /** The charges that these attempts were, as far as they had one: a failure that is told twice is one failure. */
-  readonly failed_charges: readonly string[]
-  /** How often the provider has told by itself, early or late, that a payer has approved. */
-  readonly approvals_told: number
+export function isInChain<Item>(item: Item, chain: Chain<Item>): boolean {
+  for (let link = chain; link !== null; link = link.before) if (link.last === item) return true
+  return false
 }
 
-/** How the call that creates the intent at the provider ended, as far as is known. */
-export type IntentOutcome =
-  | { readonly kind: 'open' | 'throttled' | 'unknown' | 'created' }
-  | { readonly kind: 'refused'; readonly refusal: IntentRejection; readonly message: string }
-
-export type PaymentState = NoPayment | Payment
-
-export const noPayment: NoPayment = Object.freeze({ status: 'none' })
-
-/** The history that every payment starts with. */
 function initiated({ data }: PaymentInitiated): Payment {
   const { occurred_at, amount_cents: _sameAsTotal, guest_name: _name, guest_phone: _phone, ...rest } = data
   return {
@@ -128,10 +144,10 @@ function initiated({ data }: PaymentInitiated): Payment {
     was_unknown: false,
     evidence_time: null,
     seen_provider_events: null,
-    noticed: null,
+    recorded_content: null,
     failures: 0,
     failed_charges: [],
-    approvals_told: 0,
+    approvals_reported: 0,
   }
 }
 
@@ -144,7 +160,7 @@ type EvidenceEvent = Exclude<
 
 type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
-/** Takes over what every piece of evidence brings, and the status that it leads to. */
+/** Applies the fields of any report, and the new status. */
 function withEvidence(payment: Payment, { data }: EvidenceEvent, status: PaymentStatus = payment.status): Payment {
   const changed = status !== payment.status
   return {
@@ -158,17 +174,16 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
   }
 }
 
-/** A statement that counts whatever its time is leaves the others as old as they are. */
+/** The later time. A report that counts regardless of its time may be older than the newest one. */
 function laterOf(known: string | null, other: string): string {
   return known !== null && Date.parse(known) > Date.parse(other) ? known : other
 }
 
-/** Evidence that is kept on record beside the status. */
 function withNonStatusEvent(payment: Payment, event: NonStatusEvent): Payment {
   const recorded = {
     ...payment,
     seen_provider_events: seen(payment, event.data.provider_event_id),
-    noticed: { last: contentKey(event), before: payment.noticed },
+    recorded_content: { last: contentKey(event), before: payment.recorded_content },
   }
   return event.type === 'ProviderEventIgnored' ? withIgnored(recorded, event) : recorded
 }
@@ -178,13 +193,13 @@ const seen = ({ seen_provider_events: before }: Payment, eventId: string | null)
 
 function withIgnored(payment: Payment, { data }: Ignored): Payment {
   const { reason, reported_status, provider_time } = data
-  // What it says is not taken over, but it is the newest that the provider has said: older statements are stale.
+  // The status is not applied, but the time is: reports older than this one are stale.
   if (reason === 'regression') return { ...payment, evidence_time: provider_time }
   const isApproval = reported_status === 'processing' && (reason === 'tie' || reason === 'stale')
   return isApproval ? withApproval(payment, data) : payment
 }
 
-/** An attempt to pay that the provider reported as failed. */
+/** Counts a payment attempt that the provider reported as failed. */
 function withFailure(payment: Payment, charge: string | null): Payment {
   const { failures, failed_charges } = payment
   return {
@@ -194,13 +209,12 @@ function withFailure(payment: Payment, charge: string | null): Payment {
   }
 }
 
-/** What was told of the payer's approval; of what follows it, a charge is told as well. */
+/** Counts an approval by the payer. A report with a charge is about a capture, which follows the approval. */
 function withApproval(payment: Payment, { provider_event_id, provider_payment_id }: EvidenceEvent['data']): Payment {
   if (provider_event_id === null || provider_payment_id !== null) return payment
-  return { ...payment, approvals_told: payment.approvals_told + 1 }
+  return { ...payment, approvals_reported: payment.approvals_reported + 1 }
 }
 
-/** The status that each event of evidence leads to; the decider only records what the status machine allows. */
 function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentInitiated>): Payment {
   if (isNonStatusEvent(event)) return withNonStatusEvent(payment, event)
   switch (event.type) {
@@ -238,29 +252,8 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       const failed = withEvidence(payment, event, 'failed')
       const { refusal, failure_message: message } = event.data
       if (refusal === null) return withFailure(failed, event.data.provider_payment_id)
-      // The time of our own call is by our clock, and is not compared with the provider's.
-      return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'refused', refusal, message } }
+      // The time of our own call is by our clock and must not be compared with provider times.
+      return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'rejected', refusal, message } }
     }
   }
-}
-
-/** Events before PaymentInitiated cannot be (the first append expects no stream). */
-export const paymentFold: Fold<PaymentState, PaymentEvent> = {
-  initialState: noPayment,
-  evolve(state, event) {
-    if (event.type === 'PaymentInitiated') return initiated(event)
-    return state.status === 'none' ? state : evolveExisting(state, event)
-  },
-}
-
-/** A payment that must be there. @throws DomainError `not_found` */
-export function existingPayment(state: PaymentState): Payment {
-  if (state.status === 'none') throw new DomainError('not_found', 'No payment with this id')
-  return state
-}
-
-/** What every event of a payment repeats about it. */
-export function factsOf(payment: Payment, occurred_at: string) {
-  const { payment_id, provider_id, total_cents: amount_cents, currency, payer, project_id } = payment
-  return { payment_id, occurred_at, provider_id, amount_cents, currency, payer, project_id }
 }

@@ -14,7 +14,7 @@ function problemOf(before: Payment, { reports, decide }: PaymentStep, events: re
   if (before.completed_at !== null && now.completed_at !== before.completed_at) return 'completed twice'
   if (isAbsorbing(now.status) !== (now.completed_at !== null)) return 'final without a time'
   const failure = events.find(({ type }) => type === 'PaymentAttemptFailed')
-  if (failure && reports !== 'failed' && reports !== 'refused') return 'failed without evidence'
+  if (failure && reports !== 'failed' && reports !== 'rejected') return 'failed without evidence'
   if (now.status === 'failed' && before.status !== 'failed' && !failure) return 'failed without a record'
   if (now.status !== before.status && events.length === 0) return 'changed without a record'
   if (now.status === 'failed' && now.failures === 0 && now.intent_outcome.kind === 'unknown')

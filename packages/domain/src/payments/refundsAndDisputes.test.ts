@@ -35,7 +35,7 @@ const disputes = (more: Partial<RecordDispute> = {}) => {
   return (state: PaymentState) => recordDispute({ ...dispute, ...more }, state)
 }
 /** What a fact beside the status adds to a payment; nothing else may change. */
-const besides = ({ seen_provider_events: _seen, noticed: _noticed, ...rest }: Payment) => rest
+const besides = ({ seen_provider_events: _seen, recorded_content: _noticed, ...rest }: Payment) => rest
 
 t.test('refunds and disputes are recorded in every status and change none of it [3-refunds]', async (t) => {
   for (const history of [
@@ -111,7 +111,7 @@ t.test(
       .when(refunds({ provider_intent_id: null }))
       .then([{ type: 'PaymentRefundRecorded' }])
     given(t, paymentFold, rejectedBy(declined))
-      .when(refunds({ vouched: true }))
+      .when(refunds({ is_own_intent: true }))
       .then([{ type: 'PaymentRefundRecorded' }])
   },
 )

@@ -1,4 +1,4 @@
-// A payment as clients see it (interface, section 2.1).
+// A payment in API responses (interface, section 2.1).
 import { type Static, Type } from 'typebox'
 import { ClientObject, Nullable } from '../fields.ts'
 import { PaymentMethodSummary } from '../payment-methods/paymentMethod.ts'
@@ -33,7 +33,7 @@ export const PaymentResource = Type.Object({
 })
 export type PaymentResource = Static<typeof PaymentResource>
 
-/** The list leaves out what only the single payment shows; the method is there when it was asked for. */
+/** A payment in a list. `payment_method` is there only when the request includes it. */
 export const ListedPayment = Type.Interface(
   [
     Type.Omit(PaymentResource, [
@@ -49,8 +49,8 @@ export const ListedPayment = Type.Interface(
 export type ListedPayment = Static<typeof ListedPayment>
 
 /**
- * The answer to the caller who created the payment, straight from its events.
- * @param payment_method the saved method that it is made with; `null` when there is none, or only a test method
+ * The response to the caller who created the payment.
+ * @param payment_method the saved method; `null` when there is none, or only a test method
  */
 export function paymentResource(payment: Payment, payment_method: PaymentMethodSummary | null): PaymentResource {
   return {

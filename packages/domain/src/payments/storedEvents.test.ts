@@ -110,11 +110,11 @@ t.test('a payment of the first version is folded as it was then', async (t) => {
     was_unknown: true,
     evidence_time: at('13'),
     failures: 2,
-    approvals_told: 1,
+    approvals_reported: 1,
   })
   t.same(payment.failed_charges, ['ch_1', 'ch_1'])
   t.equal(lengthOf(payment.seen_provider_events), 11)
-  t.equal(lengthOf(payment.noticed), 6)
+  t.equal(lengthOf(payment.recorded_content), 6)
 })
 
 t.test('a success that is on record twice was one, at the time of the first', async (t) => {

@@ -1,11 +1,11 @@
-// What an administrator sends of a product, in a request or as a line of an import, and the rules that it keeps to.
+// The content of a product as sent in a request or an import, and its validation.
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import { LongText, Nullable, RequiredText } from '../fields.ts'
 import { AmountCents, type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import { BillingInterval, type ProductContent, ProductType } from './events.ts'
 
-/** Stripe's limit, which is the longest among the providers. */
+/** Stripe's limit, the highest of all providers. */
 export const maxTrialDays = 730
 
 const amount = (description: string) =>
@@ -13,23 +13,23 @@ const amount = (description: string) =>
 
 const optional = {
   description: Type.Optional(Nullable(LongText)),
-  is_recurring: Type.Optional(Type.Boolean({ description: 'Billed again and again; false unless it is said' })),
-  subtotal_cents: amount('The price before tax and discount. One of total_cents and subtotal_cents is required'),
-  tax_cents: amount('0 unless it is said'),
-  discount_cents: amount('0 unless it is said'),
-  total_cents: amount('What is paid: subtotal_cents + tax_cents - discount_cents. 0 is allowed'),
+  is_recurring: Type.Optional(Type.Boolean({ description: 'Billed periodically. Default: false' })),
+  subtotal_cents: amount('The price before tax and discount. Either total_cents or subtotal_cents is required'),
+  tax_cents: amount('Default: 0'),
+  discount_cents: amount('Default: 0'),
+  total_cents: amount('The price to pay: subtotal_cents + tax_cents - discount_cents. 0 is allowed'),
   billing_interval: Type.Optional(
-    Type.Union([BillingInterval, Type.Null()], { description: 'Of a recurring product, which must have one' }),
+    Type.Union([BillingInterval, Type.Null()], { description: 'Required for a recurring product' }),
   ),
   trial_days: Type.Optional(
-    Nullable(Type.Integer({ minimum: 0, maximum: maxTrialDays, description: 'Of a recurring product only' })),
+    Nullable(Type.Integer({ minimum: 0, maximum: maxTrialDays, description: 'Allowed only for a recurring product' })),
   ),
   category_id: Type.Optional(Nullable(RequiredText)),
-  is_active: Type.Optional(Type.Boolean({ description: 'True unless it is said' })),
+  is_active: Type.Optional(Type.Boolean({ description: 'Default: true' })),
 }
 const Currency = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' })
 
-/** Everything that a new product may say. `null` says nothing. */
+/** The fields of a new product. `null` counts as omitted. */
 export const NewProduct = Type.Object({
   name: RequiredText,
   product_type: ProductType,
@@ -38,7 +38,7 @@ export const NewProduct = Type.Object({
 })
 export type NewProduct = Static<typeof NewProduct>
 
-/** What is left out stays, `null` clears. */
+/** Omitted fields stay, `null` clears a field. */
 export const ProductChanges = Type.Object(
   {
     name: Type.Optional(RequiredText),
@@ -51,8 +51,8 @@ export const ProductChanges = Type.Object(
 export type ProductChanges = Static<typeof ProductChanges>
 
 /**
- * The content of a new product, complete.
- * @throws DomainError what `requireSoundContent` throws, `amount_inconsistent`
+ * The complete content of a new product.
+ * @throws DomainError what `requireValidContent` throws, `amount_inconsistent`
  */
 export function newContent(product: NewProduct): ProductContent {
   const { name, product_type, currency, subtotal_cents = null, total_cents = null } = product
@@ -67,13 +67,13 @@ export function newContent(product: NewProduct): ProductContent {
     category_id: product.category_id ?? null,
   }
   requireValidContent({ ...content, subtotal_cents, total_cents })
-  return { ...content, ...resolveAmounts(given(product)) }
+  return { ...content, ...resolveAmounts(amountParts(product)) }
 }
 
 /**
- * The content of a product with changes made to it, complete. Tax and discount keep their values unless they are changed,
- * and so does the subtotal unless it or the total is.
- * @throws DomainError what `requireSoundContent` throws, `amount_inconsistent`
+ * The complete content of a product after changes. Tax and discount stay unless they are changed; the subtotal stays unless
+ * it or the total is changed.
+ * @throws DomainError what `requireValidContent` throws, `amount_inconsistent`
  */
 export function changedContent(before: ProductContent, changes: ProductChanges): ProductContent {
   requireValidContent(changes)
@@ -96,23 +96,23 @@ function orUnchanged<Value>(change: Value | undefined, before: Value): Value {
 }
 
 function changedAmounts(before: Amounts, changes: ProductChanges): Amounts {
-  const givenAmounts = given(changes)
+  const given = amountParts(changes)
   const tax_cents = orUnchanged(changes.tax_cents, before.tax_cents) ?? 0
   const discount_cents = orUnchanged(changes.discount_cents, before.discount_cents) ?? 0
-  return resolveAmounts({ ...givenAmounts, ...startOf(before, changes), tax_cents, discount_cents })
+  return resolveAmounts({ ...given, ...basisOf(before, changes), tax_cents, discount_cents })
 }
 
 /**
- * The one of subtotal and total that the other is made of, when the changes give neither. It is the subtotal, on which
- * tax and discount act, unless that is what is cleared.
+ * The amount from which the other one is derived when the changes give neither subtotal nor total: the subtotal, unless the
+ * changes clear it.
  */
-function startOf(before: Amounts, { subtotal_cents, total_cents }: ProductChanges): AmountParts {
+function basisOf(before: Amounts, { subtotal_cents, total_cents }: ProductChanges): AmountParts {
   if (typeof subtotal_cents === 'number' || typeof total_cents === 'number') return {}
   return subtotal_cents === null ? { total_cents: before.total_cents } : { subtotal_cents: before.subtotal_cents }
 }
 
 /** `null` counts as not given. */
-function given({ subtotal_cents, tax_cents, discount_cents, total_cents }: ProductChanges): AmountParts {
+function amountParts({ subtotal_cents, tax_cents, discount_cents, total_cents }: ProductChanges): AmountParts {
   return {
     subtotal_cents: subtotal_cents ?? undefined,
     tax_cents: tax_cents ?? undefined,
@@ -122,8 +122,7 @@ function given({ subtotal_cents, tax_cents, discount_cents, total_cents }: Produ
 }
 
 /**
- * Refuses what is wrong whatever else the product says. What is left out is not judged, so that changes can be looked at
- * before it is known what they change.
+ * Checks the given fields and ignores omitted ones, so that changes can be checked before the product is loaded.
  * @throws DomainError `invalid_request`, naming the fields
  */
 export function requireValidContent(content: ProductChanges): void {

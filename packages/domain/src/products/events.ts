@@ -1,4 +1,4 @@
-// Everything that can happen to a product, as recorded facts.
+// The events of a product.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
@@ -11,7 +11,7 @@ export type BillingInterval = Static<typeof BillingInterval>
 
 const Text = Nullable(Type.String())
 
-/** What an administrator says of a product, and may change later. Amounts are in minor units. */
+/** The fields that an administrator sets and may change. Amounts are in minor units. */
 export const ProductContent = Type.Object({
   name: Type.String(),
   description: Text,
@@ -30,7 +30,7 @@ export const ProductContent = Type.Object({
 })
 export type ProductContent = Static<typeof ProductContent>
 
-/** The administrator's part of something that holds more. */
+/** Picks the content fields. */
 export function productContentOf(from: ProductContent): ProductContent {
   const { name, description, product_type, is_recurring, billing_interval, trial_days, category_id } = from
   const { subtotal_cents, tax_cents, discount_cents, total_cents, currency } = from
@@ -38,21 +38,21 @@ export function productContentOf(from: ProductContent): ProductContent {
   return { name, description, product_type, is_recurring, ...amounts, billing_interval, trial_days, category_id }
 }
 
-/** What every event of a product repeats. */
+/** Fields of every product event. */
 const facts = { product_id: Id, occurred_at: Instant }
 
-/** What every event of a synchronisation repeats. */
+/** Fields of every sync event. */
 const syncFacts = {
   ...facts,
   provider_id: Type.String(),
-  /** Counted from 1, for each provider. */
+  /** Number of the sync, from 1 for each provider. */
   sync: Type.Integer(),
 }
 
-/** Hashes of what the provider is to hold, or holds: SHA-256 in hex. */
+/** SHA-256 in hex of the product at the provider: as planned when a sync starts, as stored when it succeeded. */
 const hashes = {
   content_hash: Type.String(),
-  /** Null where the provider keeps no price. */
+  /** Null for a provider that stores no prices. */
   price_hash: Text,
 }
 
@@ -61,33 +61,33 @@ export const productEvents = {
     ...facts,
     ...ProductContent.properties,
     is_active: Type.Boolean(),
-    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: Text,
   }),
-  /** Only what is another value than before. */
+  /** Only fields with a new value. */
   ProductChanged: Type.Object({ ...facts, changes: Type.Partial(ProductContent) }),
   ProductDeactivated: Type.Object(facts),
   ProductReactivated: Type.Object(facts),
-  /** A provider is about to be called. Until the sync ends, nobody knows what the provider holds. */
+  /** A provider is about to be called. Until the sync ends, the state at the provider is unknown. */
   ProductSyncStarted: Type.Object({
     ...syncFacts,
     ...hashes,
-    /** `keep`: whatever price is there stays as it is. */
+    /** `keep` leaves the provider's price unchanged. */
     price: Type.Enum(['put', 'keep']),
   }),
-  /** The provider holds the product as the hashes say, unless others were at it at the same time. */
+  /** The product at the provider matches the hashes, unless concurrent syncs changed it too. */
   ProductSynced: Type.Object({
     ...syncFacts,
     ...hashes,
     provider_product_id: Type.String(),
-    /** Of its price there, or of its plan. */
+    /** The id of the price or plan. */
     provider_price_id: Text,
-    /** The provider has no catalogue: our own id stands for the product there, and nobody was called. */
+    /** The provider has no catalogue: our id is used there, and no call was made. */
     mapped_locally: Type.Boolean(),
-    /** Fields that the provider does not let be changed, and which differ there. */
+    /** Fields that differ at the provider, which does not allow changing them. */
     kept_fields: Type.Array(Type.String()),
   }),
-  /** It came to nothing, or to nobody knows what. The next one goes over it all. */
+  /** The sync failed or its outcome is unknown. The next one repeats everything. */
   ProductSyncFailed: Type.Object({ ...syncFacts, code: Type.String(), message: Type.String() }),
 }
 export type ProductEvent = EventsOf<typeof productEvents>

@@ -1,5 +1,4 @@
-// A product as its events tell it, and what administrators may do to it next.
-
+// A product: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
@@ -10,9 +9,9 @@ import { evolveSync, type ProviderSyncState } from './sync.ts'
 export type Product = Omit<ProductAdded['data'], 'occurred_at'> & {
   readonly status: 'kept'
   readonly created_at: string
-  /** Of the last change by an administrator. */
+  /** Time of the last change by an administrator. */
   readonly updated_at: string
-  /** What is known of it at each provider, by the provider's id. */
+  /** Its sync state by provider id. */
   readonly at_providers: Readonly<Record<string, ProviderSyncState>>
 }
 
@@ -55,8 +54,8 @@ export function existingProduct(state: ProductState): Product {
 }
 
 /**
- * Adds a product that was never there. One that is stays as it is: its id came from the same Idempotency-Key or line.
- * @param command with a content that `newContent` made
+ * Adds a product. One that exists stays unchanged: its id came from the same Idempotency-Key or import line.
+ * @param command with the content from `newContent`
  */
 export function addProduct(command: ProductAdded['data'], state: ProductState): ProductEvent[] {
   return state.status === 'none' ? [{ type: 'ProductAdded', data: command }] : []
@@ -65,7 +64,7 @@ export function addProduct(command: ProductAdded['data'], state: ProductState): 
 export type ChangeProduct = { readonly occurred_at: string; readonly changes: ProductChanges }
 
 /**
- * What an administrator changes. What is so already is not recorded again.
+ * Changes a product. Values that it already has are not recorded again.
  * @throws DomainError `not_found`, and what `changedContent` throws
  */
 export function changeProduct({ occurred_at, changes }: ChangeProduct, state: ProductState): ProductEvent[] {
@@ -77,11 +76,11 @@ export function changeProduct({ occurred_at, changes }: ChangeProduct, state: Pr
 export type RecordContent = {
   readonly occurred_at: string
   readonly content: ProductContent
-  /** Left out: it stays as it is. */
+  /** Undefined changes nothing. */
   readonly is_active: boolean | undefined
 }
 
-/** Makes a product what it is said to be, as a whole. What is so already is not recorded again. */
+/** Replaces the whole content. Values that the product already has are not recorded again. */
 export function recordContent({ occurred_at, content, is_active }: RecordContent, product: Product): ProductEvent[] {
   const facts = { product_id: product.product_id, occurred_at }
   const changes = differing(productContentOf(product), productContentOf(content))
@@ -92,15 +91,14 @@ export function recordContent({ occurred_at, content, is_active }: RecordContent
   return events
 }
 
-/** What is another value in `after`. */
+/** The fields with another value in `after`. */
 function differing<Content extends ProductContent>(before: Content, after: Content): Partial<Content> {
   const changes: Partial<Content> = {}
   for (const field in after) if (after[field] !== before[field]) changes[field] = after[field]
   return changes
 }
 
-// A product as administrators see it (interface, section 2.4).
-
+/** A product in API responses (interface, section 2.4). */
 export const ProductResource = Type.Object({
   id: Type.String(),
   ...ProductContent.properties,
@@ -110,7 +108,6 @@ export const ProductResource = Type.Object({
 })
 export type ProductResource = Static<typeof ProductResource>
 
-/** The answer to an administrator, straight from the product's events. */
 export function productResource(product: Product): ProductResource {
   const { product_id: id, is_active, created_at, updated_at } = product
   return { id, ...productContentOf(product), is_active, created_at, updated_at }

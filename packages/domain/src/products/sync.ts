@@ -1,44 +1,43 @@
-// What is known of a product at one provider, while several syncs may be at it at the same time.
+// Syncing a product to a provider: its state there, which concurrent syncs may change, and what a sync has to do.
 import type { ProductEvent, ProductSynced } from './events.ts'
 
 type SyncEvent = Extract<ProductEvent, { type: 'ProductSyncStarted' | 'ProductSynced' | 'ProductSyncFailed' }>
 type Started = Extract<SyncEvent, { type: 'ProductSyncStarted' }>['data']
 type Failed = Extract<SyncEvent, { type: 'ProductSyncFailed' }>['data']
 
-/** Of a product's content and of its price; see the events. */
+/** The hashes of a product's content and price; see events.ts. */
 export type Hashes = Pick<ProductSynced['data'], 'content_hash' | 'price_hash'>
 
-/** What a sync is to leave at the provider. A price that it keeps is nothing of its doing. */
+/** The state that a sync establishes at the provider. With `price: 'keep'` it leaves the price alone. */
 export type SyncGoal = Hashes & Pick<Started, 'price'>
 
 /**
- * A product at one provider, as far as the events tell.
+ * A product at one provider, folded from its sync events.
  *
- * A sync is open from its start until its end, or until its calls have no time left to arrive. Of two that are open at the
- * same time with different goals nobody can tell whose call came last: what they put is contested, and their success
- * proves nothing. What is neither contested nor perhaps half done is settled. Content and price are told apart, because
- * a sync may put one and keep the other.
+ * A sync is open from its start until its end, or until its calls can no longer arrive. If two open syncs have different
+ * goals, we cannot know whose call arrived last: the part that they both put is contested, and their success proves
+ * nothing. A part is settled when its value is known for certain: not contested, and not left half done. Content and price
+ * are separate parts, because a sync may put one and keep the other.
  */
 export type ProviderSyncState = {
-  /** What the sync that succeeded last has left there; `null` before the first one. */
+  /** The latest successful sync; `null` before the first. */
   readonly synced: ProductSynced['data'] | null
-  /** Syncs that succeeded. */
+  /** Number of successful syncs. */
   readonly successes: number
-  /** The number of the sync that was started last. */
+  /** The number of the latest sync. */
   readonly last_sync: number
   readonly content: SyncedPart
   readonly price: SyncedPart
   readonly open: readonly OpenSync[]
   readonly price_key: PriceKey
-  /** Of the price that was put last, whether it came to be there or not, unless the provider refused it. */
+  /** Hash of the latest price that we tried to put, successfully or not, unless the provider rejected it. */
   readonly asked_price_hash: string | null | undefined
 }
 
-/** The content or the price. */
 type SyncedPart = {
-  /** What was there for sure at last: `null` for no price, `undefined` before anything was. */
+  /** The last value known for certain: `null` for no price, `undefined` before the first. */
   readonly hash: string | null | undefined
-  /** It may be something else by now. */
+  /** The value may have changed since. */
   readonly is_unsettled: boolean
 }
 
@@ -47,8 +46,8 @@ type OpenSync = SyncGoal & { readonly sync: number; readonly started_at: string;
 type Contested = { readonly content: boolean; readonly price: boolean }
 
 /**
- * What tells one putting of a price from the next, for the provider's idempotency key. The number is the same for calls at
- * the same time and for repeated ones, and another one when a price comes back after another price or after a success.
+ * Part of the provider's idempotency key for putting a price. Concurrent and repeated calls share a number. It changes when
+ * the price changes, even back to an earlier one, and after a success.
  */
 type PriceKey = { readonly number: number; readonly price_hash: string | null | undefined }
 
@@ -65,60 +64,65 @@ const neverSynced: ProviderSyncState = {
 }
 
 /**
- * For so long after its start the calls of a sync may reach the provider: those of a process that died, and those that were
- * given up without an answer. A living one that takes longer finds at its end that it was not waited for.
+ * How long after its start the calls of a sync may still reach the provider, for example from a crashed process or after a
+ * timeout. A sync that takes longer counts as closed, which it notices at its end.
  */
 export const lateCallMs = 300_000
 
-/** How a product at a provider goes on. Accepts every event in every state. */
-export function evolveSync(at: ProviderSyncState = neverSynced, event: SyncEvent): ProviderSyncState {
+/** Applies a sync event. Accepts every event in every state. */
+export function evolveSync(state: ProviderSyncState = neverSynced, event: SyncEvent): ProviderSyncState {
   switch (event.type) {
     case 'ProductSyncStarted':
-      return started(at, event.data)
+      return started(state, event.data)
     case 'ProductSynced':
-      return succeeded(at, event.data)
+      return succeeded(state, event.data)
     case 'ProductSyncFailed':
-      return failed(at, event.data)
+      return failed(state, event.data)
   }
 }
 
 function started(
-  at: ProviderSyncState,
+  state: ProviderSyncState,
   { sync, content_hash, price_hash, price, occurred_at: started_at }: Started,
 ): ProviderSyncState {
   const goal = { content_hash, price_hash, price }
-  const others = stillOpen(at, started_at)
+  const others = stillOpen(state, started_at)
   const contested = others.map((other) => conflict(other, goal)).reduce(either, { content: false, price: false })
   const contestedOthers = others.map((other) => ({
     ...other,
     contested: either(other.contested, conflict(other, goal)),
   }))
-  const isOtherPrice = price === 'put' && at.price_key.price_hash !== price_hash
+  const isOtherPrice = price === 'put' && state.price_key.price_hash !== price_hash
   return {
-    ...at,
-    last_sync: Math.max(at.last_sync, sync),
-    content: unsettled(at.content),
-    price: price === 'put' ? unsettled(at.price) : at.price,
+    ...state,
+    last_sync: Math.max(state.last_sync, sync),
+    content: unsettled(state.content),
+    price: price === 'put' ? unsettled(state.price) : state.price,
     open: [...contestedOthers, { ...goal, sync, started_at, contested }],
-    price_key: isOtherPrice ? { number: at.price_key.number + 1, price_hash } : at.price_key,
-    asked_price_hash: price === 'put' ? price_hash : at.asked_price_hash,
+    price_key: isOtherPrice ? { number: state.price_key.number + 1, price_hash } : state.price_key,
+    asked_price_hash: price === 'put' ? price_hash : state.asked_price_hash,
   }
 }
 
-function succeeded(at: ProviderSyncState, data: ProductSynced['data']): ProviderSyncState {
-  const mine = openSync(at, data)
-  const known = { ...at, synced: data, successes: at.successes + 1, last_sync: Math.max(at.last_sync, data.sync) }
+function succeeded(state: ProviderSyncState, data: ProductSynced['data']): ProviderSyncState {
+  const mine = openSync(state, data)
+  const known = {
+    ...state,
+    synced: data,
+    successes: state.successes + 1,
+    last_sync: Math.max(state.last_sync, data.sync),
+  }
   if (data.mapped_locally)
     return { ...known, content: settled(data.content_hash), price: settled(data.price_hash), open: [] }
-  // It took so long that others did not reckon with it any more.
-  if (!mine) return { ...known, content: unsettled(at.content), price: unsettled(at.price) }
-  const { number, price_hash } = at.price_key
+  // It took longer than lateCallMs, so other syncs no longer counted it as open.
+  if (!mine) return { ...known, content: unsettled(state.content), price: unsettled(state.price) }
+  const { number, price_hash } = state.price_key
   return {
     ...known,
-    content: mine.contested.content ? unsettled(at.content) : settled(mine.content_hash),
-    price: priceAfter(at, mine, data),
-    open: without(at, mine),
-    price_key: mine.price === 'put' ? { number: number + 1, price_hash } : at.price_key,
+    content: mine.contested.content ? unsettled(state.content) : settled(mine.content_hash),
+    price: priceAfter(state, mine, data),
+    open: without(state, mine),
+    price_key: mine.price === 'put' ? { number: number + 1, price_hash } : state.price_key,
   }
 }
 
@@ -128,24 +132,24 @@ function priceAfter(
   { provider_price_id }: ProductSynced['data'],
 ): SyncedPart {
   if (mine.price === 'put') return mine.contested.price ? unsettled(price) : settled(mine.price_hash)
-  // Where the merchant has deleted the product, its price is gone as well.
+  // If the merchant deleted the product, its price is gone as well.
   const isGone = provider_price_id === null && typeof price.hash === 'string'
   return isGone ? unsettled(unknownSyncedPart) : price
 }
 
 const rejectionCodes: ReadonlySet<string> = new Set(['provider_rejected', 'currency_not_supported'])
 
-function failed(at: ProviderSyncState, data: Failed): ProviderSyncState {
-  const mine = openSync(at, data)
+function failed(state: ProviderSyncState, data: Failed): ProviderSyncState {
+  const mine = openSync(state, data)
   const isRejected = mine?.price === 'put' && rejectionCodes.has(data.code)
   return {
-    ...at,
-    last_sync: Math.max(at.last_sync, data.sync),
-    content: unsettled(at.content),
-    price: mine?.price === 'keep' ? at.price : unsettled(at.price),
-    // Its last call may be carried out later, when another sync has ended.
-    open: data.code === 'provider_outcome_unknown' ? at.open : without(at, mine),
-    asked_price_hash: isRejected ? undefined : at.asked_price_hash,
+    ...state,
+    last_sync: Math.max(state.last_sync, data.sync),
+    content: unsettled(state.content),
+    price: mine?.price === 'keep' ? state.price : unsettled(state.price),
+    // Its last call may still take effect, even after another sync has ended.
+    open: data.code === 'provider_outcome_unknown' ? state.open : without(state, mine),
+    asked_price_hash: isRejected ? undefined : state.asked_price_hash,
   }
 }
 
@@ -160,7 +164,7 @@ function stillOpen({ open }: ProviderSyncState, now: string): readonly OpenSync[
   return open.filter(({ started_at }) => Date.parse(now) - Date.parse(started_at) < lateCallMs)
 }
 
-/** Of what both put, what is different. */
+/** The parts for which both syncs put different values. */
 function conflict(one: SyncGoal, other: SyncGoal): Contested {
   return {
     content: one.content_hash !== other.content_hash,
@@ -173,20 +177,18 @@ const either = (one: Contested, other: Contested): Contested => ({
   price: one.price || other.price,
 })
 
-/** Whether somebody is at it who puts something else than a sync with this goal would. */
-function isContested(at: ProviderSyncState, goal: SyncGoal, now: string): boolean {
-  return stillOpen(at, now).some((other) => {
+/** Whether an open sync puts something else than this goal. */
+function isContested(state: ProviderSyncState, goal: SyncGoal, now: string): boolean {
+  return stillOpen(state, now).some((other) => {
     const { content, price } = conflict(other, goal)
     return content || price
   })
 }
 
-// Bringing a product to a provider: what a sync has to do, what it records, and whether another one has to follow.
-
 export type SyncOptions = {
-  /** Of the product as the provider would hold it. */
+  /** Hashes of the product as it should be at the provider. */
   readonly wanted: Hashes
-  /** Also when nothing has changed. */
+  /** Sync even if nothing has changed. */
   readonly force: boolean
   readonly updatePrices: boolean
 }
@@ -194,18 +196,21 @@ export type SyncOptions = {
 export type SyncPlan = {
   readonly status: 'created' | 'updated' | 'skipped'
   readonly goal: SyncGoal
-  /** The provider has another price, and keeps it. */
+  /** The provider has another price, which stays. */
   readonly price_differs: boolean
 }
 
 /**
- * What a sync has to do. A price is replaced only when that is asked for, or was asked of a sync whose price may be there
- * by now; one that is the product's, as far as anybody knows, is put again to be sure. Without knowing what is there
- * nothing is skipped but a price that nobody has asked for.
- * @param at what is known of the product at the provider, if anything is
+ * Plans a sync. It replaces a different price only if `updatePrices` is set, or if an earlier sync with that option already
+ * tried to put this price. It puts the same price again if it is unsettled. It skips nothing that is unsettled, apart from a
+ * price that was not requested.
+ * @param state the product at the provider, if it was ever synced
  */
-export function planSync(at: ProviderSyncState = neverSynced, { wanted, force, updatePrices }: SyncOptions): SyncPlan {
-  const { synced, content, price, asked_price_hash } = at
+export function planSync(
+  state: ProviderSyncState = neverSynced,
+  { wanted, force, updatePrices }: SyncOptions,
+): SyncPlan {
+  const { synced, content, price, asked_price_hash } = state
   if (synced === null) return { status: 'created', goal: { ...wanted, price: 'put' }, price_differs: false }
   const isOtherPrice = price.hash !== undefined && price.hash !== wanted.price_hash
   const isRequested = updatePrices || asked_price_hash === wanted.price_hash
@@ -218,15 +223,14 @@ export function planSync(at: ProviderSyncState = neverSynced, { wanted, force, u
   }
 }
 
-/** Which product a sync is about, and where. */
 export type SyncFacts = { readonly product_id: string; readonly provider_id: string; readonly occurred_at: string }
 
-/** Whoever records it calls the provider. */
-export function startSync(facts: SyncFacts, goal: SyncGoal, at: ProviderSyncState = neverSynced): ProductEvent[] {
-  return [{ type: 'ProductSyncStarted', data: { ...facts, sync: at.last_sync + 1, ...goal } }]
+/** Starts a sync. The process that records it calls the provider. */
+export function startSync(facts: SyncFacts, goal: SyncGoal, state: ProviderSyncState = neverSynced): ProductEvent[] {
+  return [{ type: 'ProductSyncStarted', data: { ...facts, sync: state.last_sync + 1, ...goal } }]
 }
 
-/** What the provider answered. */
+/** The provider's response. */
 export type SyncResponse = Pick<ProductSynced['data'], 'provider_product_id' | 'provider_price_id' | 'kept_fields'>
 
 /** @param goal of the sync with that number */
@@ -234,33 +238,33 @@ export function endSync(
   facts: SyncFacts & { readonly sync: number },
   goal: SyncGoal,
   response: SyncResponse,
-  at: ProviderSyncState = neverSynced,
+  state: ProviderSyncState = neverSynced,
 ): ProductEvent[] {
   const { content_hash } = goal
   const left = { ...facts, content_hash, ...response, mapped_locally: false }
   if (goal.price === 'put') return [{ type: 'ProductSynced', data: { ...left, price_hash: goal.price_hash } }]
-  // Another one may have put a price meanwhile. Only its absence is something that this one has seen.
-  const { provider_price_id } = response.provider_price_id === null ? response : (at.synced ?? response)
-  return [{ type: 'ProductSynced', data: { ...left, price_hash: at.price.hash ?? null, provider_price_id } }]
+  // Another sync may have put a price in the meantime. We only know for certain when there is no price.
+  const { provider_price_id } = response.provider_price_id === null ? response : (state.synced ?? response)
+  return [{ type: 'ProductSynced', data: { ...left, price_hash: state.price.hash ?? null, provider_price_id } }]
 }
 
-/** A provider without a catalogue: our own id stands for the product there. */
-export function mapLocally(facts: SyncFacts, wanted: Hashes, at: ProviderSyncState = neverSynced): ProductEvent[] {
+/** Records the sync with a provider that has no catalogue and uses our product id. */
+export function mapLocally(facts: SyncFacts, wanted: Hashes, state: ProviderSyncState = neverSynced): ProductEvent[] {
   const { product_id: provider_product_id } = facts
   const ids = { provider_product_id, provider_price_id: null, kept_fields: [] }
-  const sync = at.last_sync + 1
+  const sync = state.last_sync + 1
   return [{ type: 'ProductSynced', data: { ...facts, sync, ...wanted, ...ids, mapped_locally: true } }]
 }
 
 /**
- * Whether a sync that has just succeeded is to be followed by another one: several have put different things, nobody knows
- * whose call came last, and no other of them is left to see to it.
+ * Whether a successful sync must be followed by another: concurrent syncs put different values, we do not know whose call
+ * arrived last, and no open sync will settle it.
  */
 export function needsAnotherSync(
-  at: ProviderSyncState,
+  state: ProviderSyncState,
   options: Omit<SyncOptions, 'force'> & { readonly now: string },
 ): boolean {
-  const { status, goal } = planSync(at, { ...options, force: false })
-  const isUnsettled = at.content.is_unsettled || (at.price.is_unsettled && goal.price === 'put')
-  return status !== 'skipped' && isUnsettled && !isContested(at, goal, options.now)
+  const { status, goal } = planSync(state, { ...options, force: false })
+  const isUnsettled = state.content.is_unsettled || (state.price.is_unsettled && goal.price === 'put')
+  return status !== 'skipped' && isUnsettled && !isContested(state, goal, options.now)
 }

@@ -1,10 +1,10 @@
-// The report of a synchronisation, and the record of the request for one that came with an Idempotency-Key.
+// The report of a product sync, and sync requests with an Idempotency-Key.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { Nullable } from '../fields.ts'
 import { RequestBegun, requestEnded, requestRules } from '../idempotentRequest.ts'
 
-/** Why a product could not be synchronised. Beside the codes of refused requests there is one for products that rest. */
+/** Why a product could not be synced. The codes are those of API errors, plus `product_inactive`. */
 export const SyncError = Type.Object({
   code: Type.Enum([
     'not_found',
@@ -19,22 +19,22 @@ export const SyncError = Type.Object({
 })
 export type SyncError = Static<typeof SyncError>
 
-/** How it went with one product; of a dry run, how it would go. */
+/** The result for one product; in a dry run, the expected result. */
 export const SyncResult = Type.Object({
-  product_id: Type.String({ description: 'As it was written in the request' }),
+  product_id: Type.String({ description: 'The id as given in the request' }),
   status: Type.Enum(['created', 'updated', 'skipped', 'failed']),
   provider_product_id: Nullable(Type.String()),
-  provider_price_id: Nullable(Type.String({ description: 'Of the price or the plan' })),
+  provider_price_id: Nullable(Type.String({ description: 'Id of the price or plan' })),
   error: Type.Optional(SyncError),
   price_differs: Type.Optional(
-    Type.Literal(true, { description: 'The provider has another price, which was left as it is' }),
+    Type.Literal(true, { description: 'The provider has another price, which was left unchanged' }),
   ),
   mapped_locally: Type.Optional(
-    Type.Literal(true, { description: 'The provider has no catalogue: our own id stands for the product there' }),
+    Type.Literal(true, { description: 'The provider has no catalogue and uses our product id' }),
   ),
   kept_fields: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Fields that the provider does not let be changed, and which are different there',
+      description: 'Fields that differ at the provider, which does not allow changing them',
     }),
   ),
 })
@@ -42,7 +42,7 @@ export type SyncResult = Static<typeof SyncResult>
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** `total = successful + failed`; what was skipped is a success. */
+/** `total = successful + failed`; skipped products count as successful. */
 export const SyncReport = Type.Object({
   total: Count,
   successful: Count,
@@ -54,13 +54,13 @@ export const SyncReport = Type.Object({
 export type SyncReport = Static<typeof SyncReport>
 
 export const productSyncRequestEvents = {
-  /** A request with an Idempotency-Key, about to be carried out. */
+  /** A request with an Idempotency-Key is about to be processed. */
   ProductSyncRequested: RequestBegun,
   ProductSyncAnswered: requestEnded(Type.Object({ kind: Type.Literal('reported'), report: SyncReport })),
 }
 export type ProductSyncRequestEvent = EventsOf<typeof productSyncRequestEvents>
 
-/** An answer that a repeated request gets as well. */
+/** The result that a repeated request gets as well. */
 export type RecordedReport = { readonly kind: 'reported'; readonly report: SyncReport }
 
 export const syncRequestRules = requestRules<RecordedReport, ProductSyncRequestEvent>({

@@ -69,9 +69,9 @@ export async function applySnapshot(
  */
 export function isDeclinedApproval(
   { awaits_capture }: IntentSnapshot,
-  { status, failures, approvals_told }: Pick<Payment, 'status' | 'failures' | 'approvals_told'>,
+  { status, failures, approvals_reported }: Pick<Payment, 'status' | 'failures' | 'approvals_reported'>,
 ): boolean {
-  return awaits_capture && status === 'failed' && approvals_told <= failures
+  return awaits_capture && status === 'failed' && approvals_reported <= failures
 }
 
 function refOf({ state }: LoadedState<PaymentState>) {

@@ -34,7 +34,7 @@ export async function applyToPayment(
   const known: LoadedState<PaymentState> = await workflow.store.load(stream, paymentFold)
   if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
   const occurred_at = workflow.now().toISOString()
-  const report = { ...statement, occurred_at, vouched: owner !== null }
+  const report = { ...statement, occurred_at, is_own_intent: owner !== null }
   // Refunds and disputes may name the charge alone.
   const charge = newChargeId(report, known.state)
   if (charge !== null) await recordIntentOwner(workflow, known.state, charge, metadata)
@@ -58,7 +58,7 @@ async function ownerOf({ store }: Workflow, provider: Provider, report: Provider
   return null
 }
 
-type NotificationReport = ProviderReport & { readonly occurred_at: string; readonly vouched: boolean }
+type NotificationReport = ProviderReport & { readonly occurred_at: string; readonly is_own_intent: boolean }
 
 /** The charge that the statement names, if it is the payment's and the payment does not know it yet. */
 function newChargeId(report: NotificationReport, payment: Payment): string | null {

@@ -71,7 +71,7 @@ async function replayPayment(
       return toOpenedPayment(payment.was_unknown ? found : await firstResponseState(workflow, payment), {
         replayed: true,
       })
-    case 'refused': {
+    case 'rejected': {
       if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
       const started = await beginAttempt(workflow, found, metadata)
       if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
@@ -130,7 +130,7 @@ async function makeCall(
 
 /** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
 function recordedError({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
-  if (outcome.kind === 'refused') return new DomainError(outcome.refusal, outcome.message, { payment_id })
+  if (outcome.kind === 'rejected') return new DomainError(outcome.refusal, outcome.message, { payment_id })
   if (outcome.kind === 'throttled')
     return new DomainError('provider_unavailable', 'The provider gets too many requests; send this one again', {
       payment_id,

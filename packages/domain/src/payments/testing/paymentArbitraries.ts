@@ -1,4 +1,4 @@
-// Whatever may happen to a payment, in whatever order, for the tests that tell random stories.
+// fast-check arbitraries for random payment histories.
 import fc from 'fast-check'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordDispute, recordRefund } from '../evidence.ts'
@@ -7,8 +7,8 @@ import type { PaymentState, PaymentStatus } from '../payment.ts'
 import { at, fold, initiated, notifies } from './paymentFixture.ts'
 
 export type PaymentStep = {
-  /** What may make the payment fail, if this does at all. */
-  readonly reports: PaymentStatus | 'refused' | 'nothing'
+  /** The status that this step reports; `refused` for a rejected create call. */
+  readonly reports: PaymentStatus | 'rejected' | 'nothing'
   readonly decide: (state: PaymentState) => PaymentEvent[]
 }
 
@@ -17,7 +17,7 @@ const source = fc.record({
   provider_event_id: fc.constantFrom('evt_a', 'evt_b', 'evt_c', 'evt_d', 'evt_e', 'evt_f'),
   provider_intent_id: fc.constantFrom('pi_1', 'pi_1', 'pi_1', 'pi_other', null),
   provider_payment_id: fc.constantFrom('ch_1', 'ch_2', null),
-  vouched: fc.boolean(),
+  is_own_intent: fc.boolean(),
 })
 const report = fc.record({
   status: fc.constantFrom<PaymentStatus>('pending', 'processing', 'succeeded', 'failed', 'canceled'),
@@ -55,7 +55,7 @@ const call = <Command extends object>(
     decide: (state) => decide({ ...given, occurred_at: at(seconds) }, state),
   }))
 const receivedReport = source.map((from) => ({ ...from, provider_time: at(5) }))
-/** One thing that happens; its time may be before that of the one before it. */
+/** One step; its time may be earlier than that of the step before. */
 export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   { weight: 6, arbitrary: reported },
   call(
@@ -65,7 +65,7 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   ),
   call('nothing', recordOutcomeUnknown, fc.record({ attempt, reason: fc.constant('timeout') })),
   call(
-    'refused',
+    'rejected',
     recordIntentRejected,
     fc.record({ attempt, refusal: rejection, code: fc.constant('no'), message: fc.constant('no') }),
   ),
@@ -82,10 +82,10 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   ),
 )
 
-/** The events of so many payments; the same ones for the same seed. */
+/** The events of `count` payments; the same ones for the same seed. */
 export function randomStreams(count: number, seed: number): PaymentEvent[][] {
-  const histories = fc.sample(fc.array(paymentSteps, { minLength: 3, maxLength: 20 }), { numRuns: count, seed })
-  return histories.map((history) =>
-    history.reduce<PaymentEvent[]>((events, { decide }) => events.concat(decide(fold(events))), [...initiated]),
+  const runs = fc.sample(fc.array(paymentSteps, { minLength: 3, maxLength: 20 }), { numRuns: count, seed })
+  return runs.map((steps) =>
+    steps.reduce<PaymentEvent[]>((events, { decide }) => events.concat(decide(fold(events))), [...initiated]),
   )
 }

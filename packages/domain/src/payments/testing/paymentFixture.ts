@@ -1,4 +1,4 @@
-// The payment that the tests of payments tell stories about.
+// A sample payment, and helpers that build its events.
 import { paymentFields } from '@paylog/testing/paymentFields'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordEvidence } from '../evidence.ts'
@@ -34,7 +34,7 @@ export const created = recordIntentCreated(
 )
 
 let nextEvent = 0
-/** A decision on what a provider says at a time; each is an event of its own. */
+/** A command that applies a notification with this status; each has a new provider event id. */
 export const notifies = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) => {
   const evidence = {
     status,
@@ -48,13 +48,13 @@ export const notifies = (status: PaymentStatus, seconds: number, more: Partial<R
   }
   return (state: PaymentState) => recordEvidence({ ...evidence, occurred_at: at(seconds + 1) }, state)
 }
-/** A decision on what the provider answers when it is asked. */
+/** A command that applies a snapshot with this status. */
 export const snapshots = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) =>
   notifies(status, seconds, { provider_event_id: null, source: 'snapshot', ...more })
-/** The payment after a decision. */
+/** The payment after a command. */
 export const applyTo = (payment: Payment, decide: (state: PaymentState) => readonly PaymentEvent[]): Payment =>
   existingPayment(decide(payment).reduce<PaymentState>(paymentFold.evolve, payment))
-/** A payment that was told these statuses, ten seconds apart. */
+/** The events of a payment after notifications with these statuses, ten seconds apart. */
 export const eventsAfter = (...statuses: PaymentStatus[]) =>
   statuses.reduce<PaymentEvent[]>(
     (events, status, index) => events.concat(notifies(status, 10 * (index + 1))(fold(events))),
@@ -63,7 +63,7 @@ export const eventsAfter = (...statuses: PaymentStatus[]) =>
 
 export const unavailable = { refusal: 'provider_unavailable', code: 'refused', message: 'down' } as const
 export const declined = { refusal: 'payment_declined', code: 'card_declined', message: 'no' } as const
-/** A payment whose create call was refused like this. */
+/** The events of a payment whose create call failed. */
 export const rejectedBy = (why: typeof unavailable | typeof declined) => [
   ...initiated,
   ...recordIntentRejected({ occurred_at: at(2), attempt: 1, ...why }, fold(initiated)),
