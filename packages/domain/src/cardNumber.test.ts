@@ -12,7 +12,7 @@ const cards = [
   '6304000000000000000',
 ]
 
-t.test('card numbers are found, with and without separators, anywhere in a text [10.1-card-number]', async (t) => {
+t.test('card numbers are found anywhere in a text, with and without separators [10.1-card-number]', async (t) => {
   for (const card of cards) {
     const dashed = card.replace(/(\d{4})(?=\d)/g, '$1-')
     for (const text of [
@@ -28,7 +28,7 @@ t.test('card numbers are found, with and without separators, anywhere in a text 
   }
 })
 
-t.test('what only looks like one is left alone [10.1-card-lookalike]', async (t) => {
+t.test('numbers that only look like card numbers are not found [10.1-card-lookalike]', async (t) => {
   for (const text of [
     '4242424242424241',
     '1234567812345670',
@@ -97,7 +97,7 @@ t.test(
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 const twoDigits = (number: number) => String(number).padStart(2, '0')
 
-/** Each with a hundred different digits, so that those that pass the Luhn check are among them. */
+/** Each is written with 100 different digit pairs, some of which pass the Luhn check. */
 const naturalTexts: Readonly<Record<string, (number: string) => string>> = {
   'IP addresses': (n) => `10.0.0.${n} 192.168.1.${n} and 52.48.213.${n} 203.113.114.201`,
   'a period': (n) => `2026-11-01 2026-11-30, 2026-${n}-01 - 2026-12-31, 2026.11.01 2026.12.${n}`,
@@ -113,7 +113,7 @@ const naturalTexts: Readonly<Record<string, (number: string) => string>> = {
   'a time in milliseconds': (n) => `17637${n}123456`,
 }
 
-t.test('no natural text is taken for a card number, whichever digits it has', async (t) => {
+t.test('dates, prices, versions and phone numbers are not found as card numbers, whatever their digits', async (t) => {
   for (const [name, write] of Object.entries(naturalTexts))
     t.same(
       upTo(100)
@@ -127,7 +127,7 @@ t.test('no natural text is taken for a card number, whichever digits it has', as
 const cardMessage = 'must not hold a card number'
 
 t.test(
-  'keys, numbers and nested values are searched, and the field is named without its value [10.1-card-keys]',
+  'card numbers are found in keys, numbers and nested values, and the message has no value [10.1-card-keys]',
   async (t) => {
     t.same(findCardData({ a: [{}, { b: { c: 'x 4242424242424242' } }] }), { field: 'a.1.b.c', message: cardMessage })
     t.same(findCardData({ dropped: 4242424242424242 }), { field: 'dropped', message: cardMessage })
@@ -141,7 +141,7 @@ t.test(
 )
 
 t.test(
-  'a phone is exempt when it can be an international number, and searched otherwise [10.1-card-phone]',
+  'a phone field is searched for a card number unless it is an international number [10.1-card-phone]',
   async (t) => {
     const isFound = (phone: unknown) => findCardData({ guest_data: { phone } })?.field === 'guest_data.phone'
     for (const phone of [
@@ -167,7 +167,7 @@ t.test(
   },
 )
 
-t.test('the security code of a card is found by its key, wherever it stands [10.1-security-code]', async (t) => {
+t.test('a card security code is found by its key at any depth [10.1-security-code]', async (t) => {
   for (const key of [
     'cvv',
     'CVC',
@@ -197,7 +197,7 @@ t.test('the security code of a card is found by its key, wherever it stands [10.
     t.equal(findCardData(value), null, JSON.stringify(value))
 })
 
-t.test('no text around a card number hides it', async (t) => {
+t.test('a card number is found between any random text without digits', async (t) => {
   const noise = fc.string().map((text) => text.replace(/[\d]/g, ''))
   fc.assert(
     fc.property(fc.constantFrom(...cards), noise, noise, (card, before, after) =>
@@ -205,15 +205,15 @@ t.test('no text around a card number hides it', async (t) => {
     ),
     { numRuns: 2000 },
   )
-  t.pass('2,000 surroundings')
+  t.pass('2,000 random texts')
 })
 
-t.test('searching the longest body takes less than 200 ms of CPU, whatever it holds', async (t) => {
+t.test('searching a body of 256 KiB takes less than 200 ms of CPU', async (t) => {
   for (const part of ['1 ', '5-', '4  2  7  ', '4', '\uff15 ', '00000000-0000-']) {
     const text = part.repeat((256 * 1024) / Buffer.byteLength(part))
     const before = process.cpuUsage()
     t.equal(hasCardNumber(text), false)
-    // About ten times what it takes.
+    // About ten times the usual time.
     t.ok(process.cpuUsage(before).user < 200_000, JSON.stringify(part))
   }
 })

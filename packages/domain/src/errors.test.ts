@@ -2,14 +2,14 @@ import t from 'tap'
 import { actorName } from './actor.ts'
 import { DomainError, errorStatus } from './errors.ts'
 
-t.test('an error has the status of its code, and keeps its cause to itself', async (t) => {
+t.test('a DomainError has the status of its code, its details and its cause', async (t) => {
   const cause = new Error('inside')
   const error = new DomainError('currency_not_supported', 'no', { currency: 'JPY' }, { cause })
   t.match(error, { code: 'currency_not_supported', status: 422, details: { currency: 'JPY' }, cause })
   t.equal(new DomainError('provider_outcome_unknown', '').status, errorStatus.provider_outcome_unknown)
 })
 
-t.test('every code has the status of the contract, and there are no others [7-codes]', async (t) => {
+t.test('the error codes and their statuses are exactly those of the contract [7-codes]', async (t) => {
   t.same(errorStatus, {
     ...{ invalid_request: 400, invalid_signature: 400, unauthenticated: 401, payment_declined: 402, forbidden: 403 },
     ...{
@@ -33,7 +33,7 @@ t.test('every code has the status of the contract, and there are no others [7-co
   })
 })
 
-t.test('an actor is named without an e-mail or a credential', async (t) => {
+t.test('an actor name contains neither e-mail nor credential', async (t) => {
   const session = { user_id: 'u1', user_type: 'customer', user_email: 'ann@example.com', is_administrator: false }
   t.equal(actorName({ kind: 'session', ...session }), 'session:u1')
   t.equal(actorName({ kind: 'guest', guest_email: 'ann@example.com', token_hash: 'f00d' }), 'guest')

@@ -1,5 +1,4 @@
-// What was ever stored goes through everything in this room that reads events; see golden/README.md.
-
+// Feeds the golden samples to everything in this package that reads events; see golden/README.md.
 import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { addressFold } from './addresses/address.ts'
@@ -53,7 +52,7 @@ function category<State, Event extends RecordedDomainEvent>(
   const own = events.filter((event): event is Event => Object.hasOwn(schemas, event.type))
   return {
     types: Object.keys(schemas),
-    /** Every event in every state that one or two others, or all of them together, lead to. */
+    /** Folds every event in every state reached by no event, one, two, or all of them. */
     foldAll() {
       const frozen = (state: State, event: Event): State => Object.freeze(evolve(state, event))
       const first = own.map((event) => frozen(initialState, event))
@@ -64,17 +63,17 @@ function category<State, Event extends RecordedDomainEvent>(
   }
 }
 
-t.test('every sample is folded in every state, and changes nothing in what it is given', async (t) => {
+t.test('every golden sample folds in every state without changing that state', async (t) => {
   t.same(categories.flatMap(({ types }) => types).toSorted(), Object.keys(recordedEvents).toSorted())
   for (const { types, foldAll } of categories) t.doesNotThrow(foldAll, types.join())
 })
 
-t.test('every sample of a payment has its place in a history', async (t) => {
-  const onRecord = samples.flatMap(({ name, event, metadata }) =>
+t.test('every golden sample of a payment appears in the payment history', async (t) => {
+  const recorded = samples.flatMap(({ name, event, metadata }) =>
     isPaymentEvent(event) ? [{ name, ...event, metadata, position: { commit: 100n } }] : [],
   )
-  for (const opening of onRecord.filter(({ type }) => type === 'PaymentInitiated'))
-    for (const event of onRecord) {
+  for (const opening of recorded.filter(({ type }) => type === 'PaymentInitiated'))
+    for (const event of recorded) {
       const [, entry] = paymentHistory([
         { ...opening, revision: 0n },
         { ...event, revision: 1n },
@@ -91,7 +90,7 @@ function isPaymentEvent(event: RecordedDomainEvent): event is PaymentEvent {
   return Object.hasOwn(paymentEvents, event.type)
 }
 
-t.test('no sample holds what must never be recorded, nor anything of a living person', async (t) => {
+t.test('golden samples contain no card data, and only e-mails at example domains', async (t) => {
   for (const { name, data, metadata } of samples) {
     t.equal(findCardData({ data, metadata }), null, name)
     const domains = JSON.stringify(data).matchAll(/@(?<domain>[a-z0-9.-]+)/gi)

@@ -18,7 +18,7 @@ const seen = (guest_email: string, ms: number): GuestTokenEvent => ({
 })
 const uses = (guest_email: string, ms: number) => (known: SeenGuestToken | null) =>
   recordGuestTokenUse(known, { guest_email, occurred_at: at(ms) })
-/** Whom the token stands for, so long after the start. */
+/** The remembered e-mail, `ms` after the start. */
 function remembered(history: readonly GuestTokenEvent[], ms: number, maxAgeMs = dayMs) {
   return rememberedEmail(
     history.reduce(guestTokenFold.evolve, guestTokenFold.initialState),
@@ -27,7 +27,7 @@ function remembered(history: readonly GuestTokenEvent[], ms: number, maxAgeMs = 
   )
 }
 
-t.test('a token is recorded when it is seen, and within a minute only once', async (t) => {
+t.test('a guest token is recorded when it is seen, at most once a minute', async (t) => {
   given(t, guestTokenFold, [])
     .when(uses('ann@example.com', 0))
     .then([seen('ann@example.com', 0)])
@@ -40,7 +40,7 @@ t.test('a token is recorded when it is seen, and within a minute only once', asy
       .then([seen('ann@example.com', ms)])
 })
 
-t.test('another e-mail is recorded at once, and a token with two is no more than seen from then on', async (t) => {
+t.test('a second e-mail of a guest token is recorded at once, and nothing within a minute after that', async (t) => {
   const history = [seen('ann@example.com', 0)]
   given(t, guestTokenFold, history)
     .when(uses('ben@example.com', 1))
@@ -50,7 +50,7 @@ t.test('another e-mail is recorded at once, and a token with two is no more than
     given(t, guestTokenFold, both).when(uses(email, 2)).then([])
 })
 
-t.test('a token that was seen stands for its e-mail until it is too long ago', async (t) => {
+t.test('a guest token is remembered until its maximum age', async (t) => {
   const history = [seen('Ann@Example.com', 0)]
   t.equal(remembered([], 0), undefined)
   t.equal(remembered(history, 0), 'Ann@Example.com')
@@ -61,30 +61,30 @@ t.test('a token that was seen stands for its e-mail until it is too long ago', a
   t.equal(remembered(history, -1, 0), undefined)
 })
 
-t.test('the time counts from when it was seen last', async (t) => {
+t.test('the age of a guest token counts from when it was last seen', async (t) => {
   const history = [seen('ann@example.com', 0), seen('ANN@example.com', dayMs / 2)]
   t.equal(remembered(history, dayMs * 1.5 - 1), 'ANN@example.com')
   t.equal(remembered(history, dayMs * 1.5), undefined)
 })
 
-t.test('a token that was seen with two e-mails stands for nobody, whatever is seen later', async (t) => {
+t.test('a guest token seen with two e-mails is never remembered', async (t) => {
   const two = [seen('ann@example.com', 0), seen('ben@example.com', 1)]
   t.equal(remembered(two, 2), undefined)
   t.equal(
     remembered([...two, seen('ben@example.com', minuteMs), seen('ben@example.com', 2 * minuteMs)], dayMs),
     undefined,
   )
-  // A Kelvin sign is a letter of its own, though Unicode calls it a capital k.
+  // A Kelvin sign is not an ASCII k, although Unicode lower-cases it to one.
   t.equal(remembered([seen('k@example.com', 0), seen('\u212a@example.com', 1)], 2), undefined)
 })
 
-t.test('a time that has not come yet is not recent for ever', async (t) => {
-  t.equal(remembered([seen('ann@example.com', minuteMs)], 0), 'ann@example.com', 'clocks may be apart a little')
+t.test('a guest token seen in the future is not remembered, apart from a minute of clock skew', async (t) => {
+  t.equal(remembered([seen('ann@example.com', minuteMs)], 0), 'ann@example.com', 'within the clock skew')
   t.equal(remembered([seen('ann@example.com', minuteMs + 1)], 0), undefined)
   t.equal(remembered([seen('ann@example.com', 365 * dayMs)], dayMs), undefined)
   t.equal(
     remembered([seen('ann@example.com', 365 * dayMs), seen('ann@example.com', 0)], 0),
     'ann@example.com',
-    'and what the mended clock says counts',
+    'the time of the corrected clock counts',
   )
 })

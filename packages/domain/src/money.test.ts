@@ -1,7 +1,7 @@
 import t from 'tap'
 import { currencyExponent, isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
 
-t.test('missing parts are derived [10.2-derived]', async (t) => {
+t.test('missing parts of an amount are derived [10.2-derived]', async (t) => {
   t.same(resolveAmounts({ total_cents: 100 }), {
     subtotal_cents: 100,
     tax_cents: 0,
@@ -12,7 +12,7 @@ t.test('missing parts are derived [10.2-derived]', async (t) => {
   t.same(resolveAmounts({ total_cents: 116, tax_cents: 21, discount_cents: 5 }).subtotal_cents, 100)
 })
 
-t.test('parts that do not add up, go below zero or above the limit are refused [10.2-amounts]', async (t) => {
+t.test('amounts that do not add up, are negative or exceed the limit are rejected [10.2-amounts]', async (t) => {
   const inconsistent = (message: RegExp) => ({ code: 'amount_inconsistent', message })
   t.throws(() => resolveAmounts({ total_cents: 100, subtotal_cents: 99 }), inconsistent(/^total_cents must equal/))
   t.throws(() => resolveAmounts({ total_cents: 10, tax_cents: 11 }), inconsistent(/^tax_cents is more/))
@@ -22,12 +22,12 @@ t.test('parts that do not add up, go below zero or above the limit are refused [
   t.throws(() => resolveAmounts({ tax_cents: 1 }), { code: 'invalid_request' })
 })
 
-t.test('currencies are those of ISO 4217 that people pay with', async (t) => {
+t.test('isCurrency accepts ISO 4217 currencies in upper case, without metals and test codes', async (t) => {
   for (const code of ['EUR', 'USD', 'JPY', 'KWD', 'BHD', 'CLP']) t.ok(isCurrency(code), code)
   for (const code of ['eur', 'ABC', 'XXX', 'XAU', '', 'EURO']) t.notOk(isCurrency(code), code)
 })
 
-t.test('a minor unit is what ISO 4217 says it is', async (t) => {
+t.test('currencyExponent follows ISO 4217', async (t) => {
   const exponents = {
     0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
     2: 'EUR USD GBP HUF TWD IDR COP MGA MRU CNY AFN ALL AMD RSD LAK',

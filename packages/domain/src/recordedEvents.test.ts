@@ -29,7 +29,7 @@ const notification = {
 }
 const subject = { object_id: 'cus_1', amount_cents: null, currency: null, status: null }
 
-t.test('every category has its place in the log, and no two share the name of an event', async (t) => {
+t.test('recordedEvents contains every category, and no two categories share an event type', async (t) => {
   const categories = [
     paymentEvents,
     providerNotificationEvents,
@@ -48,7 +48,7 @@ t.test('every category has its place in the log, and no two share the name of an
   t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())
 })
 
-t.test('a notification is received, and then settled whatever it is about', async (t) => {
+t.test('a notification is received, then settled by any of its other events', async (t) => {
   const { initialState, evolve } = notificationFold
   t.same(initialState, { state: 'none' })
   const received = evolve(initialState, {
@@ -70,19 +70,19 @@ t.test('a notification is received, and then settled whatever it is about', asyn
   t.same(evolve(received, { type: 'ProviderEventAppliedToMethod', data: ofMethod }), { state: 'settled' })
 })
 
-t.test('an intent points to its payment', async (t) => {
+t.test('intentOwnerFold returns the payment of an intent', async (t) => {
   const data = { payment_id: '018f0000-0000-7000-8000-000000000001', provider_id: 'sandbox', provider_intent_id: 'pi' }
   t.equal(intentOwnerFold.initialState, null)
   t.equal(intentOwnerFold.evolve(null, { type: 'ProviderIntentOwned', data }), data.payment_id)
 })
 
-t.test('a user has the customer that was linked last', async (t) => {
+t.test('providerCustomerFold returns the customer that was linked last', async (t) => {
   const data = { provider_id: 'stripe', user_id: 'u1', provider_customer_id: 'cus_2', occurred_at }
   t.equal(providerCustomerFold.initialState, null)
   t.equal(providerCustomerFold.evolve('cus_1', { type: 'ProviderCustomerLinked', data }), 'cus_2')
 })
 
-t.test('a setup intent is what was created', async (t) => {
+t.test('setupIntentFold returns the created setup intent', async (t) => {
   const data = {
     setup_intent_id: '018f0000-0000-7000-8000-000000000002',
     occurred_at,
@@ -97,7 +97,7 @@ t.test('a setup intent is what was created', async (t) => {
   t.same(setupIntentFold.evolve(null, { type: 'SetupIntentCreated', data }), data)
 })
 
-t.test('beside every event stands who caused it, and as part of what', async (t) => {
+t.test('event metadata requires correlationId, causationId and actor', async (t) => {
   const validator = Compile(EventMetadata)
   const metadata = { correlationId: 'req-1', causationId: 'cmd-1', actor: 'worker' }
   t.ok(validator.Check(metadata))

@@ -26,20 +26,20 @@ const testRequested = (more: Partial<WebhookTestFacts> = {}): WebhookTestEvent =
 })
 const later = { occurred_at: '2026-01-02T03:04:06.000Z', plan: { canonical_events: [], deliveries: [] } }
 
-t.test('a test is asked for once', async (t) => {
+t.test('requesting a webhook test records it', async (t) => {
   given(t, webhookTestFold, [])
     .when((state) => requestWebhookTest(testRequested(), state))
     .then([testRequested()])
 })
 
-t.test('the same request again changes nothing: what was planned then still holds', async (t) => {
+t.test('repeating a webhook test request records nothing and keeps the first plan', async (t) => {
   const state = given(t, webhookTestFold, [testRequested()])
     .when((state) => requestWebhookTest(testRequested(later), state))
     .then([])
   t.same(state, facts)
 })
 
-t.test('another request under the same id is refused', async (t) => {
+t.test('another webhook test request with the same id is idempotency_key_reused', async (t) => {
   given(t, webhookTestFold, [testRequested()])
     .when((state) => requestWebhookTest(testRequested({ request_fingerprint: 'b' }), state))
     .thenThrows('idempotency_key_reused')

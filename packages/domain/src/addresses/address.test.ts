@@ -50,7 +50,7 @@ const change = (changes: Partial<AddressContent>, more: Pick<ChangeAddress, 'def
 const billing = (choice: number): AddressChoice => ({ address_type: 'billing', choice })
 const shipping = (choice: number): AddressChoice => ({ address_type: 'shipping', choice })
 
-/** The fields that a decision names as missing. */
+/** The details of the invalid_request that a command throws. */
 function missing(t: Test, decide: () => unknown): unknown {
   try {
     decide()
@@ -58,12 +58,12 @@ function missing(t: Test, decide: () => unknown): unknown {
     t.match(error, { code: 'invalid_request' })
     return error instanceof Error && 'details' in error ? error.details : undefined
   }
-  return t.fail('it was accepted')
+  return t.fail('the command was accepted')
 }
 
 const isRequired = (...fields: string[]) => ({ fields: fields.map((field) => ({ field, message: 'is required' })) })
 
-t.test('an address that is added is kept as it was said, and answered like that', async (t) => {
+t.test('adding an address records its content, which the API resource shows', async (t) => {
   const address = existingAddress(given(t).when(addAddress.bind(null, adding)).then([added]))
   t.same(addressResource(address), {
     id: address_id,
@@ -76,29 +76,29 @@ t.test('an address that is added is kept as it was said, and answered like that'
   })
 })
 
-t.test('one that is added with a choice is the default', async (t) => {
+t.test('an address added with a choice is the default', async (t) => {
   const state = given(t)
     .when(addAddress.bind(null, { ...adding, default_choice: 3 }))
     .then([{ type: 'AddressAdded', data: { default_choice: 3 } }])
   t.match(existingAddress(state), { is_default: true, default_choice: 3 })
 })
 
-t.test('what is there, or was there, is not added again', async (t) => {
+t.test('adding an address that exists or was removed records nothing', async (t) => {
   given(t, added).when(addAddress.bind(null, adding)).then([])
   given(t, added, removed).when(addAddress.bind(null, adding)).then([])
 })
 
-t.test('an address has a place unless it is partial, and the name of a business', async (t) => {
-  const lacking = (more: Partial<AddressContent>) =>
+t.test('a new address needs line1, city and country unless partial, and business_name if a business', async (t) => {
+  const incomplete = (more: Partial<AddressContent>) =>
     missing(t, () => addAddress({ ...adding, ...more }, addressFold.initialState))
   for (const field of ['line1', 'city', 'country'])
     for (const empty of [null, '', ' \t\u00a0'])
-      t.same(lacking({ [field]: empty }), isRequired(field), `${field} ${JSON.stringify(empty)}`)
+      t.same(incomplete({ [field]: empty }), isRequired(field), `${field} ${JSON.stringify(empty)}`)
   for (const business_name of [null, '', '  '])
-    t.same(lacking({ is_business: true, business_name }), isRequired('business_name'))
+    t.same(incomplete({ is_business: true, business_name }), isRequired('business_name'))
   const nothing = { line1: null, city: null, country: null }
-  t.same(lacking({ ...nothing, is_business: true }), isRequired('line1', 'city', 'country', 'business_name'))
-  t.same(lacking({ ...nothing, is_partial: true, is_business: true }), isRequired('business_name'))
+  t.same(incomplete({ ...nothing, is_business: true }), isRequired('line1', 'city', 'country', 'business_name'))
+  t.same(incomplete({ ...nothing, is_partial: true, is_business: true }), isRequired('business_name'))
   given(t)
     .when(addAddress.bind(null, { ...adding, ...nothing, is_partial: true }))
     .then([{ type: 'AddressAdded' }])
@@ -107,7 +107,7 @@ t.test('an address has a place unless it is partial, and the name of a business'
     .then([{ type: 'AddressAdded' }])
 })
 
-t.test('a change records what differs and nothing else', async (t) => {
+t.test('a change records only the fields with a new value', async (t) => {
   const state = given(t, added)
     .when(change({ alias: 'Home', city: 'Berlin', line2: null, postal_code: null }))
     .then([{ type: 'AddressChanged' }])
@@ -124,7 +124,7 @@ t.test('a change records what differs and nothing else', async (t) => {
   })
 })
 
-t.test('a change of nothing records nothing', async (t) => {
+t.test('a change without new values records nothing', async (t) => {
   given(t, added).when(change({})).then([])
   given(t, added)
     .when(change({ name: 'Ada Example', is_partial: false, line2: null }))
@@ -137,7 +137,7 @@ t.test('a change of nothing records nothing', async (t) => {
     .then([])
 })
 
-t.test('the result of a change must satisfy the rules of creation', async (t) => {
+t.test('a change that leaves required fields empty is rejected', async (t) => {
   const state = addressFold.evolve(addressFold.initialState, added)
   t.same(
     missing(t, () => change({ line1: null, city: '' })(state)),
@@ -159,7 +159,7 @@ t.test('the result of a change must satisfy the rules of creation', async (t) =>
     .then([{ type: 'AddressChanged' }])
 })
 
-t.test('a choice makes it the default, and only the latest one counts', async (t) => {
+t.test('a choice makes the address the default, and a later or repeated one after a clear does too', async (t) => {
   const state = given(t, added)
     .when(change({ alias: 'Home' }, { default_choice: billing(3) }))
     .then([{ type: 'AddressChanged' }, { type: 'AddressMadeDefault', data: { default_choice: 3 } }])
@@ -172,7 +172,7 @@ t.test('a choice makes it the default, and only the latest one counts', async (t
     .then([{ type: 'AddressMadeDefault', data: { default_choice: 3 } }])
 })
 
-t.test('a choice that comes late, when a later one is carried already, changes nothing', async (t) => {
+t.test('a choice older than the latest one of the address records nothing', async (t) => {
   given(t, addedAsDefault)
     .when(change({}, { default_choice: billing(2) }))
     .then([])
@@ -181,30 +181,30 @@ t.test('a choice that comes late, when a later one is carried already, changes n
     .then([])
 })
 
-t.test('its owner may say that it is not the default, and its number stays', async (t) => {
+t.test('clearing the default keeps the number of the choice', async (t) => {
   const state = given(t, addedAsDefault)
     .when(change({}, { default_choice: null }))
     .then([{ type: 'AddressDefaultCleared', data: facts }])
   t.match(existingAddress(state), { is_default: false, default_choice: 3 })
 })
 
-t.test('of another type it is no default, unless a choice of that type says so', async (t) => {
+t.test('changing the type clears the default, unless the change has a choice of the new type', async (t) => {
   const moved = given(t, addedAsDefault)
     .when(change({ address_type: 'shipping' }))
     .then([{ type: 'AddressChanged', data: { changes: { address_type: 'shipping' } } }])
   t.match(existingAddress(moved), { address_type: 'shipping', is_default: false })
-  t.equal(existingAddress(moved).default_choice, null, 'the number means nothing in the other list')
+  t.equal(existingAddress(moved).default_choice, null, 'the number does not apply to the other list')
   const chosen = given(t, addedAsDefault)
     .when(change({ address_type: 'shipping' }, { default_choice: shipping(3) }))
     .then([{ type: 'AddressChanged' }, { type: 'AddressMadeDefault', data: { default_choice: 3 } }])
   t.match(existingAddress(chosen), { address_type: 'shipping', is_default: true, default_choice: 3 })
-  const denied = given(t, addedAsDefault)
+  const notDefault = given(t, addedAsDefault)
     .when(change({ address_type: 'shipping' }, { default_choice: null }))
     .then([{ type: 'AddressChanged' }])
-  t.match(existingAddress(denied), { is_default: false })
+  t.match(existingAddress(notDefault), { is_default: false })
 })
 
-t.test('a choice from the list of another type is refused: the type was changed at the same time', async (t) => {
+t.test('a choice from the list of another type is concurrent_modification', async (t) => {
   given(t, added)
     .when(change({}, { default_choice: shipping(0) }))
     .thenThrows('concurrent_modification')
@@ -213,31 +213,30 @@ t.test('a choice from the list of another type is refused: the type was changed 
     .thenThrows('concurrent_modification')
 })
 
-t.test('a later choice of the same list clears it, an earlier one and the other list do not', async (t) => {
-  const overtaken = (overtaken_by: AddressChoice) =>
-    clearDefaultAddress.bind(null, { occurred_at: at(1), superseded_by: overtaken_by })
+t.test('only a later choice of the same list clears the default', async (t) => {
+  const clear = (superseded_by: AddressChoice) => clearDefaultAddress.bind(null, { occurred_at: at(1), superseded_by })
   given(t, addedAsDefault)
-    .when(overtaken(billing(4)))
+    .when(clear(billing(4)))
     .then([cleared])
-  for (const other of [billing(3), billing(2), shipping(4)]) given(t, addedAsDefault).when(overtaken(other)).then([])
+  for (const other of [billing(3), billing(2), shipping(4)]) given(t, addedAsDefault).when(clear(other)).then([])
   given(t)
-    .when(overtaken(billing(4)))
+    .when(clear(billing(4)))
     .then([])
   given(t, added)
-    .when(overtaken(billing(4)))
+    .when(clear(billing(4)))
     .then([])
   given(t, addedAsDefault, cleared)
-    .when(overtaken(billing(4)))
+    .when(clear(billing(4)))
     .then([])
   given(t, addedAsDefault, removed)
-    .when(overtaken(billing(4)))
+    .when(clear(billing(4)))
     .then([])
   given(t, addedAsDefault, madeDefault(5))
-    .when(overtaken(billing(4)))
+    .when(clear(billing(4)))
     .then([])
 })
 
-t.test('an address is removed once, is no default then, and nothing happens to it afterwards', async (t) => {
+t.test('a removed address is no longer the default, and changing or removing it again is not_found', async (t) => {
   const state = given(t, addedAsDefault)
     .when(removeAddress.bind(null, { occurred_at: at(1) }))
     .then([removed])
@@ -255,7 +254,7 @@ t.test('an address is removed once, is no default then, and nothing happens to i
   }
 })
 
-t.test('what happens to an address that was never added is absorbed', async (t) => {
+t.test('events of an address that was never added leave the state unchanged', async (t) => {
   const changed: AddressEvent = { type: 'AddressChanged', data: { ...facts, changes: { alias: 'Home' } } }
   for (const event of [changed, madeDefault(1), cleared, removed])
     t.same(addressFold.evolve(addressFold.initialState, event), { status: 'none' }, event.type)

@@ -4,7 +4,7 @@ import { recordedResponse } from '../idempotentRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
 import { methodRequestInFlightMs, methodRequestRules } from './paymentMethod.ts'
 
-const { fold: methodRequestFold, begin: beginMethodRequest, end: answerMethodRequest } = methodRequestRules
+const { fold: methodRequestFold, begin: beginMethodRequest, end: endMethodRequest } = methodRequestRules
 
 const start = Date.parse('2026-01-01T00:00:00.000Z')
 const at = (ms: number) => new Date(start + ms).toISOString()
@@ -27,33 +27,36 @@ const ended = (answer: typeof saved | typeof declined | typeof failed): MethodRe
   data: end(answer),
 })
 
-t.test('the first request with a key begins', async (t) => {
+t.test('the first method request with a key is recorded', async (t) => {
   given(t, methodRequestFold, [])
     .when((state) => beginMethodRequest(command(), state))
     .then([{ type: 'PaymentMethodRequested', data: begin() }])
 })
 
-t.test('a second one is in flight as long as the first may be at it, and begins anew after that', async (t) => {
-  given(t, methodRequestFold, [begun()])
-    .when((state) => beginMethodRequest(command(methodRequestInFlightMs - 1), state))
-    .thenThrows('idempotency_key_in_flight')
-  const again = given(t, methodRequestFold, [begun()])
-    .when((state) => beginMethodRequest(command(methodRequestInFlightMs), state))
-    .then([{ type: 'PaymentMethodRequested' }])
-  t.throws(
-    () => recordedResponse(command(methodRequestInFlightMs + 1), again),
-    { code: 'idempotency_key_in_flight' },
-    'one at a time',
-  )
-})
+t.test(
+  'a second method request is in flight for methodRequestInFlightMs after the first, and begins after that',
+  async (t) => {
+    given(t, methodRequestFold, [begun()])
+      .when((state) => beginMethodRequest(command(methodRequestInFlightMs - 1), state))
+      .thenThrows('idempotency_key_in_flight')
+    const again = given(t, methodRequestFold, [begun()])
+      .when((state) => beginMethodRequest(command(methodRequestInFlightMs), state))
+      .then([{ type: 'PaymentMethodRequested' }])
+    t.throws(
+      () => recordedResponse(command(methodRequestInFlightMs + 1), again),
+      { code: 'idempotency_key_in_flight' },
+      'a third is in flight again',
+    )
+  },
+)
 
-t.test('one that failed may begin anew at once', async (t) => {
+t.test('a failed method request may be repeated at once', async (t) => {
   given(t, methodRequestFold, [begun(), ended(failed)])
     .when((state) => beginMethodRequest(command(2), state))
     .then([{ type: 'PaymentMethodRequested' }])
 })
 
-t.test('what was answered is the answer for good', async (t) => {
+t.test('the recorded result of a method request never changes', async (t) => {
   for (const answer of [saved, declined]) {
     const state = given(t, methodRequestFold, [begun(), ended(answer)])
       .when((state) => beginMethodRequest(command(2), state))
@@ -61,26 +64,26 @@ t.test('what was answered is the answer for good', async (t) => {
     t.same(recordedResponse(command(3), state), answer)
     for (const late of [saved, declined, failed])
       given(t, methodRequestFold, [begun(), ended(answer)])
-        .when((state) => answerMethodRequest(end(late), state))
+        .when((state) => endMethodRequest(end(late), state))
         .then([])
   }
   const late = [begun(), ended(saved), begun(5), ended(failed)].reduce(
     methodRequestFold.evolve,
     methodRequestFold.initialState,
   )
-  t.same(recordedResponse(command(6), late), saved, 'whatever is recorded after it')
+  t.same(recordedResponse(command(6), late), saved, 'later events do not change it')
 })
 
-t.test('another request under the same key is refused, whatever became of the first', async (t) => {
+t.test('another method request with the same key is idempotency_key_reused in every state', async (t) => {
   for (const history of [[begun()], [begun(), ended(failed)], [begun(), ended(saved)], [begun(), ended(declined)]])
     given(t, methodRequestFold, history)
       .when((state) => beginMethodRequest(command(methodRequestInFlightMs, 'b'), state))
       .thenThrows('idempotency_key_reused')
 })
 
-t.test('nothing is answered that was not begun', async (t) => {
+t.test('a result is not recorded for a method request that never began', async (t) => {
   given(t, methodRequestFold, [])
-    .when((state) => answerMethodRequest(end(saved), state))
+    .when((state) => endMethodRequest(end(saved), state))
     .then([])
   t.same([ended(saved)].reduce(methodRequestFold.evolve, methodRequestFold.initialState), { status: 'none' })
 })

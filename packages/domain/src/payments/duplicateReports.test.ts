@@ -11,10 +11,10 @@ const foldOf = (events: ReturnType<ReturnType<typeof notifies>>, before: Payment
   existingPayment(events.reduce<PaymentState>(paymentFold.evolve, before))
 const failuresOf = ({ failures, failed_charges }: Payment) => [failures, failed_charges]
 
-t.test('a snapshot that says nothing new records nothing, however often it is asked for', async (t) => {
+t.test('a snapshot with the recorded status and charge records nothing', async (t) => {
   for (const status of ['pending', 'processing', 'failed', 'succeeded', 'canceled'] as const)
-    for (const heardFirst of [notifies(status, 10, ch_1), snapshots(status, 10, ch_1)]) {
-      const before = applyTo(created(), heardFirst)
+    for (const applyFirst of [notifies(status, 10, ch_1), snapshots(status, 10, ch_1)]) {
+      const before = applyTo(created(), applyFirst)
       for (const seconds of [5, 10, 15]) t.same(snapshots(status, seconds, ch_1)(before), [], `${status} at ${seconds}`)
       t.same(snapshots(status, 20)(before), [], `${status} without the charge`)
     }
@@ -27,12 +27,12 @@ t.test('a snapshot that contradicts a final status is recorded once', async (t) 
       const before = applyTo(created(), notifies(final, 10))
       const first = snapshots(status, 20)(before)
       t.equal(first.length, 1)
-      t.same(snapshots(status, 30)(foldOf(first, before)), [], `${final} is shown ${status} twice`)
+      t.same(snapshots(status, 30)(foldOf(first, before)), [], `second snapshot ${status} of a ${final} payment`)
     }
 })
 
 t.test(
-  'a snapshot tells nothing that a notification told before; another contradiction is another record',
+  'a contradiction that a notification reported is not recorded again by a snapshot, but another one is',
   async (t) => {
     const contradicted = applyTo(applyTo(created(), notifies('succeeded', 10, ch_1)), notifies('failed', 20))
     t.same(snapshots('failed', 30)(contradicted), [])
@@ -41,42 +41,39 @@ t.test(
       t,
       notifies('failed', 30)(contradicted),
       [{ type: 'ProviderEventIgnored' }],
-      'what comes by itself is recorded',
+      'a further notification is recorded',
     )
   },
 )
 
-t.test('that something was late once does not hide that it contradicts what is final', async (t) => {
+t.test('a stale report does not suppress the same report when it later contradicts a final status', async (t) => {
   const late = applyTo(applyTo(created(), notifies('processing', 10)), notifies('failed', 5))
   const succeeded = applyTo(late, notifies('succeeded', 20))
   matchList(t, snapshots('failed', 30)(succeeded), [{ type: 'ProviderEventIgnored', data: { reason: 'final' } }])
 })
 
-t.test('another amount is recorded once for each charge and amount, whoever tells of it', async (t) => {
+t.test('an amount mismatch is recorded once per charge and amount, from notifications and snapshots', async (t) => {
   const wrong = { amount_cents: 1, ...ch_1 }
   const mismatched = applyTo(created(), notifies('succeeded', 10, wrong))
   t.same(snapshots('succeeded', 20, wrong)(mismatched), [])
   t.same(notifies('succeeded', 20, wrong)(mismatched), [])
   for (const more of [{ amount_cents: 2 }, { currency: 'usd' }, ch_2])
     matchList(t, snapshots('succeeded', 20, { ...wrong, ...more })(mismatched), [{ type: 'PaymentAmountMismatch' }])
-  matchList(
-    t,
-    notifies('succeeded', 20, ch_1)(mismatched),
-    [{ type: 'PaymentSucceeded' }],
-    'and the right amount is paid',
-  )
+  matchList(t, notifies('succeeded', 20, ch_1)(mismatched), [{ type: 'PaymentSucceeded' }], 'the right amount succeeds')
 })
 
 t.test('a second successful charge is a conflict, recorded once for each charge', async (t) => {
   const paid = applyTo(created(), notifies('succeeded', 10, ch_1))
-  for (const hear of [notifies, snapshots]) {
+  for (const reports of [notifies, snapshots]) {
     const doubled = given(t, paymentFold, [...eventsAfter(), ...notifies('succeeded', 10, ch_1)(created())])
-      .when(hear('succeeded', 5, ch_2))
+      .when(reports('succeeded', 5, ch_2))
       .then([{ type: 'PaymentConflictDetected', data: { reported_status: 'succeeded', provider_payment_id: 'ch_2' } }])
     t.match(doubled, { status: 'succeeded', provider_payment_id: 'ch_1', completed_at: at(11) })
     t.same(notifies('succeeded', 20, ch_2)(doubled), [])
     t.same(snapshots('succeeded', 20, ch_2)(doubled), [])
-    matchList(t, hear('succeeded', 20, { provider_payment_id: 'ch_3' })(doubled), [{ type: 'PaymentConflictDetected' }])
+    matchList(t, reports('succeeded', 20, { provider_payment_id: 'ch_3' })(doubled), [
+      { type: 'PaymentConflictDetected' },
+    ])
   }
   t.same(notifies('succeeded', 20, ch_1)(paid), [], 'the same charge')
   t.same(notifies('succeeded', 20)(paid), [], 'a charge that is not named')
@@ -91,40 +88,40 @@ t.test('money for a canceled payment is a conflict, recorded once for each charg
   matchList(t, snapshots('succeeded', 30, ch_2)(foldOf(first, canceled)), [{ type: 'PaymentConflictDetected' }])
 })
 
-t.test('the charge of a failed attempt is not taken for the one that succeeded', async (t) => {
+t.test('a success without a charge id does not conflict with a later charge after a failed one', async (t) => {
   const paid = applyTo(applyTo(created(), notifies('failed', 10, ch_1)), notifies('succeeded', 20))
   t.same(snapshots('succeeded', 30, ch_2)(paid), [])
 })
 
-t.test('a failure of one charge is one failure, however often and by whomever it is told', async (t) => {
+t.test('the failure of a charge counts once, however often it is reported', async (t) => {
   const first = { ...askableSource, ...ch_1 }
-  for (const heardFirst of [notifies('failed', 10, first), snapshots('failed', 10, ch_1)]) {
-    const failed = applyTo(created(), heardFirst)
+  for (const applyFirst of [notifies('failed', 10, first), snapshots('failed', 10, ch_1)]) {
+    const failed = applyTo(created(), applyFirst)
     for (const seconds of [5, 10, 15]) {
-      t.same(notifies('failed', seconds, first)(failed), [], `told again at ${seconds}`)
-      t.same(snapshots('failed', seconds, ch_1)(failed), [], `shown again at ${seconds}`)
+      t.same(notifies('failed', seconds, first)(failed), [], `notification again at ${seconds}`)
+      t.same(snapshots('failed', seconds, ch_1)(failed), [], `snapshot again at ${seconds}`)
     }
     t.same(failuresOf(failed), [1, ['ch_1']])
   }
 })
 
-t.test('when a failure is told again after another attempt has begun, the provider is asked', async (t) => {
+t.test('a failure reported again after another attempt began is a tie, which a snapshot decides', async (t) => {
   const first = { ...askableSource, ...ch_1 }
   const again = applyTo(applyTo(created(), notifies('failed', 10, first)), notifies('processing', 20, askableSource))
   matchList(t, notifies('failed', 15, first)(again), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
   matchList(t, notifies('failed', 25, first)(again), [{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
   matchList(t, notifies('failed', 25, { ...askableSource, ...ch_2 })(again), [{ type: 'PaymentAttemptFailed' }])
-  t.same(snapshots('processing', 30)(applyTo(again, notifies('failed', 25, first))), [], 'it still goes on')
+  t.same(snapshots('processing', 30)(applyTo(again, notifies('failed', 25, first))), [], 'still processing')
+  matchList(t, snapshots('failed', 30, ch_1)(again), [{ type: 'PaymentAttemptFailed' }], 'failed by the same charge')
   matchList(
     t,
-    snapshots('failed', 30, ch_1)(again),
+    notifies('failed', 25, ch_1)(again),
     [{ type: 'PaymentAttemptFailed' }],
-    'or it has failed by the same charge',
+    'from a provider that cannot be queried',
   )
-  matchList(t, notifies('failed', 25, ch_1)(again), [{ type: 'PaymentAttemptFailed' }], 'where nobody can be asked')
 })
 
-t.test('two failed attempts are two failures', async (t) => {
+t.test('failures of two charges count as two', async (t) => {
   const failed = applyTo(created(), notifies('failed', 10, { ...askableSource, ...ch_1 }))
   for (const seconds of [10, 15])
     matchList(t, notifies('failed', seconds, { ...askableSource, ...ch_2 })(failed), [{ type: 'PaymentAttemptFailed' }])
@@ -138,14 +135,14 @@ t.test('two failed attempts are two failures', async (t) => {
   )
 })
 
-t.test('failures without a charge are told apart by their time', async (t) => {
+t.test('failures without a charge are distinguished by their provider time', async (t) => {
   const failed = applyTo(created(), notifies('failed', 10, askableSource))
   t.same(notifies('failed', 10, askableSource)(failed), [])
   matchList(t, notifies('failed', 11, askableSource)(failed), [{ type: 'PaymentAttemptFailed' }])
   t.same(failuresOf(applyTo(failed, notifies('failed', 11, askableSource))), [2, []])
 })
 
-t.test('an approval is counted once, whether it counts or comes too late, and a charge is none', async (t) => {
+t.test('an approval counts once, even when it is stale, and a report with a charge is no approval', async (t) => {
   const first = notifies('processing', 10, askableSource)
   const approved = applyTo(applyTo(created(), first), first)
   t.equal(approved.approvals_reported, 1)
@@ -157,9 +154,5 @@ t.test('an approval is counted once, whether it counts or comes too late, and a 
     { ...askableSource, provider_intent_id: 'pi_other' },
   ]
   for (const other of others) t.equal(applyTo(failed, notifies('processing', 20, other)).approvals_reported, 1)
-  t.equal(
-    applyTo(failed, snapshots('processing', 25)).approvals_reported,
-    1,
-    'nor is what is there when the provider is asked',
-  )
+  t.equal(applyTo(failed, snapshots('processing', 25)).approvals_reported, 1, 'a snapshot is no approval')
 })

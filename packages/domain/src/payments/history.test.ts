@@ -7,7 +7,7 @@ import { existingPayment } from './payment.ts'
 import { paymentSteps } from './testing/paymentArbitraries.ts'
 import { at, eventsAfter, fold, initiated } from './testing/paymentFixture.ts'
 
-/** As the log would have recorded them, between events of others. */
+/** Adds revisions, positions and metadata as the log would, between events of other streams. */
 const recorded = (events: readonly PaymentEvent[]): RecordedPaymentEvent[] =>
   events.map((event, index) => ({
     ...event,
@@ -19,7 +19,7 @@ const moved = (event: PaymentEvent, occurred_at: string) =>
   ({ ...event, data: { ...event.data, occurred_at } }) as PaymentEvent
 
 t.test(
-  'an entry tells where, what, when, who, why, and what the payment was after it, in this order [10.2-history-entries]',
+  'a history entry has position, revision, type, time, actor, ids, status and data, in this order [10.2-history-entries]',
   async (t) => {
     const events = recorded(eventsAfter('processing', 'succeeded'))
     const history = paymentHistory(events)
@@ -49,14 +49,14 @@ t.test(
   },
 )
 
-t.test('a payment has a beginning', async (t) => {
+t.test('a history without PaymentInitiated is not_found, and an empty one is empty', async (t) => {
   t.same(paymentHistory([]), [])
   t.throws(() => paymentHistory(recorded(eventsAfter('succeeded').slice(1))), { code: 'not_found' })
 })
 
-t.test('what occurred at a time had happened by then, whatever the offset it is written in', async (t) => {
+t.test('eventsUntil includes events at exactly the time, whatever UTC offset they are written in', async (t) => {
   const [first, second, third] = eventsAfter('succeeded')
-  if (!first || !second || !third) throw new Error('a story of three events')
+  if (!first || !second || !third) throw new Error('expected three events')
   const events = [first, moved(second, '2026-01-01T01:00:01+01:00'), moved(third, '2025-12-31T23:30:02.000-00:30')]
   const until = (time: string) => eventsUntil(events, Date.parse(time)).length
   t.equal(until('2025-12-31T23:59:59.999Z'), 0)
@@ -67,9 +67,9 @@ t.test('what occurred at a time had happened by then, whatever the offset it is 
   t.equal(eventsUntil(events, Number.POSITIVE_INFINITY), events)
 })
 
-t.test('an event that occurred before the one in front of it had not happened before that one', async (t) => {
+t.test('eventsUntil excludes an event with an earlier time that follows an excluded event', async (t) => {
   const [first, second, third] = eventsAfter('succeeded')
-  if (!first || !second || !third) throw new Error('a story of three events')
+  if (!first || !second || !third) throw new Error('expected three events')
   const events = [first, moved(second, at(20)), moved(third, at(10))]
   const until = (seconds: number) => eventsUntil(events, Date.parse(at(seconds))).map(({ type }) => type)
   t.same(until(10), ['PaymentInitiated'])
@@ -77,12 +77,12 @@ t.test('an event that occurred before the one in front of it had not happened be
   t.same(until(20), ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentSucceeded'])
 })
 
-t.test('at every time of every random story, the past is a prefix that is as long as can be', async (t) => {
+t.test('for random histories, eventsUntil returns the longest prefix without later events', async (t) => {
   const isEntry = Compile(HistoryEntry)
   fc.assert(
-    fc.property(fc.array(paymentSteps, { maxLength: 20 }), (story) => {
+    fc.property(fc.array(paymentSteps, { maxLength: 20 }), (steps) => {
       const events = [...initiated]
-      for (const { decide } of story) events.push(...decide(fold(events)))
+      for (const { decide } of steps) events.push(...decide(fold(events)))
       const times = events.map(({ data }) => Date.parse(data.occurred_at))
       for (const time of times.flatMap((each) => [each - 1, each])) {
         const past = eventsUntil(events, time)
@@ -99,5 +99,5 @@ t.test('at every time of every random story, the past is a prefix that is as lon
     }),
     { numRuns: 2_000 },
   )
-  t.pass('2,000 random stories')
+  t.pass('2,000 random histories')
 })

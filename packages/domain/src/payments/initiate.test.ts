@@ -44,27 +44,27 @@ t.test(
   },
 )
 
-t.test('the same payment is not opened twice', async (t) => {
+t.test('initiating the same payment again records nothing', async (t) => {
   given(t, paymentFold, initiated)
     .when((state) => initiatePayment(paymentFixture, state))
     .then([])
 })
 
-t.test('amounts that do not add up, unknown currencies and a total of nothing are refused', async (t) => {
-  const refused = (change: object, code: string) =>
+t.test('initiating a payment with inconsistent amounts, an unknown currency or a zero total is rejected', async (t) => {
+  const isRejected = (change: object, code: string) =>
     given(t, paymentFold, [])
       .when((state) => initiatePayment({ ...paymentFixture, ...change }, state))
       .thenThrows(code)
-  refused({ subtotal_cents: 2000, tax_cents: 100 }, 'amount_inconsistent')
-  refused({ total_cents: 100, discount_cents: 1_000_000_000_000 }, 'amount_inconsistent')
-  refused({ total_cents: undefined, subtotal_cents: 100, discount_cents: 101 }, 'amount_inconsistent')
-  refused({ total_cents: undefined }, 'invalid_request')
-  refused({ total_cents: undefined, subtotal_cents: 100, discount_cents: 100 }, 'invalid_request')
-  refused({ currency: 'ABC' }, 'invalid_request')
-  refused({ currency: 'XTS' }, 'invalid_request')
+  isRejected({ subtotal_cents: 2000, tax_cents: 100 }, 'amount_inconsistent')
+  isRejected({ total_cents: 100, discount_cents: 1_000_000_000_000 }, 'amount_inconsistent')
+  isRejected({ total_cents: undefined, subtotal_cents: 100, discount_cents: 101 }, 'amount_inconsistent')
+  isRejected({ total_cents: undefined }, 'invalid_request')
+  isRejected({ total_cents: undefined, subtotal_cents: 100, discount_cents: 100 }, 'invalid_request')
+  isRejected({ currency: 'ABC' }, 'invalid_request')
+  isRejected({ currency: 'XTS' }, 'invalid_request')
 })
 
-t.test('what the provider calls the method, and its customer, is on record for every call', async (t) => {
+t.test("the provider's method and customer ids are kept for every intent attempt", async (t) => {
   const provider_method = { provider_method_id: 'pm_1', provider_customer_id: 'cus_1' }
   const payment_method_id = '018f0000-0000-7000-8000-000000000002'
   const [opened] = initiatePayment({ ...paymentFixture, payment_method_id, provider_method }, noPayment)
@@ -77,7 +77,7 @@ t.test('what the provider calls the method, and its customer, is on record for e
   t.match(started ? paymentFold.evolve(retried, started) : undefined, { attempt: 2, provider_method })
 })
 
-t.test('a project named in the metadata belongs to the payment', async (t) => {
+t.test('project_id is taken from the metadata when it is a non-empty string', async (t) => {
   const [event] = initiatePayment({ ...paymentFixture, metadata: { project_id: 'blue' } }, noPayment)
   t.match(event, { data: { project_id: 'blue' } })
   for (const project_id of [7, '']) {
@@ -86,7 +86,7 @@ t.test('a project named in the metadata belongs to the payment', async (t) => {
   }
 })
 
-t.test('the answer to the create call is recorded once', async (t) => {
+t.test('the outcome of the create call is recorded once', async (t) => {
   given(t, paymentFold, [...initiated, ...created])
     .when((state) =>
       recordIntentCreated({ occurred_at: at(2), attempt: 1, provider_intent_id: 'pi_2', client_secret: null }, state),
@@ -104,29 +104,32 @@ t.test('an unknown outcome leaves the payment pending [3-create-unknown]', async
   t.match(state, { status: 'pending', intent_outcome: { kind: 'unknown' } })
 })
 
-t.test('a throttled create call leaves the payment pending, and says nothing of another call', async (t) => {
-  const throttle = (state: PaymentState) =>
-    recordCallThrottled({ occurred_at: at(2), attempt: 1, reason: 'rate_limit' }, state)
-  const throttled = given(t, paymentFold, initiated)
-    .when(throttle)
-    .then([{ type: 'ProviderCallThrottled', data: { attempt: 1, reason: 'rate_limit' } }])
-  t.match(throttled, { status: 'pending', intent_outcome: { kind: 'throttled' }, attempt: 1, was_unknown: false })
-  t.same([throttle(throttled), reject(unavailable)(throttled)], [[], []])
-  t.match(create(throttled), [{ type: 'ProviderIntentCreated' }])
-  t.match(reject(declined)(throttled), [{ type: 'PaymentAttemptFailed' }])
-  t.match(unknown()(throttled), [{ type: 'ProviderOutcomeUnknown' }])
-  for (const history of [[...initiated, ...created], afterUnknown, rejectedBy(declined), rejectedBy(unavailable)])
-    given(t, paymentFold, history).when(throttle).then([])
-})
+t.test(
+  'a throttled create call leaves the payment pending, and the outcome of another call still counts',
+  async (t) => {
+    const throttle = (state: PaymentState) =>
+      recordCallThrottled({ occurred_at: at(2), attempt: 1, reason: 'rate_limit' }, state)
+    const throttled = given(t, paymentFold, initiated)
+      .when(throttle)
+      .then([{ type: 'ProviderCallThrottled', data: { attempt: 1, reason: 'rate_limit' } }])
+    t.match(throttled, { status: 'pending', intent_outcome: { kind: 'throttled' }, attempt: 1, was_unknown: false })
+    t.same([throttle(throttled), reject(unavailable)(throttled)], [[], []])
+    t.match(create(throttled), [{ type: 'ProviderIntentCreated' }])
+    t.match(reject(declined)(throttled), [{ type: 'PaymentAttemptFailed' }])
+    t.match(unknown()(throttled), [{ type: 'ProviderOutcomeUnknown' }])
+    for (const history of [[...initiated, ...created], afterUnknown, rejectedBy(declined), rejectedBy(unavailable)])
+      given(t, paymentFold, history).when(throttle).then([])
+  },
+)
 
-t.test('a refused create call fails the payment [3-create-rejected]', async (t) => {
+t.test('a rejected create call fails the payment [3-create-rejected]', async (t) => {
   const state = given(t, paymentFold, initiated)
     .when((state) => recordIntentRejected({ occurred_at: at(2), attempt: 1, ...declined }, state))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
   t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'rejected' } })
 })
 
-t.test('a refusal counts only while no intent is known and nothing is final', async (t) => {
+t.test('a rejection is not recorded once the intent exists or the status is final', async (t) => {
   for (const why of [unavailable, declined])
     given(t, paymentFold, [...initiated, ...created])
       .when(reject(why))
@@ -137,13 +140,13 @@ t.test('a refusal counts only while no intent is known and nothing is final', as
     .then([])
 })
 
-t.test('a further attempt is started once, and only after a call that surely did nothing', async (t) => {
+t.test('another attempt is started once, and only after a call that had no effect', async (t) => {
   const start = (state: PaymentState) => startAttempt({ occurred_at: at(5) }, state)
   const started = given(t, paymentFold, rejectedBy(unavailable))
     .when(start)
     .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
   t.match(started, { status: 'pending', attempt: 2, attempt_started_at: at(5), intent_outcome: { kind: 'open' } })
-  t.same(start(started), [], 'it is under way')
+  t.same(start(started), [], 'already started')
   for (const history of [
     initiated,
     [...initiated, ...created],
@@ -155,33 +158,33 @@ t.test('a further attempt is started once, and only after a call that surely did
   t.match(unknown(2)(started).reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
 })
 
-t.test('a resumed call that does not reach the provider says nothing about the one before it', async (t) => {
+t.test('a resumed call that does not reach the provider leaves the outcome unknown', async (t) => {
   given(t, paymentFold, afterUnknown).when(reject(unavailable)).then([])
   given(t, paymentFold, afterUnknown).when(unknown()).then([])
 })
 
-t.test('a resumed call that the provider answers ends the uncertainty', async (t) => {
-  const refused = given(t, paymentFold, afterUnknown)
+t.test('a resumed call that the provider rejects or accepts settles the unknown outcome', async (t) => {
+  const rejected = given(t, paymentFold, afterUnknown)
     .when(reject(declined))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
-  t.match(refused, { status: 'failed', intent_outcome: { kind: 'rejected' }, was_unknown: true })
+  t.match(rejected, { status: 'failed', intent_outcome: { kind: 'rejected' }, was_unknown: true })
   const created = given(t, paymentFold, afterUnknown)
     .when(create)
     .then([{ type: 'ProviderIntentCreated' }])
   t.match(created, { status: 'pending', intent_outcome: { kind: 'created' }, was_unknown: true })
 })
 
-t.test('a refusal is recorded once, and what the provider itself refused stays refused', async (t) => {
+t.test("a rejection is recorded once, and the provider's own rejection is final", async (t) => {
   given(t, paymentFold, rejectedBy(unavailable)).when(reject(unavailable)).then([])
   for (const again of [reject(declined), reject(unavailable), unknown()])
     given(t, paymentFold, rejectedBy(declined)).when(again).then([])
-  const answered = given(t, paymentFold, rejectedBy(unavailable))
+  const declinedLater = given(t, paymentFold, rejectedBy(unavailable))
     .when(reject(declined))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
-  t.match(answered, { status: 'failed', intent_outcome: { refusal: 'payment_declined' } })
+  t.match(declinedLater, { status: 'failed', intent_outcome: { refusal: 'payment_declined' } })
 })
 
-t.test('an unknown outcome opens a payment that failed because another call was never made', async (t) => {
+t.test('an unknown outcome reopens a payment that failed because another call had no effect', async (t) => {
   const state = given(t, paymentFold, rejectedBy(unavailable))
     .when(unknown())
     .then([
@@ -191,7 +194,7 @@ t.test('an unknown outcome opens a payment that failed because another call was 
   t.match(state, { status: 'pending', attempt: 1, intent_outcome: { kind: 'unknown' }, was_unknown: true })
 })
 
-t.test('what the provider said of the payer is not undone by the end of a call', async (t) => {
+t.test('the outcome of a call does not reopen a payment whose failure the provider reported', async (t) => {
   const early = [
     ...rejectedBy(unavailable),
     ...notifies('failed', 10, { is_own_intent: true })(fold(rejectedBy(unavailable))),
@@ -210,7 +213,7 @@ t.test('what the provider said of the payer is not undone by the end of a call',
   )
 })
 
-t.test('an intent that another process took for refused opens the payment again', async (t) => {
+t.test('a created intent reopens a payment that another process recorded as rejected', async (t) => {
   for (const why of [unavailable, declined]) {
     const state = given(t, paymentFold, rejectedBy(why))
       .when(create)
@@ -220,7 +223,7 @@ t.test('an intent that another process took for refused opens the payment again'
   }
 })
 
-t.test('an intent that becomes known late does not undo what the provider has said about it', async (t) => {
+t.test('an intent that is recorded late keeps the status that the provider already reported', async (t) => {
   for (const status of ['failed', 'succeeded', 'canceled'] as const) {
     const early = [...initiated, ...notifies(status, 10, { is_own_intent: true })(fold(initiated))]
     const state = given(t, paymentFold, early)
@@ -230,7 +233,7 @@ t.test('an intent that becomes known late does not undo what the provider has sa
   }
 })
 
-t.test('the provider is not measured by our clock', async (t) => {
+t.test('a notification is not stale because its provider time is before our own calls', async (t) => {
   const started = startAttempt({ occurred_at: at(5) }, fold(rejectedBy(unavailable)))
   const second = [...rejectedBy(unavailable), ...started]
   const withIntent = [

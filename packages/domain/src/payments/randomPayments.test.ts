@@ -8,41 +8,41 @@ import { fold, initiated } from './testing/paymentFixture.ts'
 
 const validators = new Map(Object.entries(paymentEvents).map(([type, schema]) => [type, Compile(schema)]))
 
-/** What is wrong with a step from one state to the next by these events. */
+/** The violated invariant of a step, if any. */
 function problemOf(before: Payment, { reports, decide }: PaymentStep, events: readonly PaymentEvent[], now: Payment) {
-  if (isAbsorbing(before.status) && now.status !== before.status) return `${before.status} was left`
+  if (isAbsorbing(before.status) && now.status !== before.status) return `final status ${before.status} changed`
   if (before.completed_at !== null && now.completed_at !== before.completed_at) return 'completed twice'
-  if (isAbsorbing(now.status) !== (now.completed_at !== null)) return 'final without a time'
+  if (isAbsorbing(now.status) !== (now.completed_at !== null)) return 'final status and completed_at do not agree'
   const failure = events.find(({ type }) => type === 'PaymentAttemptFailed')
   if (failure && reports !== 'failed' && reports !== 'rejected') return 'failed without evidence'
-  if (now.status === 'failed' && before.status !== 'failed' && !failure) return 'failed without a record'
-  if (now.status !== before.status && events.length === 0) return 'changed without a record'
+  if (now.status === 'failed' && before.status !== 'failed' && !failure) return 'failed without an event'
+  if (now.status !== before.status && events.length === 0) return 'status changed without an event'
   if (now.status === 'failed' && now.failures === 0 && now.intent_outcome.kind === 'unknown')
-    return 'failed while nobody knows'
-  const misshapen = events.find(({ type, data }) => !validators.get(type)?.Check(data))
-  if (misshapen) return `${misshapen.type} does not fit its schema`
-  if (reports === 'nothing' && now.status === before.status && decide(now).length > 0) return 'done twice'
+    return 'failed although the outcome is unknown'
+  const invalid = events.find(({ type, data }) => !validators.get(type)?.Check(data))
+  if (invalid) return `${invalid.type} does not match its schema`
+  if (reports === 'nothing' && now.status === before.status && decide(now).length > 0) return 'recorded twice'
   return undefined
 }
 
-/** What is wrong with a whole stream. */
+/** The violated invariant of a whole stream, if any. */
 function problemOfStream(events: readonly PaymentEvent[]) {
   const count = (...types: PaymentEvent['type'][]) => events.filter(({ type }) => types.includes(type)).length
-  if (count('PaymentSucceeded', 'PaymentCanceled') > 1) return 'two ends'
+  if (count('PaymentSucceeded', 'PaymentCanceled') > 1) return 'two final statuses'
   if (count('ProviderIntentCreated') > 1) return 'two intents'
   const money = events
     .filter(isNonStatusEvent)
     .filter(({ type }) => type !== 'ProviderEventIgnored')
     .map(contentKey)
-  if (new Set(money).size < money.length) return 'money is on record twice'
+  if (new Set(money).size < money.length) return 'the same mismatch, conflict, refund or dispute is recorded twice'
   return undefined
 }
 
-t.test('whatever happens to a payment in whatever order, the invariants hold', async (t) => {
+t.test('the invariants of a payment hold for random histories', async (t) => {
   fc.assert(
-    fc.property(fc.array(paymentSteps, { maxLength: 20 }), (story) => {
+    fc.property(fc.array(paymentSteps, { maxLength: 20 }), (steps) => {
       const events = [...initiated]
-      for (const step of story) {
+      for (const step of steps) {
         const before = existingPayment(fold(events))
         const more = step.decide(before)
         events.push(...more)
@@ -54,5 +54,5 @@ t.test('whatever happens to a payment in whatever order, the invariants hold', a
     }),
     { numRuns: 5000 },
   )
-  t.pass('5,000 random stories')
+  t.pass('5,000 random histories')
 })

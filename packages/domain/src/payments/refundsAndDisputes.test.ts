@@ -34,10 +34,10 @@ const refunds = (more: Partial<RecordRefund> = {}) => {
 const disputes = (more: Partial<RecordDispute> = {}) => {
   return (state: PaymentState) => recordDispute({ ...dispute, ...more }, state)
 }
-/** What a fact beside the status adds to a payment; nothing else may change. */
-const besides = ({ seen_provider_events: _seen, recorded_content: _noticed, ...rest }: Payment) => rest
+/** A payment without the fields that a refund or dispute may change. */
+const unchangedFields = ({ seen_provider_events: _seen, recorded_content: _content, ...rest }: Payment) => rest
 
-t.test('refunds and disputes are recorded in every status and change none of it [3-refunds]', async (t) => {
+t.test('refunds and disputes are recorded in every status and do not change the payment [3-refunds]', async (t) => {
   for (const history of [
     initiated,
     eventsAfter(),
@@ -57,11 +57,11 @@ t.test('refunds and disputes are recorded in every status and change none of it 
       ],
     ] as const) {
       const state = given(t, paymentFold, history).when(decide).then([event])
-      t.same(besides(existingPayment(state)), besides(existingPayment(fold(history))))
+      t.same(unchangedFields(existingPayment(state)), unchangedFields(existingPayment(fold(history))))
     }
 })
 
-t.test('a repeated notification of a refund or a dispute adds nothing', async (t) => {
+t.test('a repeated notification of a refund or dispute records nothing', async (t) => {
   for (const decide of [refunds(), refunds({ refund_id: null }), disputes(), disputes({ dispute_id: null })]) {
     const history = eventsAfter('succeeded')
     given(t, paymentFold, [...history, ...decide(fold(history))])
@@ -70,29 +70,32 @@ t.test('a repeated notification of a refund or a dispute adds nothing', async (t
   }
 })
 
-t.test('a refund of which two notifications tell is one refund; another one is another', async (t) => {
+t.test('a refund that two notifications report is recorded once, and one with another or no id again', async (t) => {
   const history = [...eventsAfter('succeeded'), ...refunds()(fold(eventsAfter('succeeded')))]
-  const told = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
-  t.same(told({}), [])
-  t.same(told({ refunded_cents: null, provider_payment_id: null }), [])
-  matchList(t, told({ refund_id: 're_2' }), [{ type: 'PaymentRefundRecorded', data: { refund_id: 're_2' } }])
-  matchList(t, told({ refund_id: null }), [{ type: 'PaymentRefundRecorded' }])
-  const unnamed = fold([...history, ...told({ refund_id: null })])
+  const reported = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
+  t.same(reported({}), [])
+  t.same(reported({ refunded_cents: null, provider_payment_id: null }), [])
+  matchList(t, reported({ refund_id: 're_2' }), [{ type: 'PaymentRefundRecorded', data: { refund_id: 're_2' } }])
+  matchList(t, reported({ refund_id: null }), [{ type: 'PaymentRefundRecorded' }])
+  const unnamed = fold([...history, ...reported({ refund_id: null })])
   matchList(t, refunds({ provider_event_id: 'evt_third', refund_id: null })(unnamed), [
     { type: 'PaymentRefundRecorded' },
   ])
 })
 
-t.test('a dispute is recorded again when it moves on', async (t) => {
+t.test('a dispute is recorded again when its status changes', async (t) => {
   const history = [...eventsAfter('succeeded'), ...disputes()(fold(eventsAfter('succeeded')))]
-  const told = (more: Partial<RecordDispute>) => disputes({ provider_event_id: 'evt_other', ...more })(fold(history))
-  t.same(told({}), [])
-  matchList(t, told({ dispute_status: 'lost' }), [{ type: 'PaymentDisputeRecorded', data: { dispute_status: 'lost' } }])
-  matchList(t, told({ dispute_id: 'dp_2' }), [{ type: 'PaymentDisputeRecorded' }])
-  matchList(t, told({ dispute_id: null }), [{ type: 'PaymentDisputeRecorded' }])
+  const reported = (more: Partial<RecordDispute>) =>
+    disputes({ provider_event_id: 'evt_other', ...more })(fold(history))
+  t.same(reported({}), [])
+  matchList(t, reported({ dispute_status: 'lost' }), [
+    { type: 'PaymentDisputeRecorded', data: { dispute_status: 'lost' } },
+  ])
+  matchList(t, reported({ dispute_id: 'dp_2' }), [{ type: 'PaymentDisputeRecorded' }])
+  matchList(t, reported({ dispute_id: null }), [{ type: 'PaymentDisputeRecorded' }])
 })
 
-t.test('a refund or a dispute of another intent is recorded as ignored', async (t) => {
+t.test('a refund or dispute of another intent is recorded as ignored', async (t) => {
   const foreign = { provider_intent_id: 'pi_other' }
   for (const history of [[...initiated, ...created], eventsAfter('succeeded'), rejectedBy(declined)]) {
     given(t, paymentFold, history)
@@ -105,7 +108,7 @@ t.test('a refund or a dispute of another intent is recorded as ignored', async (
 })
 
 t.test(
-  'a refund by the charge alone is believed, and so is one of our own intent that became known late',
+  'a refund without an intent id is recorded, and so is one of an intent that our records link to the payment',
   async (t) => {
     given(t, paymentFold, eventsAfter('succeeded'))
       .when(refunds({ provider_intent_id: null }))
@@ -116,7 +119,7 @@ t.test(
   },
 )
 
-t.test('neither of them is evidence: they make nothing stale and name no charge', async (t) => {
+t.test('a refund or dispute does not make reports stale and sets no charge id', async (t) => {
   const history = eventsAfter('processing')
   const state = fold([...history, ...refunds()(fold(history)), ...disputes()(fold(history))])
   matchList(t, notifies('failed', 20)(state), [{ type: 'PaymentAttemptFailed' }])
@@ -124,7 +127,7 @@ t.test('neither of them is evidence: they make nothing stale and name no charge'
   matchList(t, snapshots('succeeded', 20, { provider_payment_id: 'ch_2' })(state), [{ type: 'PaymentSucceeded' }])
 })
 
-t.test('nothing goes back from a payment that is not there', async (t) => {
+t.test('a refund or dispute of a payment that does not exist is not_found', async (t) => {
   t.throws(() => refunds()({ status: 'none' }), { code: 'not_found' })
   t.throws(() => disputes()({ status: 'none' }), { code: 'not_found' })
 })

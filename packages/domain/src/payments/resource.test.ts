@@ -4,7 +4,7 @@ import { existingPayment } from './payment.ts'
 import { PaymentResource, paymentResource } from './resource.ts'
 import { at, eventsAfter, fold } from './testing/paymentFixture.ts'
 
-t.test('a payment is shown with every field of the interface, and nothing else of its state', async (t) => {
+t.test('the payment resource has exactly the fields of the interface', async (t) => {
   const resource = paymentResource(existingPayment(fold(eventsAfter('succeeded'))), null)
   t.ok(Compile(PaymentResource).Check(resource))
   t.same(Object.keys(resource).toSorted(), Object.keys(PaymentResource.properties).toSorted())
@@ -22,7 +22,7 @@ t.test('a payment is shown with every field of the interface, and nothing else o
   })
 })
 
-t.test('the saved method that it is made with is shown beside it', async (t) => {
+t.test('the payment resource shows the saved payment method', async (t) => {
   const method = {
     id: '018f0000-0000-7000-8000-000000000002',
     payment_type: 'card',

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { PaymentEvent } from './events.ts'
 import { type Chain, existingPayment, type PaymentState, paymentFold } from './payment.ts'
 
-/** What every event of this payment repeats. */
+/** Fields of every event of this payment. */
 const facts = {
   payment_id: '018f0000-0000-7000-8000-000000000001',
   provider_id: 'sandbox',
@@ -20,7 +20,7 @@ const report = (second: string, provider_event_id: string | null, provider_payme
   provider_payment_id,
 })
 
-/** What the first version of this service has written of one payment, to the letter. An event is never edited, nor is this. */
+/** The events of a payment exactly as the first version of Paylog wrote them. Never edit them. */
 const storedEvents: readonly PaymentEvent[] = [
   {
     type: 'PaymentInitiated',
@@ -95,7 +95,7 @@ const storedEvents: readonly PaymentEvent[] = [
 
 const lengthOf = (chain: Chain<string>): number => (chain === null ? 0 : 1 + lengthOf(chain.before))
 
-t.test('a payment of the first version is folded as it was then', async (t) => {
+t.test('events of the first version fold to the same payment', async (t) => {
   const payment = existingPayment(storedEvents.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
   t.match(payment, {
     status: 'canceled',
@@ -117,7 +117,7 @@ t.test('a payment of the first version is folded as it was then', async (t) => {
   t.equal(lengthOf(payment.recorded_content), 6)
 })
 
-t.test('a success that is on record twice was one, at the time of the first', async (t) => {
+t.test('a success recorded twice keeps the completed_at of the first', async (t) => {
   const succeeded = ['13', '14'].map((second) => ({ type: 'PaymentSucceeded' as const, data: report(second, null) }))
   const payment = existingPayment(
     [...storedEvents.slice(0, 2), ...succeeded].reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState),
@@ -125,7 +125,7 @@ t.test('a success that is on record twice was one, at the time of the first', as
   t.match(payment, { status: 'succeeded', completed_at: at('13'), updated_at: at('14') })
 })
 
-t.test('statuses over time are what they were', async (t) => {
+t.test('events of the first version fold to the same sequence of statuses', async (t) => {
   const statuses = storedEvents.map((_, index) => {
     const history = storedEvents.slice(0, index + 1)
     return history.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState).status
@@ -140,6 +140,6 @@ t.test('statuses over time are what they were', async (t) => {
   ])
 })
 
-t.test('an event of a payment that was never opened is absorbed', async (t) => {
+t.test('events of a payment that was never initiated leave the state unchanged', async (t) => {
   for (const event of storedEvents.slice(1)) t.same(paymentFold.evolve({ status: 'none' }, event), { status: 'none' })
 })

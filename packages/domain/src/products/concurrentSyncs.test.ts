@@ -1,4 +1,4 @@
-// Syncs that overlap, fail, die and come late, against a model of a catalogue that does what it is told when it is told.
+// Random concurrent syncs that fail, crash or write late, against a simulated catalogue.
 import fc from 'fast-check'
 import t from 'tap'
 import type { ProductEvent } from './events.ts'
@@ -36,18 +36,18 @@ const step = fc.oneof(
     pick,
     code: fc.constantFrom('provider_rejected', 'provider_outcome_unknown'),
   }),
-  fc.record({ act: fc.constant('die' as const), pick }),
+  fc.record({ act: fc.constant('crash' as const), pick }),
   fc.record({ act: fc.constant('change content' as const), to: choice }),
   fc.record({ act: fc.constant('change price' as const), to: choice }),
   fc.record({ act: fc.constant('wait' as const), pauseMs }),
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-/** A product, a catalogue, and the processes that are at it. */
+/** A product, a catalogue, and the processes that sync it. */
 function createSimulation() {
   const remote = { content: undefined as string | null | undefined, price: undefined as string | null | undefined }
   const local = { content: '1', price: '1' }
-  let at: ProviderSyncState | undefined
+  let state: ProviderSyncState | undefined
   let now = Date.parse('2026-01-01T00:00:00.000Z')
   const processes: Process[] = []
   let late: Write[] = []
@@ -57,16 +57,16 @@ function createSimulation() {
   function record(events: readonly ProductEvent[]): void {
     for (const event of events)
       if (event.type === 'ProductSyncStarted' || event.type === 'ProductSynced' || event.type === 'ProductSyncFailed')
-        at = evolveSync(at, event)
+        state = evolveSync(state, event)
   }
   function apply(write: Write | undefined): void {
     if (write) remote[write.part] = write.value
   }
   function start(force: boolean, updatePrices: boolean): void {
-    const plan = planSync(at, { wanted: wanted(), force, updatePrices })
+    const plan = planSync(state, { wanted: wanted(), force, updatePrices })
     if (plan.status === 'skipped') return
-    const [event] = startSync({ ...facts, occurred_at: iso() }, plan.goal, at)
-    if (event?.type !== 'ProductSyncStarted') throw new Error('Nothing was started')
+    const [event] = startSync({ ...facts, occurred_at: iso() }, plan.goal, state)
+    if (event?.type !== 'ProductSyncStarted') throw new Error('expected a started sync')
     record([event])
     const left: Write[] = [{ part: 'content', value: plan.goal.content_hash, started_at: now }]
     if (plan.goal.price === 'put') left.push({ part: 'price', value: plan.goal.price_hash, started_at: now })
@@ -76,9 +76,9 @@ function createSimulation() {
     for (const write of process.left.splice(0)) apply(write)
     leave(process)
     const { sync } = process.started
-    record(endSync({ ...facts, sync, occurred_at: iso() }, process.started, ids, at))
+    record(endSync({ ...facts, sync, occurred_at: iso() }, process.started, ids, state))
     const { updatePrices } = process
-    if (at && needsAnotherSync(at, { wanted: wanted(), updatePrices, now: iso() })) start(false, updatePrices)
+    if (state && needsAnotherSync(state, { wanted: wanted(), updatePrices, now: iso() })) start(false, updatePrices)
   }
   const leave = (process: Process) => void processes.splice(processes.indexOf(process), 1)
   const chosen = (pick: number): Process | undefined => processes[pick % processes.length]
@@ -87,10 +87,10 @@ function createSimulation() {
     remote,
     local,
     processes,
-    state: () => at,
+    state: () => state,
     start,
     succeed,
-    /** Calls of the dead and of those who gave up: no later than they are reckoned with. */
+    /** Drops late writes older than lateCallMs, and fails processes that have run that long. */
     wait(ms: number): void {
       now += ms
       late = late.filter(({ started_at }) => now - started_at < lateCallMs)
@@ -105,103 +105,102 @@ function createSimulation() {
       record([{ type: 'ProductSyncFailed', data: { ...facts, sync, occurred_at: iso(), code, message: 'No' } }])
       if (code === 'provider_outcome_unknown') late.push(...process.left)
     },
-    die(process: Process): void {
+    crash(process: Process): void {
       leave(process)
       late.push(...process.left)
     },
     chosen,
-    plan: (updatePrices: boolean) => planSync(at, { wanted: wanted(), force: false, updatePrices }),
+    plan: (updatePrices: boolean) => planSync(state, { wanted: wanted(), force: false, updatePrices }),
   }
 }
 type Simulation = ReturnType<typeof createSimulation>
 
-function take(world: Simulation, step: Step): void {
-  if (step.act === 'start') world.start(step.force, step.updatePrices)
-  else if (step.act === 'write') world.write(step.pick)
-  else if (step.act === 'write late') world.writeLate(step.pick)
-  else if (step.act === 'wait') world.wait(step.pauseMs)
-  else if (step.act === 'change content') world.local.content = step.to
-  else if (step.act === 'change price') world.local.price = step.to
-  else end(world, step)
+function take(simulation: Simulation, step: Step): void {
+  if (step.act === 'start') simulation.start(step.force, step.updatePrices)
+  else if (step.act === 'write') simulation.write(step.pick)
+  else if (step.act === 'write late') simulation.writeLate(step.pick)
+  else if (step.act === 'wait') simulation.wait(step.pauseMs)
+  else if (step.act === 'change content') simulation.local.content = step.to
+  else if (step.act === 'change price') simulation.local.price = step.to
+  else end(simulation, step)
 }
 
-function end(world: Simulation, step: Extract<Step, { act: 'succeed' | 'fail' | 'die' }>): void {
-  const process = world.chosen(step.pick)
+function end(simulation: Simulation, step: Extract<Step, { act: 'succeed' | 'fail' | 'crash' }>): void {
+  const process = simulation.chosen(step.pick)
   if (process === undefined) return
-  if (step.act === 'succeed') world.succeed(process)
-  else if (step.act === 'fail') world.fail(process, step.code)
-  else world.die(process)
+  if (step.act === 'succeed') simulation.succeed(process)
+  else if (step.act === 'fail') simulation.fail(process, step.code)
+  else simulation.crash(process)
 }
 
-/** Whoever is told that nothing is to be done may rely on it. */
-function requireTruth({ plan, remote, local }: Simulation): void {
+/** A product may be skipped only if the catalogue has its content and price. */
+function requireCorrectSkips({ plan, remote, local }: Simulation): void {
   for (const updatePrices of [false, true]) {
     const { status, price_differs } = plan(updatePrices)
     if (status !== 'skipped') continue
-    if (remote.content !== local.content) throw new Error(`skipped, while ${remote.content} is there`)
-    if (!price_differs && remote.price !== local.price) throw new Error(`skipped, while ${remote.price} is the price`)
+    if (remote.content !== local.content) throw new Error(`skipped although the content is ${remote.content}`)
+    if (!price_differs && remote.price !== local.price) throw new Error(`skipped although the price is ${remote.price}`)
   }
 }
 
 const runs = 20_000
 
-t.test('nothing is skipped that is different there, and an undisturbed sync makes it the same', async (t) => {
+t.test('concurrent syncs never skip a product that differs at the provider, and a final sync settles it', async (t) => {
   let skips = 0
   fc.assert(
     fc.property(fc.array(step, { minLength: 3, maxLength: 40 }), (steps) => {
-      const world = createSimulation()
+      const simulation = createSimulation()
       for (const step of steps) {
-        take(world, step)
-        requireTruth(world)
-        if (world.plan(false).status === 'skipped') skips++
+        take(simulation, step)
+        requireCorrectSkips(simulation)
+        if (simulation.plan(false).status === 'skipped') skips++
       }
-      for (const process of [...world.processes]) world.die(process)
-      world.wait(lateCallMs)
-      world.start(false, true)
-      for (const process of [...world.processes]) world.succeed(process)
-      requireTruth(world)
-      if (world.plan(true).status !== 'skipped') throw new Error('It is still not settled')
+      for (const process of [...simulation.processes]) simulation.crash(process)
+      simulation.wait(lateCallMs)
+      simulation.start(false, true)
+      for (const process of [...simulation.processes]) simulation.succeed(process)
+      requireCorrectSkips(simulation)
+      if (simulation.plan(true).status !== 'skipped') throw new Error('the product is still not settled')
     }),
     { numRuns: runs },
   )
-  t.ok(skips > runs / 2, 'and it is skipped often enough to mean something')
+  t.ok(skips > runs / 2, 'enough syncs were skipped for a meaningful test')
 })
 
-t.test('when all who are at it live and succeed, what is there is known as soon as the last has ended', async (t) => {
-  const peaceful = step.filter(({ act }) =>
+t.test('when all concurrent syncs succeed, the content is settled as soon as the last has ended', async (t) => {
+  const withoutFaults = step.filter(({ act }) =>
     ['start', 'write', 'succeed', 'change content', 'change price'].includes(act),
   )
   fc.assert(
-    fc.property(fc.array(peaceful, { minLength: 3, maxLength: 40 }), (steps) => {
-      const world = createSimulation()
-      for (const step of steps) take(world, step)
-      for (let calls = 0; world.processes.length > 0; calls++) {
-        const [next] = world.processes
-        if (next) world.succeed(next)
-        if (calls > 3 * steps.length) throw new Error('They never end')
+    fc.property(fc.array(withoutFaults, { minLength: 3, maxLength: 40 }), (steps) => {
+      const simulation = createSimulation()
+      for (const step of steps) take(simulation, step)
+      for (let calls = 0; simulation.processes.length > 0; calls++) {
+        const [next] = simulation.processes
+        if (next) simulation.succeed(next)
+        if (calls > 3 * steps.length) throw new Error('the syncs never end')
       }
-      if (world.state()?.content.is_unsettled) throw new Error('Nobody knows what is there')
+      if (simulation.state()?.content.is_unsettled) throw new Error('the content is unsettled')
     }),
     { numRuns: runs },
   )
-  t.pass('always')
+  t.pass(`${runs} random runs`)
 })
 
-// Nobody can fence a provider off. What is carried out there later than any call is reckoned with, and whose process cannot
-// notice any more, is found by `force` alone.
-t.test('the one hole: a call of the dead that comes later than anybody reckons with', async (t) => {
-  const world = createSimulation()
-  world.start(false, false)
-  const [first] = world.processes
-  if (!first) throw new Error('Nothing was started')
-  world.die(first)
-  world.wait(lateCallMs)
-  world.local.content = '2'
-  world.start(false, false)
-  for (const process of [...world.processes]) world.succeed(process)
-  world.remote.content = first.started.content_hash
-  t.match(world.plan(false), { status: 'skipped' })
-  world.start(true, false)
-  for (const process of [...world.processes]) world.succeed(process)
-  t.equal(world.remote.content, '2', 'force mends it')
+// We cannot fence off a provider. If a crashed process's call takes effect after lateCallMs, only `force` finds it.
+t.test("a crashed process's call after lateCallMs goes unnoticed until a forced sync", async (t) => {
+  const simulation = createSimulation()
+  simulation.start(false, false)
+  const [first] = simulation.processes
+  if (!first) throw new Error('expected a started sync')
+  simulation.crash(first)
+  simulation.wait(lateCallMs)
+  simulation.local.content = '2'
+  simulation.start(false, false)
+  for (const process of [...simulation.processes]) simulation.succeed(process)
+  simulation.remote.content = first.started.content_hash
+  t.match(simulation.plan(false), { status: 'skipped' })
+  simulation.start(true, false)
+  for (const process of [...simulation.processes]) simulation.succeed(process)
+  t.equal(simulation.remote.content, '2', 'force repairs it')
 })

@@ -34,16 +34,16 @@ function errorOf(act: () => unknown): DomainError | undefined {
   }
 }
 
-/** Refused as malformed for exactly these fields. */
+/** Expects invalid_request for exactly these fields. */
 function isInvalid(t: Test, act: () => unknown, fields: Readonly<Record<string, string>>): void {
-  const refusal = errorOf(act)
+  const error = errorOf(act)
   const expected = Object.entries(fields).map(([field, message]) => ({ field, message }))
-  t.match(refusal, { code: 'invalid_request' })
-  t.same(refusal?.details, { fields: expected }, `for ${Object.keys(fields).join()}`)
-  t.equal(refusal?.message, expected.map(({ field, message }) => `${field} ${message}`).join('; '))
+  t.match(error, { code: 'invalid_request' })
+  t.same(error?.details, { fields: expected }, `for ${Object.keys(fields).join()}`)
+  t.equal(error?.message, expected.map(({ field, message }) => `${field} ${message}`).join('; '))
 }
 
-t.test('what a new product does not say is nothing, or none', async (t) => {
+t.test('omitted fields of a new product get null, zero or false', async (t) => {
   const nothing = { description: null, billing_interval: null, trial_days: null, category_id: null }
   const complete = {
     ...mug,
@@ -60,8 +60,8 @@ t.test('what a new product does not say is nothing, or none', async (t) => {
   )
 })
 
-t.test('what a new product says is kept as it is, but for the case of its currency', async (t) => {
-  const said = {
+t.test('the fields of a new product are stored unchanged, except for the case of the currency', async (t) => {
+  const fields = {
     name: ' Sample ',
     description: '',
     product_type: 'service',
@@ -75,24 +75,32 @@ t.test('what a new product says is kept as it is, but for the case of its curren
     trial_days: 0,
     category_id: 'office',
   } as const
-  t.strictSame(newContent({ ...said, is_active: false }), { ...said, currency: 'EUR' })
+  t.strictSame(newContent({ ...fields, is_active: false }), { ...fields, currency: 'EUR' })
 })
 
 const recurringOnly = 'is allowed only when is_recurring'
 const broken: readonly [string, ProductChanges, Readonly<Record<string, string>>][] = [
   ['a blank name', { name: ' \t\u00a0' }, { name: 'is required' }],
-  ['no currency of ISO 4217', { currency: 'abc' }, { currency: 'is not an ISO 4217 currency code' }],
+  ['an unknown currency', { currency: 'abc' }, { currency: 'is not an ISO 4217 currency code' }],
   ['a metal', { currency: 'XAU' }, { currency: 'is not an ISO 4217 currency code' }],
   [
     'recurring without an interval',
     { is_recurring: true, billing_interval: null },
     { billing_interval: 'is required when is_recurring' },
   ],
-  ['an interval only', { is_recurring: false, billing_interval: 'day' }, { billing_interval: recurringOnly }],
-  ['a trial only', { is_recurring: false, billing_interval: null, trial_days: 1 }, { trial_days: recurringOnly }],
+  [
+    'an interval without is_recurring',
+    { is_recurring: false, billing_interval: 'day' },
+    { billing_interval: recurringOnly },
+  ],
+  [
+    'a trial without is_recurring',
+    { is_recurring: false, billing_interval: null, trial_days: 1 },
+    { trial_days: recurringOnly },
+  ],
   ['no amount', { subtotal_cents: null, total_cents: null }, { total_cents: 'is required without subtotal_cents' }],
   [
-    'everything',
+    'several errors at once',
     { name: ' ', currency: 'abc', is_recurring: false, billing_interval: 'day', trial_days: 1 },
     {
       name: 'is required',
@@ -103,11 +111,11 @@ const broken: readonly [string, ProductChanges, Readonly<Record<string, string>>
   ],
 ]
 
-t.test('what a product cannot be is told field by field, of a new one and of changes by themselves', async (t) => {
-  for (const [name, said, fields] of broken)
+t.test('an invalid product is rejected with a message per field, when added and when changed', async (t) => {
+  for (const [name, changes, fields] of broken)
     t.test(name, async (t) => {
-      isInvalid(t, () => newContent({ ...mug, ...said }), fields)
-      for (const before of [taxed, recurring]) isInvalid(t, () => changedContent(before, said), fields)
+      isInvalid(t, () => newContent({ ...mug, ...changes }), fields)
+      for (const before of [taxed, recurring]) isInvalid(t, () => changedContent(before, changes), fields)
     })
   isInvalid(t, () => newContent({ ...mug, is_recurring: true }), { billing_interval: 'is required when is_recurring' })
   isInvalid(t, () => newContent({ ...mug, billing_interval: 'week' }), { billing_interval: recurringOnly })
@@ -120,11 +128,11 @@ t.test('what a product cannot be is told field by field, of a new one and of cha
   })
 })
 
-t.test('a product that is not recurring may say that its trial has no days', async (t) => {
+t.test('trial_days 0 is allowed for a product that is not recurring', async (t) => {
   t.equal(newContent({ ...mug, trial_days: 0 }).trial_days, 0)
 })
 
-t.test('changes must leave what a product can be', async (t) => {
+t.test('changes that leave an invalid product are rejected', async (t) => {
   isInvalid(t, () => changedContent(taxed, { is_recurring: true }), {
     billing_interval: 'is required when is_recurring',
   })
@@ -142,11 +150,11 @@ t.test('changes must leave what a product can be', async (t) => {
   })
   const cleared = { is_recurring: false, billing_interval: null, trial_days: null }
   t.match(changedContent(recurring, cleared), cleared)
-  const begun = { is_recurring: true, billing_interval: 'week' as const }
-  t.match(changedContent(taxed, begun), { ...begun, trial_days: null })
+  const recurringNow = { is_recurring: true, billing_interval: 'week' as const }
+  t.match(changedContent(taxed, recurringNow), { ...recurringNow, trial_days: null })
 })
 
-t.test('parts that do not add up are refused, after what is wrong with the rest', async (t) => {
+t.test('product amounts that do not add up are rejected, after errors in other fields', async (t) => {
   const inconsistent = { code: 'amount_inconsistent' }
   t.throws(() => newContent({ ...mug, subtotal_cents: 1 }), inconsistent)
   t.throws(() => newContent({ ...mug, discount_cents: 1, subtotal_cents: 0 }), inconsistent)
@@ -159,25 +167,22 @@ t.test('parts that do not add up are refused, after what is wrong with the rest'
   isInvalid(t, () => changedContent(taxed, { total_cents: 99, trial_days: 1 }), { trial_days: recurringOnly })
 })
 
-t.test('a product may cost nothing [10.3-product-free]', async (t) => {
+t.test('a product may have a price of 0 [10.3-product-free]', async (t) => {
   t.same(amountsOf(newContent({ ...mug, total_cents: 0 })), [0, 0, 0, 0])
   t.same(ofTaxed({ discount_cents: 1190 }), [1000, 190, 1190, 0])
 })
 
-t.test(
-  'of subtotal and total the one that is given makes the other, with tax and discount as they then are',
-  async (t) => {
-    t.same(ofTaxed({ total_cents: 1200 }), [1100, 190, 90, 1200])
-    t.same(ofTaxed({ total_cents: 1200, tax_cents: 0 }), [1290, 0, 90, 1200])
-    t.same(ofTaxed({ subtotal_cents: 2000 }), [2000, 190, 90, 2100])
-    t.same(ofTaxed({ subtotal_cents: 2000, discount_cents: null }), [2000, 190, 0, 2190])
-    t.same(ofTaxed({ subtotal_cents: 2000, total_cents: null }), [2000, 190, 90, 2100])
-    t.same(ofTaxed({ subtotal_cents: null, total_cents: 1200 }), [1100, 190, 90, 1200])
-    t.same(ofTaxed({ subtotal_cents: 5, tax_cents: 2, discount_cents: 1, total_cents: 6 }), [5, 2, 1, 6])
-  },
-)
+t.test('changing subtotal or total derives the other one with the present tax and discount', async (t) => {
+  t.same(ofTaxed({ total_cents: 1200 }), [1100, 190, 90, 1200])
+  t.same(ofTaxed({ total_cents: 1200, tax_cents: 0 }), [1290, 0, 90, 1200])
+  t.same(ofTaxed({ subtotal_cents: 2000 }), [2000, 190, 90, 2100])
+  t.same(ofTaxed({ subtotal_cents: 2000, discount_cents: null }), [2000, 190, 0, 2190])
+  t.same(ofTaxed({ subtotal_cents: 2000, total_cents: null }), [2000, 190, 90, 2100])
+  t.same(ofTaxed({ subtotal_cents: null, total_cents: 1200 }), [1100, 190, 90, 1200])
+  t.same(ofTaxed({ subtotal_cents: 5, tax_cents: 2, discount_cents: 1, total_cents: 6 }), [5, 2, 1, 6])
+})
 
-t.test('when neither is given the subtotal stays, unless it is cleared', async (t) => {
+t.test('changing only tax or discount keeps the subtotal, unless it is cleared', async (t) => {
   t.same(ofTaxed({ tax_cents: 200 }), [1000, 200, 90, 1110])
   t.same(ofTaxed({ tax_cents: null }), [1000, 0, 90, 910])
   t.same(ofTaxed({ discount_cents: null }), [1000, 190, 0, 1190])
@@ -187,7 +192,7 @@ t.test('when neither is given the subtotal stays, unless it is cleared', async (
   t.same(ofTaxed({ subtotal_cents: null, tax_cents: 0 }), [1190, 0, 90, 1100])
 })
 
-t.test('null clears what may be empty, and is_active is no content', async (t) => {
+t.test('null clears optional fields, and is_active is not part of the content', async (t) => {
   const before = newContent({ ...plan, description: 'x', category_id: 'y' })
   const cleared = { description: null, category_id: null, trial_days: null }
   t.strictSame(changedContent(before, { ...cleared, is_active: false }), { ...before, ...cleared })

@@ -25,23 +25,23 @@ const syncFailed: ProductEvent = {
 const given = (t: Test, ...history: ProductEvent[]) => givenEvents(t, productFold, history)
 const change = (changes: ProductChanges) => changeProduct.bind(null, { occurred_at: at(1), changes })
 
-/** The decision is exactly these events, with nothing more in them. */
-function decides(t: Test, history: ProductEvent[], changes: ProductChanges, expected: ProductEvent[]) {
+/** Expects the change to record exactly these events. */
+function expectChange(t: Test, history: ProductEvent[], changes: ProductChanges, expected: ProductEvent[]) {
   const state = history.reduce(productFold.evolve, productFold.initialState)
   t.strictSame(change(changes)(state), expected, JSON.stringify(changes))
 }
 
-t.test('a product that is added is kept as it was said, and answered like that', async (t) => {
+t.test('adding a product records its content, which the API resource shows', async (t) => {
   const product = existingProduct(given(t).when(addProduct.bind(null, adding)).then([added]))
-  const answered = { id: product_id, ...content, is_active: true, created_at: at(0), updated_at: at(0) }
-  t.strictSame(productResource(product), answered)
-  const resting = given(t)
+  const resource = { id: product_id, ...content, is_active: true, created_at: at(0), updated_at: at(0) }
+  t.strictSame(productResource(product), resource)
+  const inactive = given(t)
     .when(addProduct.bind(null, { ...adding, is_active: false }))
     .then([{ type: 'ProductAdded', data: { is_active: false } }])
-  t.equal(existingProduct(resting).is_active, false)
+  t.equal(existingProduct(inactive).is_active, false)
 })
 
-t.test('a product is added once', async (t) => {
+t.test('adding a product that exists records nothing', async (t) => {
   const again = addProduct.bind(null, { ...adding, name: 'Other' })
   for (const history of [[added], [added, deactivated]])
     t.match(
@@ -52,16 +52,16 @@ t.test('a product is added once', async (t) => {
     )
 })
 
-t.test('a change records what is another value, and nothing else', async (t) => {
-  decides(t, [added], { name: 'Other', currency: 'eur', is_recurring: false }, [changed({ name: 'Other' })])
-  decides(t, [added], { total_cents: 1500 }, [changed({ subtotal_cents: 1500, total_cents: 1500 })])
-  decides(t, [added], { tax_cents: 10 }, [changed({ tax_cents: 10, total_cents: 1500 })])
-  decides(t, [added, changed({ description: 'x' })], { description: null }, [changed({ description: null })])
+t.test('a product change records only the fields with a new value', async (t) => {
+  expectChange(t, [added], { name: 'Other', currency: 'eur', is_recurring: false }, [changed({ name: 'Other' })])
+  expectChange(t, [added], { total_cents: 1500 }, [changed({ subtotal_cents: 1500, total_cents: 1500 })])
+  expectChange(t, [added], { tax_cents: 10 }, [changed({ tax_cents: 10, total_cents: 1500 })])
+  expectChange(t, [added, changed({ description: 'x' })], { description: null }, [changed({ description: null })])
   const recurring = { is_recurring: true, billing_interval: 'month', trial_days: 7 } as const
-  decides(t, [added], recurring, [changed(recurring)])
+  expectChange(t, [added], recurring, [changed(recurring)])
 })
 
-t.test('what is so already is not recorded again', async (t) => {
+t.test('a product change without new values records nothing', async (t) => {
   const { product_id: _, occurred_at: __, request_fingerprint: ___, ...everything } = adding
   for (const same of [
     {},
@@ -71,20 +71,20 @@ t.test('what is so already is not recorded again', async (t) => {
     { total_cents: 1490 },
     { name: content.name },
   ])
-    decides(t, [added], same, [])
-  decides(t, [added, deactivated], { is_active: false }, [])
-  decides(t, [added, deactivated, reactivated], { is_active: true }, [])
-  decides(t, [added, changed({ name: 'Other' })], { name: 'Other' }, [])
+    expectChange(t, [added], same, [])
+  expectChange(t, [added, deactivated], { is_active: false }, [])
+  expectChange(t, [added, deactivated, reactivated], { is_active: true }, [])
+  expectChange(t, [added, changed({ name: 'Other' })], { name: 'Other' }, [])
 })
 
-t.test('whether it is active is recorded by itself', async (t) => {
-  decides(t, [added], { is_active: false }, [deactivated])
-  decides(t, [added, deactivated], { is_active: true }, [reactivated])
-  decides(t, [added, deactivated], { name: 'Other' }, [changed({ name: 'Other' })])
-  decides(t, [added], { is_active: false, name: 'Other' }, [changed({ name: 'Other' }), deactivated])
+t.test('activating and deactivating a product are separate events', async (t) => {
+  expectChange(t, [added], { is_active: false }, [deactivated])
+  expectChange(t, [added, deactivated], { is_active: true }, [reactivated])
+  expectChange(t, [added, deactivated], { name: 'Other' }, [changed({ name: 'Other' })])
+  expectChange(t, [added], { is_active: false, name: 'Other' }, [changed({ name: 'Other' }), deactivated])
 })
 
-t.test('a change is judged with what is there, and must leave a product that could be added', async (t) => {
+t.test('a change that leaves an invalid product is rejected', async (t) => {
   given(t)
     .when(change({ name: 'Other' }))
     .thenThrows('not_found')
@@ -102,7 +102,7 @@ t.test('a change is judged with what is there, and must leave a product that cou
     .then([changed({ trial_days: 1 })])
 })
 
-t.test('a product is as the last change left it, and was updated then', async (t) => {
+t.test('the product resource has the changed fields and the time of the change', async (t) => {
   const state = given(t, added, changed({ name: 'Other' }))
     .when(change({ description: 'x', is_active: false }))
     .then([changed({ description: 'x' }), deactivated])
@@ -111,7 +111,7 @@ t.test('a product is as the last change left it, and was updated then', async (t
   t.same([created_at, updated_at], [at(0), at(1)])
 })
 
-t.test('each kind of change by itself is an update, and a sync is none', async (t) => {
+t.test('every change updates updated_at, and a sync does not', async (t) => {
   for (const event of [changed({ name: 'Other' }), deactivated, reactivated])
     t.equal(
       existingProduct([added, event].reduce(productFold.evolve, productFold.initialState)).updated_at,
@@ -122,17 +122,17 @@ t.test('each kind of change by itself is an update, and a sync is none', async (
   t.match(existingProduct(state), { updated_at: at(1), is_active: false, at_providers: { stripe: Object } })
 })
 
-t.test('as a whole it is made what it is said to be, whatever else the saying holds', async (t) => {
+t.test('recordContent records only changed content fields and ignores other properties', async (t) => {
   const product = existingProduct(given(t).when(addProduct.bind(null, adding)).then([added]))
-  const record = (said: ProductContent, is_active?: boolean) =>
-    recordContent({ occurred_at: at(1), content: said, is_active }, product)
+  const record = (content: ProductContent, is_active?: boolean) =>
+    recordContent({ occurred_at: at(1), content, is_active }, product)
   t.strictSame(record(content), [])
   t.strictSame(record({ ...product, name: 'Other' }), [changed({ name: 'Other' })])
   const line = { ...content, name: 'Other', id: product_id, occurred_at: at(2) }
   t.strictSame(record(line, false), [changed({ name: 'Other' }), deactivated])
 })
 
-t.test('what happens to a product that was never added is absorbed', async (t) => {
+t.test('events of a product that was never added leave the state unchanged', async (t) => {
   for (const event of [changed({ name: 'Other' }), deactivated, reactivated, syncFailed])
     t.same(productFold.evolve(productFold.initialState, event), { status: 'none' }, event.type)
 })

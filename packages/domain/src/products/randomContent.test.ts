@@ -9,7 +9,7 @@ import { changedContent, maxTrialDays, NewProduct, newContent, ProductChanges } 
 import { ProductContent } from './events.ts'
 
 const nullable = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null })
-/** Small ones, so that parts add up now and then, and the largest. */
+/** Small amounts, so that parts sometimes add up, and the largest. */
 const cents = nullable(fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(maxAmountCents)))
 const currency = fc.constantFrom('EUR', 'eur', 'Jpy', 'USD', 'XXX', 'abc')
 const name = fc.constantFrom('a', ' b ', ' ')
@@ -35,7 +35,7 @@ const isContent = Compile(ProductContent)
 const isRequest = Compile(NewProduct)
 const isChanges = Compile(Type.With(ProductChanges, { minProperties: 0 }))
 
-/** What came of it: content that keeps to the rules, or nothing after one of the two refusals. */
+/** @returns valid content, or undefined after invalid_request or amount_inconsistent. @throws for invalid content */
 function contentOrError(act: () => ProductContent): ProductContent | undefined {
   let content: ProductContent
   try {
@@ -46,7 +46,7 @@ function contentOrError(act: () => ProductContent): ProductContent | undefined {
     throw error
   }
   const { subtotal_cents, tax_cents, discount_cents, total_cents, is_recurring, billing_interval, trial_days } = content
-  const keepsToTheRules =
+  const isValid =
     isContent.Check(content) &&
     total_cents === subtotal_cents + tax_cents - discount_cents &&
     [subtotal_cents, tax_cents, discount_cents, total_cents].every((part) => part >= 0 && part <= maxAmountCents) &&
@@ -54,27 +54,30 @@ function contentOrError(act: () => ProductContent): ProductContent | undefined {
     (is_recurring || !trial_days) &&
     content.name.trim() !== '' &&
     ['EUR', 'JPY', 'USD'].includes(content.currency)
-  if (!keepsToTheRules) throw new Error(`accepted: ${JSON.stringify(content)}`)
+  if (!isValid) throw new Error(`accepted: ${JSON.stringify(content)}`)
   return content
 }
 
-t.test('whatever is sent, what is accepted keeps to the rules, and its own values change nothing', async (t) => {
-  let accepted = 0
-  fc.assert(
-    fc.property(requests, fc.subarray(Object.keys(ProductContent.properties)), (request, fields) => {
-      if (!isRequest.Check(request)) throw new Error('no request')
-      const content = contentOrError(() => newContent(request))
-      if (!content) return true
-      accepted += 1
-      const same = Object.fromEntries(Object.entries(content).filter(([field]) => fields.includes(field)))
-      return isDeepStrictEqual(changedContent(content, same), content)
-    }),
-    { numRuns: 2_000 },
-  )
-  t.ok(accepted > 50, `${accepted} were accepted`)
-})
+t.test(
+  'random new products are valid when accepted, and changing them to their own values changes nothing',
+  async (t) => {
+    let accepted = 0
+    fc.assert(
+      fc.property(requests, fc.subarray(Object.keys(ProductContent.properties)), (request, fields) => {
+        if (!isRequest.Check(request)) throw new Error('no request')
+        const content = contentOrError(() => newContent(request))
+        if (!content) return true
+        accepted += 1
+        const same = Object.fromEntries(Object.entries(content).filter(([field]) => fields.includes(field)))
+        return isDeepStrictEqual(changedContent(content, same), content)
+      }),
+      { numRuns: 2_000 },
+    )
+    t.ok(accepted > 50, `${accepted} were accepted`)
+  },
+)
 
-/** What a field must hold after changes; undefined where it follows from other fields. */
+/** The expected value of a field after changes; undefined if it is derived from other fields. */
 function expectedValue(field: string, before: ProductContent, changes: ProductChanges): unknown {
   const then = new Map<string, unknown>(Object.entries({ ...before, ...changes })).get(field)
   if (field === 'tax_cents' || field === 'discount_cents') return then ?? 0
@@ -82,7 +85,7 @@ function expectedValue(field: string, before: ProductContent, changes: ProductCh
   return field === 'currency' ? String(then).toUpperCase() : then
 }
 
-t.test('whatever is changed, the result keeps to the rules and says it, and what is left out stays', async (t) => {
+t.test('random product changes give valid content with the changed values, and omitted fields stay', async (t) => {
   const taxed = newContent({ name: 'a', product_type: 'digital', currency: 'EUR', subtotal_cents: 3, tax_cents: 2 })
   const recurring = newContent({ ...taxed, is_recurring: true, billing_interval: 'day', trial_days: 1 })
   let accepted = 0

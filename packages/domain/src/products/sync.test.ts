@@ -72,17 +72,13 @@ const options = (wanted: Hashes, more: { force?: boolean; updatePrices?: boolean
 })
 const settled = [begun(1, put('a')), done(1, hashes('a'))]
 
-t.test('what was never there is created with its price', async (t) => {
+t.test('a product that was never synced is created with its price', async (t) => {
   t.same(planSync(undefined, options(hashes('a'))), { status: 'created', goal: put('a'), price_differs: false })
-  t.match(
-    planSync(after(begun(1, put('a'))), options(hashes('a'))),
-    { status: 'created' },
-    'also when somebody has begun',
-  )
+  t.match(planSync(after(begun(1, put('a'))), options(hashes('a'))), { status: 'created' }, 'another sync has started')
   t.match(planSync(after(begun(1, put('a')), failed(1)), options(hashes('b'))), { status: 'created', goal: put('b') })
 })
 
-t.test('what has not changed is skipped, unless it is forced', async (t) => {
+t.test('an unchanged product is skipped, unless the sync is forced', async (t) => {
   const state = after(...settled)
   t.match(planSync(state, options(hashes('a'))), { status: 'skipped', price_differs: false })
   t.same(planSync(state, options(hashes('a'), { force: true })), {
@@ -92,7 +88,7 @@ t.test('what has not changed is skipped, unless it is forced', async (t) => {
   })
 })
 
-t.test('another content is put, and the price is left alone', async (t) => {
+t.test('changed content is put, and the price is kept', async (t) => {
   t.same(planSync(after(...settled), options(hashes('b'))), {
     status: 'updated',
     goal: keep('b'),
@@ -100,7 +96,7 @@ t.test('another content is put, and the price is left alone', async (t) => {
   })
 })
 
-t.test('another price is put only when that is asked for', async (t) => {
+t.test('a changed price is put only with updatePrices', async (t) => {
   const state = after(...settled)
   const other = hashes('a', 'q')
   t.match(planSync(state, options(other)), { status: 'skipped', price_differs: true })
@@ -117,7 +113,7 @@ t.test('another price is put only when that is asked for', async (t) => {
   })
 })
 
-t.test('a price that came to be, or to be gone, is another price', async (t) => {
+t.test('a price that was added or removed counts as a changed price', async (t) => {
   const state = after(begun(1, put('a', null)), done(1, hashes('a', null)))
   t.match(planSync(state, options(hashes('a', null))), { status: 'skipped', price_differs: false })
   t.match(planSync(state, options(hashes('a', 'p'))), { status: 'skipped', price_differs: true })
@@ -126,7 +122,7 @@ t.test('a price that came to be, or to be gone, is another price', async (t) => 
   t.match(gone, { status: 'updated', goal: put('a', null) })
 })
 
-t.test('after a sync that did not succeed nothing is skipped', async (t) => {
+t.test('after an unfinished or failed sync nothing is skipped', async (t) => {
   for (const end of [[], [failed(2)], [failed(2, 'provider_outcome_unknown')]]) {
     const state = after(...settled, begun(2, put('b', 'q')), ...end)
     t.match(
@@ -142,56 +138,55 @@ t.test('after a sync that did not succeed nothing is skipped', async (t) => {
   }
 })
 
-t.test('a price that was asked for and may be there is put again unasked, unless it was refused', async (t) => {
-  const asked = [...settled, begun(2, put('b', 'q'))]
-  const open = [[], [failed(2, 'provider_outcome_unknown')], [failed(2, 'provider_unavailable')]]
-  for (const end of open) {
-    const plan = planSync(after(...asked, ...end), options(hashes('b', 'q')))
-    t.match(plan, { status: 'updated', goal: put('b', 'q'), price_differs: false })
-  }
-  for (const code of ['provider_rejected', 'currency_not_supported']) {
-    const plan = planSync(after(...asked, failed(2, code)), options(hashes('b', 'q')))
-    t.match(plan, { status: 'updated', goal: keep('b', 'p'), price_differs: true }, code)
-  }
-  const keeping = after(...asked, failed(2, 'provider_outcome_unknown'), begun(3, keep('c')), failed(3))
-  t.match(planSync(keeping, options(hashes('b', 'q'))), { goal: put('b', 'q') }, 'what was refused has put no price')
-  const other = after(...settled, begun(2, put('a', 'q')), done(2, hashes('a', 'q')))
-  t.match(
-    planSync(other, options(hashes('a', 'p'))),
-    { status: 'skipped', price_differs: true },
-    'but not a former one',
-  )
-})
+t.test(
+  'a requested price that may be at the provider is put again without updatePrices, unless it was rejected',
+  async (t) => {
+    const requested = [...settled, begun(2, put('b', 'q'))]
+    const open = [[], [failed(2, 'provider_outcome_unknown')], [failed(2, 'provider_unavailable')]]
+    for (const end of open) {
+      const plan = planSync(after(...requested, ...end), options(hashes('b', 'q')))
+      t.match(plan, { status: 'updated', goal: put('b', 'q'), price_differs: false })
+    }
+    for (const code of ['provider_rejected', 'currency_not_supported']) {
+      const plan = planSync(after(...requested, failed(2, code)), options(hashes('b', 'q')))
+      t.match(plan, { status: 'updated', goal: keep('b', 'p'), price_differs: true }, code)
+    }
+    const keeping = after(...requested, failed(2, 'provider_outcome_unknown'), begun(3, keep('c')), failed(3))
+    t.match(
+      planSync(keeping, options(hashes('b', 'q'))),
+      { goal: put('b', 'q') },
+      'a rejected sync that kept the price does not matter',
+    )
+    const other = after(...settled, begun(2, put('a', 'q')), done(2, hashes('a', 'q')))
+    t.match(
+      planSync(other, options(hashes('a', 'p'))),
+      { status: 'skipped', price_differs: true },
+      'an earlier price is not put',
+    )
+  },
+)
 
-t.test('a sync that kept the price settles nothing about it', async (t) => {
+t.test('a sync that kept the price does not settle it', async (t) => {
   const state = after(...settled, begun(2, put('a', 'q')), failed(2), begun(3, keep('b')), done(3, hashes('b')))
   t.match(planSync(state, options(hashes('b', 'q'))), { status: 'skipped', price_differs: true })
-  t.match(
-    planSync(state, options(hashes('b', 'p'))),
-    { status: 'updated', goal: put('b', 'p') },
-    'it may be q that is there',
-  )
+  t.match(planSync(state, options(hashes('b', 'p'))), { status: 'updated', goal: put('b', 'p') }, 'the price may be q')
 })
 
-t.test('a kept price that is gone is put again, and that is no change of price', async (t) => {
+t.test('a kept price that is gone at the provider is put again without updatePrices', async (t) => {
   const gone = { provider_price_id: null }
   const state = after(...settled, begun(2, keep('b')), done(2, hashes('b'), gone))
   t.match(planSync(state, options(hashes('b', 'q'))), { status: 'updated', goal: put('b', 'q'), price_differs: false })
-  t.ok(needsAnotherSync(state, { ...options(hashes('b')), now: at(1) }), 'at once')
+  t.ok(needsAnotherSync(state, { ...options(hashes('b')), now: at(1) }), 'another sync follows at once')
   const none = after(
     begun(1, put('a', null)),
     done(1, hashes('a', null), gone),
     begun(2, keep('b', null)),
     done(2, hashes('b', null), gone),
   )
-  t.match(
-    planSync(none, options(hashes('b', null))),
-    { status: 'skipped' },
-    'where there never was one there is nothing gone',
-  )
+  t.match(planSync(none, options(hashes('b', null))), { status: 'skipped' }, 'there never was a price')
 })
 
-t.test('syncs are counted for themselves', async (t) => {
+t.test('syncs are numbered consecutively', async (t) => {
   given(t)
     .when((state) => startSync(factsAt(0), put('a'), state))
     .then([{ type: 'ProductSyncStarted', data: { sync: 1, ...put('a') } }])
@@ -200,7 +195,7 @@ t.test('syncs are counted for themselves', async (t) => {
     .then([{ type: 'ProductSyncStarted', data: { sync: 3, price: 'keep' } }])
 })
 
-t.test('a success says what is there; of a price that was kept, what was there before', async (t) => {
+t.test('a successful sync records its hashes, and the known price if it kept that', async (t) => {
   given(t, begun(1, put('a')))
     .when((state) => endSync({ ...factsAt(0), sync: 1 }, put('a'), ids, state))
     .then([{ type: 'ProductSynced', data: { sync: 1, ...hashes('a'), ...ids, mapped_locally: false } }])
@@ -213,7 +208,7 @@ t.test('a success says what is there; of a price that was kept, what was there b
     .then([{ type: 'ProductSynced', data: { sync: 2, provider_price_id: null } }])
 })
 
-t.test('a provider without a catalogue holds what is recorded', async (t) => {
+t.test('a product mapped locally is skipped until it changes', async (t) => {
   const state = given(t)
     .when((state) => mapLocally(factsAt(0), hashes('a', null), state))
     .then([{ type: 'ProductSynced', data: { sync: 1, mapped_locally: true, provider_product_id: product_id } }])
@@ -221,81 +216,84 @@ t.test('a provider without a catalogue holds what is recorded', async (t) => {
   t.match(planSync(state, options(hashes('b', null))), { status: 'updated' })
 })
 
-t.test('syncs of the same content at the same time do not disturb each other', async (t) => {
+t.test('concurrent syncs of the same content settle it', async (t) => {
   const state = after(begun(1, put('a')), begun(2, put('a')), done(2, hashes('a')))
   t.match(planSync(state, options(hashes('a'))), { status: 'skipped' })
   t.notOk(needsAnotherSync(state, { ...options(hashes('a')), now: at(0) }))
 })
 
-t.test('of several that put different contents the last one to end goes on', async (t) => {
+t.test('after concurrent syncs of different contents, the last to end is followed by another sync', async (t) => {
   const crossed = [begun(1, put('a')), begun(2, put('b'))]
-  const goesOn = (...events: readonly SyncEvent[]) =>
+  const needsAnother = (...events: readonly SyncEvent[]) =>
     needsAnotherSync(after(...events), { ...options(hashes('b')), now: at(1) })
   const isSkipped = (...events: readonly SyncEvent[]) =>
     planSync(after(...events), options(hashes('b'))).status === 'skipped'
   const ends = [done(1, hashes('a')), done(2, hashes('b'))]
   for (const [first, second] of [ends, ends.toReversed()]) {
-    if (!first || !second) throw new Error('There are two')
-    t.notOk(isSkipped(...crossed, first), 'nobody knows whose call came last')
+    if (!first || !second) throw new Error('expected two syncs')
+    t.notOk(isSkipped(...crossed, first), 'the order of the calls is unknown')
     t.notOk(isSkipped(...crossed, first, second))
-    t.ok(goesOn(...crossed, first, second))
+    t.ok(needsAnother(...crossed, first, second))
     const again = [begun(3, put('b')), done(3, hashes('b'))]
     t.ok(isSkipped(...crossed, first, second, ...again))
-    t.notOk(goesOn(...crossed, first, second, ...again))
+    t.notOk(needsAnother(...crossed, first, second, ...again))
   }
-  t.notOk(goesOn(...crossed, done(2, hashes('b'))), 'the other one is still to see to it')
-  t.ok(goesOn(...crossed, done(1, hashes('a'))), 'unless he puts what is to be there now')
+  t.notOk(needsAnother(...crossed, done(2, hashes('b'))), 'the other open sync will do it')
+  t.ok(needsAnother(...crossed, done(1, hashes('a'))), 'the other open sync puts the same content')
 })
 
-t.test('a product that changed while it was synchronised is not gone over at once', async (t) => {
+t.test('a product that changed during its sync needs no immediate second sync', async (t) => {
   t.notOk(needsAnotherSync(after(...settled), { ...options(hashes('b')), now: at(1) }))
 })
 
-t.test('two different prices at the same time are no price that is known, and a kept one is no rival', async (t) => {
-  const prices = after(
-    ...settled,
-    begun(2, put('a', 'q')),
-    begun(3, put('a', 'r')),
-    done(2, hashes('a', 'q')),
-    done(3, hashes('a', 'r')),
-  )
-  t.match(planSync(prices, options(hashes('a', 'r'), { updatePrices: true })), {
-    status: 'updated',
-    goal: put('a', 'r'),
-  })
-  t.match(planSync(prices, options(hashes('a', 'p'))), { status: 'updated', goal: put('a', 'p') })
-  t.ok(needsAnotherSync(prices, { ...options(hashes('a', 'r'), { updatePrices: true }), now: at(1) }))
-  t.ok(needsAnotherSync(prices, { ...options(hashes('a', 'r')), now: at(1) }), 'it was asked for last')
-  t.notOk(
-    needsAnotherSync(prices, { ...options(hashes('a', 'q')), now: at(1) }),
-    'who keeps prices can do nothing about another one',
-  )
-  const kept = after(
-    ...settled,
-    begun(2, put('a', 'q')),
-    begun(3, keep('a')),
-    done(3, hashes('a')),
-    done(2, hashes('a', 'q')),
-  )
-  t.match(planSync(kept, options(hashes('a', 'q'))), { status: 'skipped', price_differs: false })
-})
+t.test(
+  'concurrent syncs of different prices leave the price unsettled, and a sync that keeps it does not',
+  async (t) => {
+    const prices = after(
+      ...settled,
+      begun(2, put('a', 'q')),
+      begun(3, put('a', 'r')),
+      done(2, hashes('a', 'q')),
+      done(3, hashes('a', 'r')),
+    )
+    t.match(planSync(prices, options(hashes('a', 'r'), { updatePrices: true })), {
+      status: 'updated',
+      goal: put('a', 'r'),
+    })
+    t.match(planSync(prices, options(hashes('a', 'p'))), { status: 'updated', goal: put('a', 'p') })
+    t.ok(needsAnotherSync(prices, { ...options(hashes('a', 'r'), { updatePrices: true }), now: at(1) }))
+    t.ok(needsAnotherSync(prices, { ...options(hashes('a', 'r')), now: at(1) }), 'the latest requested price')
+    t.notOk(
+      needsAnotherSync(prices, { ...options(hashes('a', 'q')), now: at(1) }),
+      'a sync without updatePrices cannot settle another price',
+    )
+    const kept = after(
+      ...settled,
+      begun(2, put('a', 'q')),
+      begun(3, keep('a')),
+      done(3, hashes('a')),
+      done(2, hashes('a', 'q')),
+    )
+    t.match(planSync(kept, options(hashes('a', 'q'))), { status: 'skipped', price_differs: false })
+  },
+)
 
-t.test('a call that was given up may still come, for a while', async (t) => {
-  const given_up = [begun(1, put('a')), failed(1, 'provider_outcome_unknown')]
-  const soon = after(...given_up, begun(2, put('b'), lateCallMs - 1), done(2, hashes('b')))
+t.test('a call with an unknown outcome leaves the content unsettled until lateCallMs', async (t) => {
+  const timedOut = [begun(1, put('a')), failed(1, 'provider_outcome_unknown')]
+  const soon = after(...timedOut, begun(2, put('b'), lateCallMs - 1), done(2, hashes('b')))
   t.match(planSync(soon, options(hashes('b'))), { status: 'updated' })
   t.notOk(
     needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs - 1) }),
-    'going on at once would be no wiser',
+    'an immediate second sync would settle nothing',
   )
   t.ok(needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs) }))
-  const later = after(...given_up, begun(2, put('b'), lateCallMs), done(2, hashes('b')))
+  const later = after(...timedOut, begun(2, put('b'), lateCallMs), done(2, hashes('b')))
   t.match(planSync(later, options(hashes('b'))), { status: 'skipped' })
-  const refused = after(begun(1, put('a')), failed(1), begun(2, put('b')), done(2, hashes('b')))
-  t.match(planSync(refused, options(hashes('b'))), { status: 'skipped' }, 'one that was answered does not')
+  const rejected = after(begun(1, put('a')), failed(1), begun(2, put('b')), done(2, hashes('b')))
+  t.match(planSync(rejected, options(hashes('b'))), { status: 'skipped' }, 'a rejected call')
 })
 
-t.test('one that took so long that nobody reckoned with it says so at its end', async (t) => {
+t.test('a sync that ends after lateCallMs unsettles the content', async (t) => {
   const late = after(begun(1, put('a')), begun(2, put('b'), lateCallMs), done(2, hashes('b')), done(1, hashes('a')))
   t.match(planSync(late, options(hashes('b'))), { status: 'updated' })
   t.ok(needsAnotherSync(late, { ...options(hashes('b')), now: at(lateCallMs) }))
@@ -303,16 +301,27 @@ t.test('one that took so long that nobody reckoned with it says so at its end', 
   t.match(planSync(failing, options(hashes('b'))), { status: 'updated', goal: put('b') }, 'also when it failed')
   t.ok(failing.content.is_unsettled)
   const keeping = after(...settled, begun(2, keep('a')), failed(2))
-  t.match(planSync(keeping, options(hashes('a'))), { status: 'updated', goal: keep('a') }, 'but not of a price it kept')
+  t.match(
+    planSync(keeping, options(hashes('a'))),
+    { status: 'updated', goal: keep('a') },
+    'but not a price that it kept',
+  )
 })
 
-t.test('a price is told apart from the same one at another time', async (t) => {
-  const keyOf = (...events: readonly SyncEvent[]) => after(...events).price_key.number
-  const first = keyOf(begun(1, put('a')))
-  t.equal(keyOf(begun(1, put('a')), begun(2, put('a'))), first, 'the same at the same time')
-  t.equal(keyOf(begun(1, put('a')), failed(1), begun(2, put('b'))), first, 'and when it is tried again')
-  const other = [...settled, begun(2, put('a', 'q')), failed(2)]
-  t.equal(keyOf(...other, begun(3, keep('b')), begun(4, put('b', 'q'))), keyOf(...other), 'whoever keeps another one')
-  t.not(keyOf(...settled, begun(2, put('a'))), first, 'another one after a success')
-  t.not(keyOf(begun(1, put('a')), begun(2, put('a', 'q')), begun(3, put('a'))), first, 'and after another price')
-})
+t.test(
+  'the price key changes after a success or another price, and is the same for concurrent and repeated syncs',
+  async (t) => {
+    const keyOf = (...events: readonly SyncEvent[]) => after(...events).price_key.number
+    const first = keyOf(begun(1, put('a')))
+    t.equal(keyOf(begun(1, put('a')), begun(2, put('a'))), first, 'concurrent syncs')
+    t.equal(keyOf(begun(1, put('a')), failed(1), begun(2, put('b'))), first, 'a retry')
+    const other = [...settled, begun(2, put('a', 'q')), failed(2)]
+    t.equal(
+      keyOf(...other, begun(3, keep('b')), begun(4, put('b', 'q'))),
+      keyOf(...other),
+      'a sync that keeps the price',
+    )
+    t.not(keyOf(...settled, begun(2, put('a'))), first, 'after a success')
+    t.not(keyOf(begun(1, put('a')), begun(2, put('a', 'q')), begun(3, put('a'))), first, 'after another price')
+  },
+)
