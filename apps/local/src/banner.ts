@@ -3,7 +3,7 @@ import { demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
-import { shownUrl } from '@paylog/webhooks/endpoints/variables'
+import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { isLoopback } from './settings.ts'
 
 export type BannerOptions = {
@@ -48,7 +48,7 @@ export function banner(options: BannerOptions): string {
 function endpointTable(endpoints: readonly WebhookEndpoint[]): string {
   return table(
     ['name', 'url', 'events'],
-    endpoints.map((endpoint) => [endpoint.name, shownUrl(endpoint), endpoint.patterns.join(',')]),
+    endpoints.map((endpoint) => [endpoint.name, redactedUrl(endpoint), endpoint.patterns.join(',')]),
   )
 }
 

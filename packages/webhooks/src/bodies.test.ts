@@ -18,7 +18,7 @@ const ours = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z"'
 const theirs = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
 
 t.test(
-  'a canonical message is exactly the payload of the interface, in its order [6.2-canonical-payload]',
+  'a canonical body is exactly the payload of the interface, with its order of fields [6.2-canonical-payload]',
   async (t) => {
     t.strictSame(bodiesOf({ type: 'PaymentSucceeded', data: ourPayment }), [
       `{"event":"payment.succeeded",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
@@ -27,7 +27,7 @@ t.test(
   },
 )
 
-t.test('an anonymous payer is null, and may name a project of the list', async (t) => {
+t.test('an anonymous payer has a null id, and may name a project of PROJECT_IDS', async (t) => {
   const data = { ...ourPayment, payer: { id: null, type: 'guest', email: null }, project_id: 'listed', reason: null }
   t.strictSame(bodiesOf({ type: 'PaymentCanceled', data }), [
     `{"event":"payment.failed",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
@@ -36,7 +36,7 @@ t.test('an anonymous payer is null, and may name a project of the list', async (
 })
 
 t.test(
-  'metadata names the project of a payment that a session made, and no other but those of the list [10.4-project]',
+  'metadata selects the project of a payment only with a session, or from the list of projects [10.4-project]',
   async (t) => {
     const guest = { id: null, type: 'guest', email: 'ann@example.com' }
     const projectOf = (payer: typeof ourPayment.payer, project_id: string | null) =>
@@ -51,7 +51,7 @@ t.test(
 )
 
 t.test(
-  'messages about subscriptions add what they are about behind the fields of the interface [10.4-subscriptions]',
+  'subscription messages append subscription_id, customer_id and current_period_end [10.4-subscriptions]',
   async (t) => {
     const subscription = {
       subscription_id: 'sub_1',
@@ -72,7 +72,7 @@ t.test(
   },
 )
 
-t.test('what is not known is null in the fields of the interface, and absent in ours', async (t) => {
+t.test("unknown values are null in the interface's fields and absent in ours", async (t) => {
   const silent = { amount_cents: null, currency: null, status: null, customer_email: null }
   t.strictSame(
     bodiesOf(unmatched({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null, ...silent })),
@@ -83,13 +83,13 @@ t.test('what is not known is null in the fields of the interface, and absent in 
   )
 })
 
-t.test("a raw message holds the provider's text as it came", async (t) => {
+t.test("a raw body contains the provider's unchanged text", async (t) => {
   t.strictSame(bodiesOf(received(), 'raw'), [
     `{"event":"stripe:payment_intent.succeeded",${theirs},"data":{"id":"evt_1", "amount":22.00}}`,
   ])
 })
 
-t.test('a test or simulation says so behind everything else, in every mode [10.4-test-field]', async (t) => {
+t.test('a test or simulation has "test":true as its last field, in every mode [10.4-test-field]', async (t) => {
   for (const event of [tested(), simulated()])
     t.strictSame(bodiesOf(event, 'raw'), [
       `{"event":"stripe:payment_intent.succeeded",${ours},"data":{"id":"evt_1", "amount":22.00},"test":true}`,
@@ -101,12 +101,12 @@ t.test('a test or simulation says so behind everything else, in every mode [10.4
   ])
 })
 
-t.test('nothing but a test or simulation has a word of tests in it', async (t) => {
+t.test('only tests and simulations have a test field', async (t) => {
   for (const event of [received(), unmatched(), { type: 'PaymentSucceeded', data: ourPayment } as const])
     for (const body of bodiesOf(event, 'both')) t.notOk('test' in JSON.parse(body))
 })
 
-t.test('a text that was cut within a character is still text that can be signed and stored', async (t) => {
+t.test('a body with an unpaired surrogate in its data is well-formed JSON', async (t) => {
   const half = 'x\ud83d'
   const events = [unmatched({ customer_email: half, customer_id: half }), tested({ body: `{"a":"${half}"}` })]
   for (const event of events)

@@ -1,3 +1,4 @@
+// Maps recorded events to canonical messages and their bodies.
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalMessage, CanonicalName } from './canonicalNames.ts'
@@ -6,35 +7,34 @@ import { simulationMessages, testMessages, unmatchedMessages } from './unmatched
 
 type Schemas = typeof recordedEvents
 export type RecordedType = keyof Schemas & string
-/** The event of one type; written over a type parameter so that the table below is looked up without a cast. */
+/** The event of one type. The mapped type lets us look up the table below without a cast. */
 export type EventOf<Type extends RecordedType> = {
   [Name in Type]: { readonly type: Name; readonly data: Static<Schemas[Name]> }
 }[Type]
 
 type Rule<Type extends RecordedType> = (event: EventOf<Type>) => readonly CanonicalMessage[]
 
-/** The facts that every event of a payment of ours repeats. */
+/** The fields of every event of our payments. */
 type PaymentFacts = EventOf<'PaymentSucceeded' | 'PaymentCanceled' | 'PaymentAttemptFailed' | 'ProviderIntentCreated'>
 
 /**
- * The canonical table of the design. Whatever can stand in the log and is not here is told to nobody outside: it is
- * internal, or another event tells the same. Methods and addresses are nobody's business but their owner's, the catalogue
- * is the administrators'; what a provider has sent goes to raw nodes, and to canonical ones once it is known whether it is
- * about a payment of ours.
+ * The event types with canonical messages. All others are internal, duplicate another event, or concern only owners
+ * (methods, addresses) or administrators (products). A provider notification goes to raw endpoints first, and leads to
+ * canonical messages once we know whether it is about one of our payments.
  */
 const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
-  // The decider records it once per payment, so this is the first.
+  // Recorded once per payment.
   ProviderIntentCreated: (event) => [payment(event, 'payment.created', 'pending')],
   PaymentSucceeded: (event) => [payment(event, 'payment.succeeded', 'succeeded')],
   PaymentAttemptFailed: (event) => [payment(event, 'payment.failed', 'failed')],
-  // There is no canonical name for it, and silence would leave receivers waiting.
+  // There is no canonical name for a cancellation, and without a message receivers would wait for the payment's end.
   PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')],
   ProviderEventUnmatched: ({ data }) => unmatchedMessages(data),
   WebhookTestRequested: ({ data }) => testMessages(data),
   WebhookSimulationRequested: ({ data }) => simulationMessages(data),
 }
 
-/** What a recorded event means in canonical messages; often nothing, sometimes two. */
+/** The canonical messages of a recorded event: often none, sometimes two. */
 export function canonicalMessages<Type extends RecordedType>(event: EventOf<Type>): readonly CanonicalMessage[] {
   const rule: Rule<Type> | undefined = rules[event.type]
   return rule?.(event) ?? []
@@ -55,19 +55,19 @@ function payment({ data }: PaymentFacts, name: CanonicalName, status: string): C
   }
 }
 
-/** What `data.project.id` can be. */
+/** The allowed values of `data.project.id`. */
 export type Projects = {
-  /** Of every message whose payment names no other that counts. */
+  /** The default, for payments that name no allowed project. */
   readonly projectId: string
-  /** Those that a payer without a session may name. */
+  /** The projects that a payer without a session may name. */
   readonly projectIds: readonly string[]
 }
 
-/** The payload of interface §6.2. Serialised once: the text that is stored is the text that is signed and sent. */
+/** The payload of interface §6.2. Serialised once: the stored text is the text that is signed and sent. */
 export function canonicalBody(message: CanonicalMessage, { projectId, projectIds }: Projects): string {
   const { name, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
   const { subscription_id, customer_id, current_period_end } = message
-  // Payers without a session are unknown and may write anything into the metadata, so they do not choose the tenant.
+  // Anyone can create a payment without a session and set its metadata, so such payers must not choose the tenant.
   const mayName = project_id !== null && (user.id !== null || projectIds.includes(project_id))
   return JSON.stringify({
     event: name,
@@ -88,7 +88,7 @@ export function canonicalBody(message: CanonicalMessage, { projectId, projectIds
   })
 }
 
-/** What a person in a chat is told. */
+/** The chat notice of a canonical message. */
 export function canonicalChatNotice(message: CanonicalMessage): ChatNotice {
   const { name, provider, timestamp, payment_id, amount, currency, status, user } = message
   return {

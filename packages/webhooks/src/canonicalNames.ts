@@ -1,4 +1,4 @@
-// The names of the canonical events, and what a message about one says.
+// Canonical event names and messages.
 import type { Payer } from '@paylog/domain/payments/events'
 
 export const canonicalNames = [
@@ -22,7 +22,7 @@ export function canonicalName(text: string | null): CanonicalName | undefined {
   return canonicalNames.find((name) => name === text)
 }
 
-/** The notification that has the object which a name is about: an intent, a subscription, an invoice or a customer. */
+/** The generic notification whose object a canonical message is about. */
 const notificationTypes: Readonly<Record<CanonicalName, string>> = {
   'payment.created': 'payment_intent.created',
   'payment.succeeded': 'payment_intent.succeeded',
@@ -38,29 +38,29 @@ const notificationTypes: Readonly<Record<CanonicalName, string>> = {
   'customer.updated': 'customer.updated',
 }
 
-/** The generic name of the notification whose object a message of this name is about. */
+/** The generic name of a notification that leads to this canonical event. */
 export const genericFor = (name: CanonicalName): string => notificationTypes[name]
 
-/** A message before it has a receiver. `null` stands for what the source does not say. */
+/** A canonical message, before it is built for an endpoint. `null` means unknown. */
 export type CanonicalMessage = {
   readonly name: CanonicalName
   readonly provider: string
-  /** The event's own time, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly timestamp: string
   readonly payment_id: string | null
   readonly amount: number | null
   readonly currency: string | null
   readonly status: string | null
   readonly user: Payer
-  /** As the payer wrote it into the payment's metadata. */
+  /** From the payment's metadata, as the payer set it. */
   readonly project_id: string | null
-  /** On messages about subscriptions and customers, where known. */
+  /** For subscriptions and customers, if known. */
   readonly subscription_id?: string
   readonly customer_id?: string
-  /** Until when a subscription is paid for, ISO 8601. */
+  /** End of the paid period of a subscription, ISO 8601. */
   readonly current_period_end?: string
-  /** The user who may see it in the log: whom it is about, or who asked for a test. A provider's customer is none. */
+  /** The user who may see it in the log: the payer, or the user who requested a test. Never a provider's customer. */
   readonly owner: string | null
-  /** Somebody tries his endpoints out: nothing has happened. */
+  /** Set for tests and simulations. */
   readonly is_test?: true
 }

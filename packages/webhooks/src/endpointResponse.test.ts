@@ -1,6 +1,5 @@
-// Which answers mean that a message has arrived, and how long the others ask to wait.
 import t from 'tap'
-import type { EndpointResponse } from './chat/chat.ts'
+import type { EndpointResponse } from './chat/chatAdapter.ts'
 import type { WebhookFormat } from './chat/chatServices.ts'
 import { isDelivered, retryAfterMs } from './endpointResponse.ts'
 
@@ -56,28 +55,34 @@ const cases: readonly (readonly [WebhookFormat, string, number, string, boolean]
   ['telegram', anywhere, 201, '{"ok":true}', false],
 ]
 for (const [format, url, status, body, expected] of cases) {
-  t.test(`${format} at ${url}: ${status} ${JSON.stringify(body)} is ${expected ? '' : 'not '}delivered`, async (t) => {
-    t.equal(isDelivered({ format, url }, response(status, body), '200'), expected)
-    t.equal(
-      isDelivered({ format, url }, response(status, body), '2xx'),
-      expected,
-      'whatever the operator counts elsewhere',
-    )
-  })
+  t.test(
+    `a ${format} response ${status} ${JSON.stringify(body)} from ${url} is ${expected ? '' : 'not '}delivered`,
+    async (t) => {
+      t.equal(isDelivered({ format, url }, response(status, body), '200'), expected)
+      t.equal(
+        isDelivered({ format, url }, response(status, body), '2xx'),
+        expected,
+        'WEBHOOK_SUCCESS_STATUS does not apply',
+      )
+    },
+  )
 }
 
-t.test('elsewhere the operator says which status counts [10.4-success-status]', async (t) => {
-  const node = { format: 'json', url: slack } as const
-  const delivered = (status: number, counts: '200' | '2xx') => isDelivered(node, response(status, 'no'), counts)
-  t.same(
-    [200, 201, 204, 299, 199, 300, 301, 410].filter((status) => delivered(status, '200')),
-    [200],
-  )
-  t.same(
-    [200, 201, 204, 299, 199, 300, 301, 410].filter((status) => delivered(status, '2xx')),
-    [200, 201, 204, 299],
-  )
-})
+t.test(
+  'WEBHOOK_SUCCESS_STATUS decides which status of a JSON endpoint is delivered [10.4-success-status]',
+  async (t) => {
+    const endpoint = { format: 'json', url: slack } as const
+    const delivered = (status: number, counts: '200' | '2xx') => isDelivered(endpoint, response(status, 'no'), counts)
+    t.same(
+      [200, 201, 204, 299, 199, 300, 301, 410].filter((status) => delivered(status, '200')),
+      [200],
+    )
+    t.same(
+      [200, 201, 204, 299, 199, 300, 301, 410].filter((status) => delivered(status, '2xx')),
+      [200, 201, 204, 299],
+    )
+  },
+)
 
 const headers: readonly (readonly [string | string[] | undefined, number | undefined])[] = [
   [undefined, undefined],
@@ -103,7 +108,7 @@ const headers: readonly (readonly [string | string[] | undefined, number | undef
   ['Fri, 02 Jan 2099 03:04:04 GMT', 3_600_000],
 ]
 for (const [header, expected] of headers) {
-  t.test(`Retry-After: ${JSON.stringify(header)} asks for ${expected} ms`, async (t) => {
+  t.test(`the retry delay of Retry-After ${JSON.stringify(header)} is ${expected} ms`, async (t) => {
     t.equal(retryAfterMs('json', response(429, '{"retry_after":5}', header), now), expected)
   })
 }
@@ -122,7 +127,7 @@ const bodies: readonly (readonly [WebhookFormat, string, string | undefined, num
   ['slack', '{"retry_after":12}', '3', 3_000],
 ]
 for (const [format, body, header, expected] of bodies) {
-  t.test(`${format}: ${body} with Retry-After ${header} asks for ${expected} ms`, async (t) => {
+  t.test(`the retry delay of a ${format} body ${body} with Retry-After ${header} is ${expected} ms`, async (t) => {
     t.equal(retryAfterMs(format, response(429, body, header), now), expected)
   })
 }

@@ -1,30 +1,29 @@
-// What an endpoint's answer means: delivered or not, and when to come again.
+// Interprets an endpoint's response: whether the webhook was delivered, and when to retry.
+import type { EndpointResponse } from './chat/chatAdapter.ts'
+import { chatAdapters, type WebhookFormat } from './chat/chatServices.ts'
 
-import type { EndpointResponse } from './chat/chat.ts'
-import { chats, type WebhookFormat } from './chat/chatServices.ts'
-
-/** What counts as delivered at an endpoint that is no chat service: `WEBHOOK_SUCCESS_STATUS`. */
+/** The statuses that count as delivered, except for chat services: `WEBHOOK_SUCCESS_STATUS`. */
 export type SuccessStatus = '200' | '2xx'
 
 const maxRetryAfterMs = 3_600_000
 
 /**
- * Whether the message has arrived. Chat services have success codes of their own; for all others the operator's word holds.
- * @param node its URL says more for some services
+ * Whether the webhook was delivered. Chat services define success themselves.
+ * @param successStatus for all other endpoints
  */
 export function isDelivered(
   { format, url }: { readonly format: WebhookFormat; readonly url: string },
   response: EndpointResponse,
   successStatus: SuccessStatus,
 ): boolean {
-  if (format !== 'json') return chats[format].isDelivered(response, new URL(url))
+  if (format !== 'json') return chatAdapters[format].isDelivered(response, new URL(url))
   const { httpStatus } = response
   return httpStatus === 200 || (successStatus === '2xx' && httpStatus > 200 && httpStatus < 300)
 }
 
 /**
- * For how long the endpoint asks to be left alone, in ms, at most an hour; `undefined` when it does not say. What cannot
- * be read, or lies in the past, says nothing.
+ * The retry delay that the endpoint asks for, in ms, at most an hour; `undefined` without one, or when it is malformed or
+ * in the past.
  */
 export function retryAfterMs(
   format: WebhookFormat,
@@ -36,8 +35,8 @@ export function retryAfterMs(
 }
 
 function delayInBody(format: WebhookFormat, body: string): number | undefined {
-  const path = format === 'json' ? undefined : chats[format].retryAfter
-  return path && secondsAsMs(path.reduce(memberOf, readJson(body)))
+  const path = format === 'json' ? undefined : chatAdapters[format].retryAfter
+  return path && secondsAsMs(path.reduce(memberOf, parseJson(body)))
 }
 
 function delayInHeader(header: string | string[] | undefined, now: Date): number | undefined {
@@ -47,7 +46,7 @@ function delayInHeader(header: string | string[] | undefined, now: Date): number
   return pauseMs >= 0 ? pauseMs : undefined
 }
 
-/** All three forms of RFC 9110 §5.6.7; the last one names no zone, and is in GMT as the others. */
+/** Parses the three date formats of RFC 9110 §5.6.7. The last one has no time zone and means GMT. */
 function httpDate(text: string): number {
   if (/^[A-Z][a-z]{2,8}, .+ GMT$/.test(text)) return Date.parse(text)
   if (/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/.test(text)) return Date.parse(`${text} GMT`)
@@ -58,11 +57,11 @@ function secondsAsMs(seconds: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined
 }
 
-function readJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Some other server answered, or the body was cut.
+    // The response came from another server, or the body was cut.
     return undefined
   }
 }

@@ -1,5 +1,4 @@
-// Everything that can be told of one recorded event, before it is known who wants to hear it.
-
+// All webhook messages of one recorded event, before endpoints select theirs.
 import { gunzipSync } from 'node:zlib'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { canonicalBody, canonicalChatNotice, canonicalMessages, type EventOf, type Projects } from './canonical.ts'
@@ -19,21 +18,21 @@ export type WebhookMessage = {
   readonly event: string
   readonly mode: 'raw' | 'canonical' | 'legacy'
   readonly provider: string
-  /** The payment that it is logged under; a test is logged under none. */
+  /** The payment in the webhook log; `null` for a test. */
   readonly payment_id: string | null
-  /** The user who may see it in the log; `null` leaves it to administrators. */
+  /** The user who may see it in the log; `null` for administrators only. */
   readonly user_id: string | null
   readonly is_test: boolean
   readonly names: MessageNames
-  /** The body for endpoints that read JSON; `null` when another event tells them. */
+  /** Builds the body for JSON endpoints; `null` when they get their message from another event. */
   readonly json: (() => string) | null
-  /** What people in a chat are told; `null` when another event tells them. */
+  /** The notice for chat services; `null` when they get their message from another event. */
   readonly notice: ChatNotice | null
 }
 
 /**
- * The provider's text goes to raw nodes as soon as it came. Whose payment it is about is known only when it was settled,
- * so that the single list and chats, which show amount and customer, are told then.
+ * A received notification goes to raw JSON endpoints immediately. The legacy list and chat services, which show amount and
+ * customer, get it once it is settled: only then do we know the payment.
  */
 export function messagesOf(event: RecordedDomainEvent, projects: Projects): readonly WebhookMessage[] {
   const canonical = canonicalMessages(event).map((message) => canonicalMessage(message, projects))
@@ -100,24 +99,19 @@ function namesOf(data: Pick<AppliedNotification, 'provider_id' | 'provider_type'
   return { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) }
 }
 
-// A provider's own event, passed on under the provider's own name.
-
 type Received = EventOf<'ProviderEventReceived'>['data']
-/** What a raw message is made of. */
 export type RawSource = Pick<Received, 'provider_id' | 'provider_type' | 'occurred_at' | 'body' | 'body_encoding'> & {
   readonly is_test?: boolean
 }
 
-/** The name on the wire: `<provider>:<native type>`. */
+/** The event name of a raw message: `<provider>:<native type>`. */
 export function rawName({ provider_id, provider_type }: Pick<Received, 'provider_id' | 'provider_type'>): string {
   return `${provider_id}:${provider_type}`
 }
 
 /**
- * The raw payload. The provider's text is put in as it came: parsing and printing it again would turn `0.0` into `0`
- * and round large numbers, and receivers who know the provider's format would see what it never sent. Only half a
- * surrogate pair is replaced: it has no bytes that could be signed or stored. A byte order mark before the text is no
- * part of it.
+ * The raw payload, with the provider's text unchanged: parsing and serialising it again would turn `0.0` into `0` and round
+ * large numbers. We only replace unpaired surrogates, which cannot be encoded, and drop a byte order mark.
  */
 export function rawBody(data: RawSource): string {
   const text = bodyText(data).replace(/^\ufeff/, '')

@@ -1,4 +1,4 @@
-// What was ever stored can be told to everybody: every sample goes through the mapping, to nodes of every mode and format.
+// Maps every golden sample to webhooks for endpoints of every mode and format.
 import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
@@ -6,15 +6,15 @@ import { eventModes } from './endpoints/endpoints.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
 import { endpointSettings, endpointsFrom } from './testing/eventFixtures.ts'
 
-const chats = chatServices.map((format) => ['both', format] as const)
+const chatEndpoints = chatServices.map((format) => ['both', format] as const)
 const endpoints = endpointsFrom(
-  ...[...eventModes.map((mode) => [mode, 'json'] as const), ...chats].map(([mode, format], place) =>
+  ...[...eventModes.map((mode) => [mode, 'json'] as const), ...chatEndpoints].map(([mode, format], place) =>
     endpointSettings(place + 1, mode, { FORMAT: format, URL: `https://example.com/${place}?chat_id=1` }),
   ),
   { EXTERNAL_WEBHOOK_URLS: 'https://example.com/list' },
 )
 
-/** What is told under any of its names; the rest is for ourselves alone. */
+/** The event types that lead to webhooks; all others are internal. */
 const deliveredTypes: readonly string[] = [
   'PaymentAttemptFailed',
   'PaymentCanceled',
@@ -28,27 +28,24 @@ const deliveredTypes: readonly string[] = [
   'WebhookTestRequested',
 ]
 
-t.test(
-  'every sample is told, or told to nobody on purpose; and it is told as it was planned [6.2-all-events]',
-  async (t) => {
-    const told = new Set<string>()
-    for (const { name, event, metadata } of goldenSamples()) {
-      const source = {
-        ...event,
-        id: '0190a000-0000-7000-8000-0000000000ff',
-        stream: 'golden-1',
-        revision: 1n,
-        metadata,
-      }
-      const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
-      for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
-      t.same(
-        messages.map(({ node, event, mode }) => ({ node, event, mode })),
-        plannedDeliveries(event, endpoints),
-        name,
-      )
-      if (messages.length > 0) told.add(event.type)
+t.test('golden samples lead to webhooks exactly for the public event types, as planned [6.2-all-events]', async (t) => {
+  const delivered = new Set<string>()
+  for (const { name, event, metadata } of goldenSamples()) {
+    const source = {
+      ...event,
+      id: '0190a000-0000-7000-8000-0000000000ff',
+      stream: 'golden-1',
+      revision: 1n,
+      metadata,
     }
-    t.same([...told].toSorted(), deliveredTypes)
-  },
-)
+    const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
+    for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
+    t.same(
+      messages.map(({ node, event, mode }) => ({ node, event, mode })),
+      plannedDeliveries(event, endpoints),
+      name,
+    )
+    if (messages.length > 0) delivered.add(event.type)
+  }
+  t.same([...delivered].toSorted(), deliveredTypes)
+})

@@ -14,7 +14,6 @@ import {
 
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }
 const messagesFor = (event: RecordedDomainEvent) => messagesTo(event, list)
-/** The one message. */
 function theMessage(event: RecordedDomainEvent) {
   const [message, ...others] = messagesFor(event)
   if (message === undefined || others.length > 0) throw new Error(`${1 + others.length} messages, or none`)
@@ -22,7 +21,7 @@ function theMessage(event: RecordedDomainEvent) {
 }
 const head = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
 
-t.test('a payment of ours is told with exactly the payload of the interface [6.2-legacy-payload]', async (t) => {
+t.test('a legacy body about our payment is exactly the payload of the interface [6.2-legacy-payload]', async (t) => {
   const message = theMessage(applied({ status: "the provider's own" }))
   t.equal(
     message.body,
@@ -41,7 +40,7 @@ t.test('a payment of ours is told with exactly the payload of the interface [6.2
   })
 })
 
-t.test("a foreign payment carries the provider's id and customer, and belongs to nobody here", async (t) => {
+t.test("a legacy message about a foreign payment has the provider's id and customer, and no user", async (t) => {
   const message = theMessage(unmatched())
   t.equal(
     message.body,
@@ -51,7 +50,7 @@ t.test("a foreign payment carries the provider's id and customer, and belongs to
   t.match(message, { payment_id: 'pi_1', user_id: null })
 })
 
-t.test('what a notification does not say is null', async (t) => {
+t.test('unknown values in a legacy body are null', async (t) => {
   const silent = { amount_cents: null, currency: null, status: null, customer_email: null, object_id: null }
   t.equal(
     theMessage(unmatched({ generic_type: 'customer.updated', ...silent })).body,
@@ -60,7 +59,7 @@ t.test('what a notification does not say is null', async (t) => {
   )
 })
 
-t.test('an intent that only claims to be of a payment of ours is told as a foreign one', async (t) => {
+t.test('a legacy message about an intent that only names our payment reports it as foreign', async (t) => {
   const message = theMessage(applied({ object_id: 'pi_other', amount_cents: 1, is_foreign_intent: true }))
   t.strictSame(JSON.parse(message.body).data, {
     payment_id: 'pi_other',
@@ -72,7 +71,7 @@ t.test('an intent that only claims to be of a payment of ours is told as a forei
   t.match(message, { payment_id: 'pi_other', user_id: null })
 })
 
-t.test('a method of ours is told without a word of whose it is', async (t) => {
+t.test('a legacy message about our payment method does not reveal its owner', async (t) => {
   const message = theMessage(appliedToMethod())
   t.strictSame(JSON.parse(message.body), {
     event: 'payment_method.updated',
@@ -83,27 +82,30 @@ t.test('a method of ours is told without a word of whose it is', async (t) => {
   t.match(message, { payment_id: null, user_id: null })
 })
 
-t.test("a payment's status is in our words, anything else's in the provider's [6.2-legacy-families]", async (t) => {
-  for (const [generic_type, status] of [
-    ['payment_intent.created', 'pending'],
-    ['payment_intent.requires_action', 'pending'],
-    ['payment_intent.processing', 'processing'],
-    ['payment_intent.succeeded', 'succeeded'],
-    ['payment_intent.failed', 'failed'],
-    ['payment_intent.canceled', 'canceled'],
-    ['payment_method.attached', 'x'],
-    ['subscription.deleted', 'x'],
-    ['subscription.trial_will_end', 'x'],
-    ['invoice.payment_failed', 'x'],
-    ['customer.deleted', 'x'],
-  ] as const) {
-    const { event, body } = theMessage(unmatched({ generic_type, status: 'x' }))
-    const { event: name, data } = JSON.parse(body)
-    t.strictSame([event, name, data.status], [generic_type, generic_type, status])
-  }
-})
+t.test(
+  "a legacy message has our status for payments and the provider's for other objects [6.2-legacy-families]",
+  async (t) => {
+    for (const [generic_type, status] of [
+      ['payment_intent.created', 'pending'],
+      ['payment_intent.requires_action', 'pending'],
+      ['payment_intent.processing', 'processing'],
+      ['payment_intent.succeeded', 'succeeded'],
+      ['payment_intent.failed', 'failed'],
+      ['payment_intent.canceled', 'canceled'],
+      ['payment_method.attached', 'x'],
+      ['subscription.deleted', 'x'],
+      ['subscription.trial_will_end', 'x'],
+      ['invoice.payment_failed', 'x'],
+      ['customer.deleted', 'x'],
+    ] as const) {
+      const { event, body } = theMessage(unmatched({ generic_type, status: 'x' }))
+      const { event: name, data } = JSON.parse(body)
+      t.strictSame([event, name, data.status], [generic_type, generic_type, status])
+    }
+  },
+)
 
-t.test('only what is about a payment has the id of one', async (t) => {
+t.test('only legacy messages about payments and invoices have a payment_id', async (t) => {
   const subscription = {
     subscription_id: 'sub_1',
     current_period_end: null,
@@ -123,38 +125,48 @@ t.test('only what is about a payment has the id of one', async (t) => {
 })
 
 t.test(
-  'only what has a name of the interface is told, once, and only of what the provider said [6.2-legacy-only]',
+  'the legacy list gets only settled notifications with a generic name of the interface [6.2-legacy-only]',
   async (t) => {
-    t.strictSame(messagesFor(received()), [], 'not before it is known whose it is')
-    t.strictSame(messagesFor({ type: 'PaymentSucceeded', data: ourPayment }), [], 'the notification tells it')
+    t.strictSame(messagesFor(received()), [], 'not settled yet')
+    t.strictSame(
+      messagesFor({ type: 'PaymentSucceeded', data: ourPayment }),
+      [],
+      'the notification leads to the message',
+    )
     for (const generic_type of [null, 'payment.succeeded', 'dispute.created', 'constructor', ''])
       for (const event of [unmatched({ generic_type }), applied({ generic_type }), simulated({ generic_type })])
         t.strictSame(messagesFor(event), [], `${generic_type}`)
   },
 )
 
-t.test('patterns choose by the generic name, and with a prefix by the native one [6.2-list-all]', async (t) => {
-  const deleted = unmatched({ provider_type: 'customer.subscription.deleted', generic_type: 'subscription.deleted' })
-  const isTold = (EXTERNAL_WEBHOOK_EVENTS: string) =>
-    messagesTo(deleted, list, { EXTERNAL_WEBHOOK_EVENTS }).length === 1
-  for (const pattern of ['all', 'subscription.*', 'subscription.deleted', 'stripe:*', 'stripe:customer.*'])
-    t.ok(isTold(pattern), pattern)
-  for (const pattern of ['customer.*', 'customer.subscription.deleted', 'paypal:*', 'stripe:subscription.*'])
-    t.notOk(isTold(pattern), pattern)
-})
+t.test(
+  'patterns of the legacy list match generic names, and native ones with a provider prefix [6.2-list-all]',
+  async (t) => {
+    const deleted = unmatched({ provider_type: 'customer.subscription.deleted', generic_type: 'subscription.deleted' })
+    const isSent = (EXTERNAL_WEBHOOK_EVENTS: string) =>
+      messagesTo(deleted, list, { EXTERNAL_WEBHOOK_EVENTS }).length === 1
+    for (const pattern of ['all', 'subscription.*', 'subscription.deleted', 'stripe:*', 'stripe:customer.*'])
+      t.ok(isSent(pattern), pattern)
+    for (const pattern of ['customer.*', 'customer.subscription.deleted', 'paypal:*', 'stripe:subscription.*'])
+      t.notOk(isSent(pattern), pattern)
+  },
+)
 
-t.test('tests and simulations say so at the top, and belong to whoever asked', async (t) => {
-  const test = theMessage(tested())
-  t.equal(
-    test.body,
-    '{"event":"payment_intent.succeeded","provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z",' +
-      '"data":{"payment_id":"pi_1","amount":2200,"currency":"USD","customer_email":"cy@example.com",' +
-      '"status":"succeeded"},"test":true}',
-  )
-  t.match(test, { user_id: 'u7', is_test: true })
-  const simulation = theMessage(simulated())
-  t.match(JSON.parse(simulation.body), { test: true, data: { customer_email: 'bo@example.com' } })
-  t.match(simulation, { user_id: 'u7', is_test: true })
-  t.strictSame(messagesFor(tested({ canonical_name: 'payment.succeeded' })), [], 'a canonical event was asked for')
-  t.strictSame(messagesFor(simulated({ provider_type: null })), [])
-})
+t.test(
+  'legacy messages of tests and simulations have test:true and belong to the user who requested them',
+  async (t) => {
+    const test = theMessage(tested())
+    t.equal(
+      test.body,
+      '{"event":"payment_intent.succeeded","provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z",' +
+        '"data":{"payment_id":"pi_1","amount":2200,"currency":"USD","customer_email":"cy@example.com",' +
+        '"status":"succeeded"},"test":true}',
+    )
+    t.match(test, { user_id: 'u7', is_test: true })
+    const simulation = theMessage(simulated())
+    t.match(JSON.parse(simulation.body), { test: true, data: { customer_email: 'bo@example.com' } })
+    t.match(simulation, { user_id: 'u7', is_test: true })
+    t.strictSame(messagesFor(tested({ canonical_name: 'payment.succeeded' })), [], 'a canonical event was requested')
+    t.strictSame(messagesFor(simulated({ provider_type: null })), [])
+  },
+)

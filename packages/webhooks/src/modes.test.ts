@@ -16,7 +16,7 @@ import {
 } from './testing/eventFixtures.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
-/** A node of each mode that reads JSON, one of each in a chat, and one of each in the single list. */
+/** Endpoints of each mode with JSON, each mode with a chat service, and both formats in the legacy list. */
 const allEndpoints = [
   endpointSettings(1, 'canonical'),
   endpointSettings(2, 'raw'),
@@ -47,15 +47,15 @@ const canonical = (name: string) => [`1 ${name}`, `3 ${name}`, `4 ${name}`, `6 $
 const testRequest = { ...canonicalOnly, canonical_name: 'membership.extended' }
 
 const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]])[] = [
-  ['a payment of ours', succeeded, canonical('payment.succeeded')],
-  ['what came in', received(), [`2 ${intent}`, `3 ${intent}`]],
+  ['our payment', succeeded, canonical('payment.succeeded')],
+  ['a received notification', received(), [`2 ${intent}`, `3 ${intent}`]],
   [
-    'what was about a payment of ours',
+    'a notification about our payment',
     applied(),
     [`5 ${intent}`, `6 ${intent}`, 'legacy-1 payment_intent.succeeded', 'legacy-2 payment_intent.succeeded'],
   ],
   [
-    'what was about a method of ours',
+    'a notification about our payment method',
     appliedToMethod(),
     [
       '5 stripe:payment_method.automatically_updated',
@@ -65,7 +65,7 @@ const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]]
     ],
   ],
   [
-    'what was about nothing of ours',
+    'a foreign notification',
     unmatched(activation),
     [
       ...canonical('subscription.created'),
@@ -77,14 +77,14 @@ const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]]
     ],
   ],
   [
-    'what has no generic name',
+    'a notification without a generic name',
     unmatched({ provider_type: 'charge.refunded', generic_type: null }),
     ['5 stripe:charge.refunded', '6 stripe:charge.refunded'],
   ],
   ...[tested(activation), simulated(activation)].map(
     (event) =>
       [
-        `a notification of ${event.type}`,
+        `a notification by ${event.type}`,
         event,
         [
           ...canonical('subscription.created'),
@@ -99,24 +99,24 @@ const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]]
       ] as const,
   ),
   ...[tested(testRequest), simulated(testRequest)].map(
-    (event) => [`a canonical event of ${event.type}`, event, canonical('membership.extended')] as const,
+    (event) => [`a canonical event by ${event.type}`, event, canonical('membership.extended')] as const,
   ),
 ]
 
 for (const [kind, event, expected] of kinds)
-  t.test(`each kind of node is told of ${kind} by its mode, once [6.2-modes]`, async (t) => {
+  t.test(`endpoints of every mode and format get ${kind} once, as their mode requires [6.2-modes]`, async (t) => {
     const messages = messagesTo(event, ...allEndpoints)
     t.strictSame(messages.map(({ node, event: name }) => `${node} ${name}`).sort(), [...expected].sort())
     t.strictSame(
       plannedDeliveries(event, endpointsFrom(...allEndpoints)),
       messages.map(({ node, event: name, mode }) => ({ node, event: name, mode })),
     )
-    t.equal(new Set(messages.map(({ id }) => id)).size, expected.length, 'each message has an id of its own')
+    t.equal(new Set(messages.map(({ id }) => id)).size, expected.length, 'the ids are distinct')
     for (const { node, mode, event: name } of messages)
       t.equal(mode, node.startsWith('legacy') ? 'legacy' : name.includes(':') ? 'raw' : 'canonical')
   })
 
-t.test('patterns choose in every mode, by the names that the mode has [6.2-patterns-modes]', async (t) => {
+t.test("patterns select messages in every mode by that mode's names [6.2-patterns-modes]", async (t) => {
   const table: readonly (readonly [RecordedDomainEvent, string, string, readonly string[]])[] = [
     [succeeded, 'canonical', 'payment.*', ['payment.succeeded']],
     [succeeded, 'canonical', 'payment.failed', []],
@@ -146,7 +146,7 @@ t.test('patterns choose in every mode, by the names that the mode has [6.2-patte
     )
 })
 
-t.test('each of the two configurations keeps to its own patterns and bodies [9-both]', async (t) => {
+t.test('numbered endpoints and the legacy list use their own patterns and bodies [9-both]', async (t) => {
   const messages = messagesTo(
     unmatched(activation),
     endpointSettings(1, 'canonical', { EVENTS: 'membership.*' }),

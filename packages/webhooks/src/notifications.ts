@@ -1,34 +1,34 @@
-// What was heard from a provider, under the provider's names: for the single list of endpoints, and for people in a chat.
+// Settled provider notifications as messages for the legacy list and for chat services.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { EventOf } from './canonical.ts'
 import type { ChatNotice } from './chat/chatMessage.ts'
 import { invoiceId, type Unmatched } from './unmatched.ts'
 
-/** A notification after it was settled: only then is it known whose payment it is about. */
+/** A settled notification: we now know which payment it is about. */
 export type AppliedNotification = {
   readonly provider_id: string
-  /** The provider's own name of the type. */
+  /** The provider's name of the type. */
   readonly provider_type: string
-  /** The name of interface section 6.1, where there is one. */
+  /** The name in interface section 6.1, if any. */
   readonly generic_type: string | null
   readonly occurred_at: string
-  /** Ours, or the provider's id of a payment that is not. */
+  /** Our payment id, or the provider's id of a foreign payment. */
   readonly payment_id: string | null
   readonly amount_cents: number | null
   readonly currency: string | null
-  /** In the provider's words. */
+  /** The provider's status. */
   readonly status: string | null
   readonly customer_id: string | null
   readonly customer_email: string | null
   /** The user who may see it in the log. */
   readonly owner: string | null
-  /** The provider's own text, where nobody was told of it before. */
+  /** The provider's text; `null` if it was already sent when it was received. */
   readonly body: string | null
   readonly is_test: boolean
 }
 
-/** @returns nothing for an event that is not the end of a notification */
+/** @returns undefined for an event that does not settle a notification */
 export function appliedNotification(event: RecordedDomainEvent): AppliedNotification | undefined {
   switch (event.type) {
     case 'ProviderEventApplied':
@@ -38,7 +38,7 @@ export function appliedNotification(event: RecordedDomainEvent): AppliedNotifica
     case 'ProviderEventUnmatched':
       return { ...event.data, payment_id: externalPaymentId(event.data), owner: null, ...realNotification }
     case 'WebhookTestRequested':
-      // It is about the user who asked.
+      // A test is about the user who requested it.
       return testNotification(event.data, { id: event.data.requested_by.id, email: event.data.requested_by.email })
     case 'WebhookSimulationRequested':
       return testNotification(event.data, { id: event.data.customer_id, email: event.data.customer_email })
@@ -47,18 +47,18 @@ export function appliedNotification(event: RecordedDomainEvent): AppliedNotifica
   }
 }
 
-/** It is real, and its text was told of when it came. */
+/** A real notification, whose text was sent when it was received. */
 const realNotification = { body: null, is_test: false } as const
 
 function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotification {
   const { payer, is_foreign_intent } = data
   const nobody = { customer_id: null, customer_email: null, owner: null, ...realNotification }
-  // Whoever made that intent wrote our payment's id into it, and must not be believed to have paid ours.
+  // The intent only contains our payment's id, so it must not be reported as that payment.
   if (is_foreign_intent) return { ...data, ...nobody, payment_id: externalPaymentId(data) }
   return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...realNotification }
 }
 
-/** Whose the method is nobody is told who does not know it already. */
+/** Contains nothing about the owner of the method. */
 function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): AppliedNotification {
   const { provider_id, provider_type, generic_type, occurred_at } = data
   const unknown = { payment_id: null, amount_cents: null, currency: null, status: null }
@@ -68,7 +68,7 @@ function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']):
 
 type Customer = { readonly id: string | null; readonly email: string | null }
 
-/** @returns nothing where a canonical message was asked for, which is no notification */
+/** @returns undefined when a canonical message was requested instead of a notification */
 function testNotification(data: WebhookTestFacts, { id, email }: Customer): AppliedNotification | undefined {
   const { provider_type, requested_by } = data
   if (data.canonical_name !== null || provider_type === null) return undefined
@@ -77,14 +77,14 @@ function testNotification(data: WebhookTestFacts, { id, email }: Customer): Appl
   return { ...data, provider_type, payment_id, ...requested }
 }
 
-/** The provider's id of a payment, if it is about one. */
+/** The provider's id of the payment, if the notification is about one. */
 function externalPaymentId(data: Pick<Unmatched, 'generic_type' | 'object_id' | 'subscription'>): string | null {
   const [family] = (data.generic_type ?? '').split('.')
   if (family === 'payment_intent') return data.object_id
   return family === 'invoice' ? invoiceId(data) : null
 }
 
-/** What a person in a chat is told of it, under the name and with the status of the mode. */
+/** The chat notice of a notification. @param options name and status, which differ by mode */
 export function chatNotice(
   notification: AppliedNotification,
   { event, status }: { readonly event: string; readonly status: string | null },
@@ -104,9 +104,7 @@ export function chatNotice(
   }
 }
 
-// Messages of the single list of endpoints: the provider's events under their generic names, as interface §6.2 has them.
-
-/** The families that the interface offers. */
+/** The families of generic names that interface §6.2 defines for the legacy list. */
 const families: ReadonlySet<string> = new Set([
   'payment_intent',
   'payment_method',
@@ -115,7 +113,7 @@ const families: ReadonlySet<string> = new Set([
   'customer',
 ])
 
-/** What becomes of a payment is said in our words, whatever the provider calls it. */
+/** The status of a payment is ours instead of the provider's. */
 const paymentStatuses: ReadonlyMap<string, string> = new Map([
   ['payment_intent.created', 'pending'],
   ['payment_intent.requires_action', 'pending'],
@@ -125,13 +123,13 @@ const paymentStatuses: ReadonlyMap<string, string> = new Map([
   ['payment_intent.canceled', 'canceled'],
 ])
 
-/** Whether a name, or a pattern, is of a family that the single list offers. */
+/** Whether a name or pattern belongs to a family of the legacy list. */
 export function isLegacyFamily(name: string): boolean {
   const [family = ''] = name.split('.')
   return families.has(family)
 }
 
-/** @returns nothing for what has no name that the single list offers */
+/** @returns the generic name, or undefined if the legacy list does not have it */
 export function legacyName({ generic_type }: AppliedNotification): string | undefined {
   return generic_type !== null && isLegacyFamily(generic_type) ? generic_type : undefined
 }

@@ -17,7 +17,7 @@ const canonical = endpointSettings(1, 'canonical')
 const options = { projectId: 'shop', projectIds: [] }
 const names = (event: RecordedDomainEvent) => messagesTo(event, canonical).map((message) => message.event)
 
-t.test('a message says for which node it is, what it came of, and whom it is about', async (t) => {
+t.test('a webhook has its endpoint, its source event and its user', async (t) => {
   const [message, ...more] = outboundMessages(
     recorded({ type: 'PaymentSucceeded', data: ourPayment }, `payment-${payment_id}`),
     endpointsFrom(canonical),
@@ -39,15 +39,14 @@ t.test('a message says for which node it is, what it came of, and whom it is abo
   })
 })
 
-t.test('a message about an anonymous payer is about no user', async (t) => {
+t.test('a webhook about an anonymous payer has no user', async (t) => {
   const payer = { id: null, type: 'guest', email: null }
   const [message] = messagesTo({ type: 'PaymentCanceled', data: { ...ourPayment, payer, reason: null } }, canonical)
   t.equal(message?.user_id, null)
 })
 
 /**
- * Events of payments and of what surrounds them that are told to nobody in canonical messages; golden.test.ts has all
- * types.
+ * Events of payments and related streams without canonical messages; golden.test.ts covers all types.
  */
 const silent: readonly RecordedDomainEvent[] = [
   {
@@ -108,17 +107,20 @@ const silent: readonly RecordedDomainEvent[] = [
   { type: 'GuestTokenSeen', data: { guest_email: 'a@example.com', occurred_at } },
 ]
 
-t.test('every event of a payment is told under its name, or to nobody [6.2-created]', async (t) => {
-  const failed = { ...ourPayment, failure_code: 'card_declined', failure_message: 'no', refusal: null }
-  const intent = { ...ourPayment, provider_intent_id: 'pi', client_secret: null, attempt: 1 }
-  t.strictSame(names({ type: 'ProviderIntentCreated', data: intent }), ['payment.created'])
-  t.strictSame(names({ type: 'PaymentSucceeded', data: ourPayment }), ['payment.succeeded'])
-  t.strictSame(names({ type: 'PaymentAttemptFailed', data: failed }), ['payment.failed'])
-  t.strictSame(names({ type: 'PaymentCanceled', data: { ...ourPayment, reason: null } }), ['payment.failed'])
-  for (const event of silent) t.strictSame(names(event), [], event.type)
-})
+t.test(
+  'payment events lead to the specified canonical messages, and internal ones to none [6.2-created]',
+  async (t) => {
+    const failed = { ...ourPayment, failure_code: 'card_declined', failure_message: 'no', refusal: null }
+    const intent = { ...ourPayment, provider_intent_id: 'pi', client_secret: null, attempt: 1 }
+    t.strictSame(names({ type: 'ProviderIntentCreated', data: intent }), ['payment.created'])
+    t.strictSame(names({ type: 'PaymentSucceeded', data: ourPayment }), ['payment.succeeded'])
+    t.strictSame(names({ type: 'PaymentAttemptFailed', data: failed }), ['payment.failed'])
+    t.strictSame(names({ type: 'PaymentCanceled', data: { ...ourPayment, reason: null } }), ['payment.failed'])
+    for (const event of silent) t.strictSame(names(event), [], event.type)
+  },
+)
 
-t.test("a raw node gets the provider's own event to the byte, under the provider's name", async (t) => {
+t.test("a raw endpoint gets the provider's event byte for byte, with the provider's name", async (t) => {
   const body = '{"id":"evt_1", "amount": 300.00, "big": 12345678901234567890}'
   const [message] = messagesTo(received({ body }), endpointSettings(1, 'raw'))
   t.match(message, { event: 'stripe:payment_intent.succeeded', mode: 'raw', payment_id: null, user_id: null })
@@ -131,24 +133,24 @@ t.test("a raw node gets the provider's own event to the byte, under the provider
   })
 })
 
-t.test('nodes get what their mode and patterns ask for', async (t) => {
-  const nodes = [
+t.test('endpoints receive only messages that match their mode and patterns', async (t) => {
+  const endpoints = [
     endpointSettings(1, 'canonical', { EVENTS: 'payment.failed' }),
     endpointSettings(2, 'canonical', { EVENTS: 'payment.*' }),
     endpointSettings(3, 'raw', { EVENTS: 'payment_intent.*' }),
     endpointSettings(4, 'both', { EVENTS: 'payment.succeeded,stripe:*' }),
     endpointSettings(5, 'raw', { EVENTS: 'customer.*' }),
   ]
-  const told = (event: RecordedDomainEvent) =>
-    messagesTo(event, ...nodes).map((message) => `${message.node} ${message.event}`)
-  t.strictSame(told({ type: 'PaymentSucceeded', data: ourPayment }), ['2 payment.succeeded', '4 payment.succeeded'])
-  t.strictSame(told(received()), ['3 stripe:payment_intent.succeeded', '4 stripe:payment_intent.succeeded'])
+  const sent = (event: RecordedDomainEvent) =>
+    messagesTo(event, ...endpoints).map((message) => `${message.node} ${message.event}`)
+  t.strictSame(sent({ type: 'PaymentSucceeded', data: ourPayment }), ['2 payment.succeeded', '4 payment.succeeded'])
+  t.strictSame(sent(received()), ['3 stripe:payment_intent.succeeded', '4 stripe:payment_intent.succeeded'])
 })
 
-t.test('an id depends on stream, revision, name and node, and on nothing else [10.4-ids]', async (t) => {
+t.test('a webhook id depends only on stream, revision, name and endpoint [10.4-ids]', async (t) => {
   const event = recorded({ type: 'PaymentSucceeded', data: ourPayment })
-  const nodes = endpointsFrom(canonical, endpointSettings(2, 'canonical'))
-  const ids = (source: SourceEvent) => outboundMessages(source, nodes, options).map(({ id }) => id)
+  const endpoints = endpointsFrom(canonical, endpointSettings(2, 'canonical'))
+  const ids = (source: SourceEvent) => outboundMessages(source, endpoints, options).map(({ id }) => id)
   t.strictSame(ids(event), ids({ ...event, id: 'other', metadata: { ...event.metadata, correlationId: 'other' } }))
   const all = [event, { ...event, revision: 4n }, { ...event, stream: 'payment-other' }].flatMap(ids)
   t.equal(new Set(all).size, 6)

@@ -1,4 +1,4 @@
-// From one recorded event to the messages that each node gets of it: the only exit for events.
+// Maps a recorded event to the webhooks of all endpoints. Events leave Paylog only through here.
 import type { EventMetadata } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { PlannedDelivery } from '@paylog/domain/webhookTest'
@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from './endpoints/endpoints.ts'
 import { matchesPattern } from './endpoints/patterns.ts'
 import { messagesOf, type WebhookMessage } from './eventMessages.ts'
 
-/** A recorded event as the log hands it out. */
+/** A recorded event as read from the log. */
 export type SourceEvent = RecordedDomainEvent & {
   readonly id: string
   readonly stream: string
@@ -17,27 +17,28 @@ export type SourceEvent = RecordedDomainEvent & {
   readonly metadata: EventMetadata
 }
 
-/** One message for one node, complete and final. */
+/** One webhook for one endpoint. */
 export type Outbound = Omit<WebhookMessage, 'names' | 'json' | 'notice'> & {
-  /** The `webhook-id`: the same for the same event, name and node, however often the log is read. */
+  /** The `webhook-id`: always the same for the same event, name and endpoint. */
   readonly id: string
+  /** The endpoint's name. */
   readonly node: string
-  /** The exact text that is signed and sent. JSON that is well-formed Unicode, so it holds no NUL either. */
+  /** The exact text that is signed and sent: JSON, well-formed Unicode, without NUL. */
   readonly body: string
   readonly source_stream: string
   readonly source_revision: bigint
   readonly source_event_id: string
   readonly correlation_id: string
   readonly causation_id: string
-  /** Where the trace of the event goes on; absent when nobody traces it. */
+  /** The trace context of the event; absent without tracing. */
   readonly traceparent?: string
 }
 
 const namespace = '5f2b6a52-6f5e-4c0b-9a3a-6c1f5b0c7d11'
 
 /**
- * Everything that the nodes are to be told of an event, by their modes and patterns. Pure: the same event and nodes
- * always give the same messages with the same ids.
+ * The webhooks of an event for all endpoints, by their modes and patterns. Pure: the same event and endpoints always give the
+ * same webhooks with the same ids.
  */
 export function outboundMessages(
   event: SourceEvent,
@@ -45,36 +46,42 @@ export function outboundMessages(
   projects: Projects,
 ): Outbound[] {
   return messagesOf(event, projects).flatMap((eventMessage) => {
-    // The JSON is the same for all its receivers, and long.
+    // All endpoints share the JSON, which may be long, so we build it once.
     const message = { ...eventMessage, json: eventMessage.json && once(eventMessage.json) }
-    return receiversOf(message, endpoints).map(({ node, write }) => toOutbound(event, message, node.name, write()))
+    return receiversOf(message, endpoints).map(({ endpoint, write }) =>
+      toOutbound(event, message, endpoint.name, write()),
+    )
   })
 }
 
-/** Which nodes would be told of an event, and by which names. Pure, as the mapping itself. */
+/** The deliveries that an event would lead to, without their bodies. Pure. */
 export function plannedDeliveries(
   event: RecordedDomainEvent,
   endpoints: readonly WebhookEndpoint[],
 ): PlannedDelivery[] {
   return messagesOf(event, { projectId: '', projectIds: [] }).flatMap((message) =>
-    receiversOf(message, endpoints).map(({ node }) => ({ node: node.name, event: message.event, mode: message.mode })),
+    receiversOf(message, endpoints).map(({ endpoint }) => ({
+      node: endpoint.name,
+      event: message.event,
+      mode: message.mode,
+    })),
   )
 }
 
-/** The nodes that want a message, and what writes its body for each. */
+/** The endpoints that receive a message, each with a function that builds its body. */
 function receiversOf(message: WebhookMessage, endpoints: readonly WebhookEndpoint[]) {
-  return endpoints.flatMap((node) => {
-    const write = wants(node, message) ? writerFor(node, message) : null
-    return write === null ? [] : [{ node, write }]
+  return endpoints.flatMap((endpoint) => {
+    const write = accepts(endpoint, message) ? writerFor(endpoint, message) : null
+    return write === null ? [] : [{ endpoint, write }]
   })
 }
 
-function wants({ mode, patterns }: WebhookEndpoint, message: WebhookMessage): boolean {
+function accepts({ mode, patterns }: WebhookEndpoint, message: WebhookMessage): boolean {
   const isMode = mode === message.mode || (mode === 'both' && message.mode !== 'legacy')
   return isMode && patterns.some((pattern) => matchesPattern(pattern, message.names))
 }
 
-/** @returns `null` when nodes of this format are told by another event */
+/** @returns `null` when endpoints of this format get their message from another event */
 function writerFor({ format, url }: WebhookEndpoint, { json, notice }: WebhookMessage): (() => string) | null {
   if (format === 'json') return json
   return notice && (() => chatBody(format, notice, new URL(url)))

@@ -74,7 +74,9 @@ const event: fc.Arbitrary<RecordedDomainEvent> = fc.oneof(
   fc.tuple(names, fc.json()).map(([name, body]) => received({ ...name, body })),
   fc
     .tuple(names, subject, fc.boolean())
-    .map(([name, facts, isClaim]) => applied({ ...name, ...facts, ...(isClaim ? { is_foreign_intent: true } : {}) })),
+    .map(([name, facts, isForeign]) =>
+      applied({ ...name, ...facts, ...(isForeign ? { is_foreign_intent: true } : {}) }),
+    ),
   fc.constant(appliedToMethod()),
   about.map(unmatched),
   testRequests.map(tested),
@@ -107,8 +109,8 @@ const endpoint = fc.record({
 })
 const settings: fc.Arbitrary<Settings> = fc
   .tuple(fc.array(endpoint, { maxLength: 4 }), maybe(patterns))
-  .map(([nodes, list]) => {
-    const variables = nodes.flatMap((own, index) =>
+  .map(([endpoints, list]) => {
+    const variables = endpoints.flatMap((own, index) =>
       Object.entries({ ENABLED: 'true', URL: `https://example.com/${index}?chat_id=-1`, ...own }).map(
         ([suffix, value]) => [`WEBHOOK_${index + 1}_${suffix}`, value] as const,
       ),
@@ -124,13 +126,13 @@ const endpointsOf = (env: Settings) => {
   return endpoints
 }
 
-t.test('what is planned is what goes out', async () => {
+t.test('plannedDeliveries matches outboundMessages for random events and endpoints', async () => {
   fc.assert(
-    fc.property(event, settings, (told, env) => {
-      const nodes = endpointsOf(env)
-      const sent = outboundMessages(recorded(told), nodes, options)
+    fc.property(event, settings, (source, env) => {
+      const endpoints = endpointsOf(env)
+      const sent = outboundMessages(recorded(source), endpoints, options)
       assert.deepEqual(
-        plannedDeliveries(told, nodes),
+        plannedDeliveries(source, endpoints),
         sent.map(({ node: name, event: sentAs, mode }) => ({ node: name, event: sentAs, mode })),
       )
     }),
@@ -138,25 +140,25 @@ t.test('what is planned is what goes out', async () => {
   )
 })
 
-t.test('mapping again gives the same messages, and no two of them share an id', async () => {
+t.test('mapping a random event twice gives the same webhooks, with distinct ids', async () => {
   fc.assert(
-    fc.property(event, settings, (told, env) => {
-      const sent = outboundMessages(recorded(told), endpointsOf(env), options)
-      assert.deepEqual(outboundMessages(recorded(told), endpointsOf(env), options), sent)
+    fc.property(event, settings, (source, env) => {
+      const sent = outboundMessages(recorded(source), endpointsOf(env), options)
+      assert.deepEqual(outboundMessages(recorded(source), endpointsOf(env), options), sent)
       assert.equal(new Set(sent.map(({ id }) => id)).size, sent.length)
     }),
     { numRuns: 200 },
   )
 })
 
-t.test('a node is told the same, whatever other nodes there are', async () => {
+t.test('the webhooks for an endpoint do not depend on other endpoints', async () => {
   fc.assert(
-    fc.property(event, settings, (told, env) => {
-      const nodes = endpointsOf(env)
-      const sent = outboundMessages(recorded(told), nodes, options)
-      for (const each of nodes)
+    fc.property(event, settings, (source, env) => {
+      const endpoints = endpointsOf(env)
+      const sent = outboundMessages(recorded(source), endpoints, options)
+      for (const each of endpoints)
         assert.deepEqual(
-          outboundMessages(recorded(told), [each], options),
+          outboundMessages(recorded(source), [each], options),
           sent.filter(({ node: name }) => name === each.name),
         )
     }),
@@ -164,23 +166,24 @@ t.test('a node is told the same, whatever other nodes there are', async () => {
   )
 })
 
-t.test(
-  'every body is JSON that can be signed and stored, and says by which name and whether it is a test',
-  async () => {
-    fc.assert(
-      fc.property(event, settings, (told, env) => {
-        const nodes = endpointsOf(env)
-        const isTest = told.type === 'WebhookTestRequested' || told.type === 'WebhookSimulationRequested'
-        for (const { node: name, body, event: sentAs, is_test } of outboundMessages(recorded(told), nodes, options)) {
-          assert.ok(body.isWellFormed() && !body.includes('\0'))
-          const parsed = JSON.parse(body)
-          assert.equal(is_test, isTest)
-          if (nodes.find((each) => each.name === name)?.format !== 'json') continue
-          assert.equal(parsed.event, sentAs)
-          assert.equal(parsed.test, isTest ? true : undefined)
-        }
-      }),
-      { numRuns: 300 },
-    )
-  },
-)
+t.test('every body of a random event is well-formed JSON with its event name and test flag', async () => {
+  fc.assert(
+    fc.property(event, settings, (source, env) => {
+      const endpoints = endpointsOf(env)
+      const isTest = source.type === 'WebhookTestRequested' || source.type === 'WebhookSimulationRequested'
+      for (const { node: name, body, event: sentAs, is_test } of outboundMessages(
+        recorded(source),
+        endpoints,
+        options,
+      )) {
+        assert.ok(body.isWellFormed() && !body.includes('\0'))
+        const parsed = JSON.parse(body)
+        assert.equal(is_test, isTest)
+        if (endpoints.find((each) => each.name === name)?.format !== 'json') continue
+        assert.equal(parsed.event, sentAs)
+        assert.equal(parsed.test, isTest ? true : undefined)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

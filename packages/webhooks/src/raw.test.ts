@@ -14,7 +14,7 @@ const received = (body: string, native: { readonly provider_id?: string; readonl
   ...native,
 })
 
-/** Bodies that would not survive being parsed and printed again. */
+/** Bodies that parsing and serialising would change. */
 const events = [
   [
     'stripe',
@@ -36,34 +36,37 @@ const events = [
   ],
 ] as const
 
-t.test("every provider's own event is passed on to the byte, under the provider's name [6.2-raw-names]", async (t) => {
-  for (const [provider_id, provider_type, body] of events) {
-    const data = received(body, { provider_id, provider_type })
-    const name = `${provider_id}:${provider_type}`
-    t.equal(rawName(data), name)
-    const head = `{"event":"${name}","provider":"${provider_id}","timestamp":"${occurred_at}","data":`
-    t.equal(rawBody(data), `${head}${body}}`)
-    t.same(JSON.parse(rawBody(data)).data, JSON.parse(body))
-  }
-})
+t.test(
+  "a raw body contains each provider's event byte for byte, with the provider's name [6.2-raw-names]",
+  async (t) => {
+    for (const [provider_id, provider_type, body] of events) {
+      const data = received(body, { provider_id, provider_type })
+      const name = `${provider_id}:${provider_type}`
+      t.equal(rawName(data), name)
+      const head = `{"event":"${name}","provider":"${provider_id}","timestamp":"${occurred_at}","data":`
+      t.equal(rawBody(data), `${head}${body}}`)
+      t.same(JSON.parse(rawBody(data)).data, JSON.parse(body))
+    }
+  },
+)
 
-t.test('a notification that is kept compressed is told as it was sent', async (t) => {
+t.test('a raw body contains the original text of a compressed notification', async (t) => {
   for (const [, , body] of events) {
     const compressed = { ...received(gzipSync(body).toString('base64')), body_encoding: 'gzip' as const }
     t.equal(rawBody(compressed), rawBody(received(body)))
   }
 })
 
-t.test('a byte order mark is no part of the event', async (t) => {
+t.test('a raw body does not contain a byte order mark', async (t) => {
   t.equal(rawBody(received('\ufeff{"a":1.0}')), rawBody(received('{"a":1.0}')))
 })
 
-t.test('a notification that is no JSON is still passed on as valid JSON', async (t) => {
+t.test('a notification that is not JSON is sent as a JSON string', async (t) => {
   for (const text of ['a=1&b="2"', '', '{"half":', '\ufeff'])
     t.equal(JSON.parse(rawBody(received(text))).data, text.replace('\ufeff', ''))
 })
 
-t.test('a body is always text that can be signed and stored', async (t) => {
+t.test('a raw body is well-formed JSON without NUL for any notification text', async (t) => {
   for (const text of ['{"a":"\ud800"}', '\ud800', '{"a":"\0"}', '\0{}', '{"\udc00":[]}']) {
     const body = rawBody(received(text))
     t.ok(body.isWellFormed(), JSON.stringify(text))

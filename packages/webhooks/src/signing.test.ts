@@ -12,7 +12,7 @@ const published = {
 }
 const otherSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-t.test('signs the published vector as the specification does', async (t) => {
+t.test("webhookHeaders signs the specification's example as published", async (t) => {
   t.strictSame(webhookHeaders({ ...published, secrets: [published.secret] }), {
     'webhook-id': published.id,
     'webhook-timestamp': '1614265330',
@@ -20,12 +20,12 @@ t.test('signs the published vector as the specification does', async (t) => {
   })
 })
 
-t.test('takes a secret with and without its prefix', async (t) => {
+t.test('a signing secret works with and without its prefix', async (t) => {
   const bare = published.secret.replace('whsec_', '')
   t.equal(webhookHeaders({ ...published, secrets: [bare] })['webhook-signature'], published.signature)
 })
 
-t.test('signs with every secret during a rotation, so that each holder can verify [10.4-signing]', async (t) => {
+t.test('a webhook is signed with every secret, and each one verifies it [10.4-signing]', async (t) => {
   const message = { id: 'a1', at: new Date(), body: '{"event":"payment.succeeded","amount":1}' }
   const headers = webhookHeaders({ ...message, secrets: [published.secret, otherSecret] })
   t.strictSame(new Webhook(published.secret).verify(message.body, headers), JSON.parse(message.body))
@@ -33,18 +33,18 @@ t.test('signs with every secret during a rotation, so that each holder can verif
   t.throws(() => new Webhook(otherSecret).verify(`${message.body} `, headers), /No matching signature/)
 })
 
-t.test('signs every attempt with its own timestamp', async (t) => {
+t.test('each delivery attempt is signed with its own timestamp', async (t) => {
   const later = new Date(published.at.getTime() + 20_000)
   const headers = webhookHeaders({ ...published, at: later, secrets: [published.secret] })
   t.equal(headers['webhook-timestamp'], '1614265350')
   t.not(headers['webhook-signature'], published.signature)
 })
 
-t.test('sends no signature without a secret', async (t) => {
+t.test('a webhook without a secret has no signature', async (t) => {
   t.strictSame(Object.keys(webhookHeaders({ ...published, secrets: [] })), ['webhook-id', 'webhook-timestamp'])
 })
 
-t.test('a secret has from 24 to 64 bytes', async (t) => {
+t.test('a signing secret must have 24 to 64 bytes', async (t) => {
   const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes).toString('base64')}`
   for (const bytes of [24, 64]) t.equal(signingKey(secretOf(bytes))?.length, bytes)
   const oneMissing = Buffer.alloc(27).toString('base64').slice(0, -3)
@@ -53,7 +53,7 @@ t.test('a secret has from 24 to 64 bytes', async (t) => {
   t.throws(() => webhookHeaders({ ...published, secrets: ['whsec_short'] }), /24 to 64 bytes/)
 })
 
-t.test('an attempt of a test has the header webhook-test, and a real one does not', async (t) => {
+t.test('a test has the header webhook-test, and a real webhook does not', async (t) => {
   t.equal(webhookHeaders({ ...published, secrets: [], isTest: true })['webhook-test'], 'true')
   t.notOk('webhook-test' in webhookHeaders({ ...published, secrets: [], isTest: false }))
 })

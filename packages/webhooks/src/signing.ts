@@ -6,13 +6,13 @@ const minKeyBytes = 24
 const maxKeyBytes = 64
 
 /**
- * The HMAC key behind a secret: base64 after the prefix `whsec_`, which may be missing, of 24 to 64 bytes as the
- * specification says. `undefined` when the text is no such secret.
+ * Decodes a secret: base64 of 24 to 64 bytes, with or without the prefix `whsec_`. `undefined` when the text is not a valid
+ * secret.
  */
 export function signingKey(secret: string): Buffer | undefined {
   const encoded = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined
-  // One character more than whole groups of four holds nothing: another one is missing.
+  // A single character in the last group of four cannot encode a byte, so the text was cut.
   if (encoded.replace(/=+$/, '').length % 4 === 1) return undefined
   const key = Buffer.from(encoded, 'base64')
   return key.length >= minKeyBytes && key.length <= maxKeyBytes ? key : undefined
@@ -20,17 +20,16 @@ export function signingKey(secret: string): Buffer | undefined {
 
 export type SignedMessage = {
   readonly id: string
-  /** When this attempt is made; every attempt is signed anew, because receivers refuse old timestamps. */
+  /** The time of this attempt. Every attempt has its own signature, because receivers reject old timestamps. */
   readonly at: Date
-  /** The exact text that is sent. */
   readonly body: string
-  /** One signature per secret, so that a receiver can change over at its own pace. Without secrets none is sent. */
+  /** One signature per secret, so that receivers can switch during a rotation. Empty means unsigned. */
   readonly secrets: readonly string[]
-  /** Marks what somebody sends to try endpoints out. The body says so as well, and that is signed. */
+  /** Adds the `webhook-test` header. The body, which is signed, says so too. */
   readonly isTest?: boolean
 }
 
-/** The headers that identify an attempt and, with at least one secret, prove where it comes from. */
+/** The headers of an attempt: id, timestamp and, with at least one secret, signatures. */
 export function webhookHeaders({ id, at, body, secrets, isTest }: SignedMessage): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1_000).toString()
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, ...(isTest && { 'webhook-test': 'true' }) }

@@ -2,12 +2,11 @@ import t from 'tap'
 import { subscriptionNotification, unchangedSubscription, unmatchedMessagesByMode } from './testing/eventFixtures.ts'
 
 const changed = { ...unchangedSubscription, status_changed: true }
-/** What canonical messages say of it. */
+/** The canonical bodies of a foreign notification. */
 const translated = (data: Parameters<typeof unmatchedMessagesByMode>[0]) =>
   unmatchedMessagesByMode(data)
     .filter(({ node }) => node === '1')
     .map(({ body }) => JSON.parse(body))
-/** The one canonical message of it. */
 function theMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
   const [message, ...others] = translated(data)
   if (message === undefined || others.length > 0) throw new Error(`${1 + others.length} messages, or none`)
@@ -17,35 +16,38 @@ function theMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
 const envelope = { provider: 'stripe', timestamp: subscriptionNotification.occurred_at }
 const user = { id: 'cus_1', type: 'customer', email: 'bo@example.com' }
 
-t.test("a foreign payment carries the provider's ids, and is left out when it says no amount", async (t) => {
-  for (const [generic_type, event, status] of [
-    ['payment_intent.created', 'payment.created', 'pending'],
-    ['payment_intent.succeeded', 'payment.succeeded', 'succeeded'],
-    ['payment_intent.failed', 'payment.failed', 'failed'],
-    ['payment_intent.canceled', 'payment.failed', 'canceled'],
-  ] as const) {
-    t.strictSame(translated({ generic_type, status: "the provider's" }), [
-      {
-        event,
-        ...envelope,
-        data: {
-          payment_id: 'obj_1',
-          amount: 500,
-          currency: 'EUR',
-          status,
-          user,
-          project: { id: 'shop' },
-          customer_id: 'cus_1',
+t.test(
+  "a message about a foreign payment has the provider's ids, and there is none without an amount or id",
+  async (t) => {
+    for (const [generic_type, event, status] of [
+      ['payment_intent.created', 'payment.created', 'pending'],
+      ['payment_intent.succeeded', 'payment.succeeded', 'succeeded'],
+      ['payment_intent.failed', 'payment.failed', 'failed'],
+      ['payment_intent.canceled', 'payment.failed', 'canceled'],
+    ] as const) {
+      t.strictSame(translated({ generic_type, status: "the provider's" }), [
+        {
+          event,
+          ...envelope,
+          data: {
+            payment_id: 'obj_1',
+            amount: 500,
+            currency: 'EUR',
+            status,
+            user,
+            project: { id: 'shop' },
+            customer_id: 'cus_1',
+          },
         },
-      },
-    ])
-    for (const silent of [{ amount_cents: null }, { object_id: null }])
-      t.strictSame(translated({ generic_type, ...silent }), [])
-    t.match(theMessage({ generic_type, currency: null }), { event, data: { amount: 500, currency: null } })
-  }
-})
+      ])
+      for (const silent of [{ amount_cents: null }, { object_id: null }])
+        t.strictSame(translated({ generic_type, ...silent }), [])
+      t.match(theMessage({ generic_type, currency: null }), { event, data: { amount: 500, currency: null } })
+    }
+  },
+)
 
-t.test('messages about a subscription say which one, until when it is paid for, and whose', async (t) => {
+t.test('messages about a subscription have its id, its period end and its customer', async (t) => {
   const about = (event: string, status: string) => ({
     event,
     ...envelope,
@@ -61,26 +63,26 @@ t.test('messages about a subscription say which one, until when it is paid for, 
       current_period_end: '2026-02-02T03:04:05.000Z',
     },
   })
-  const told = { object_id: 'sub_1', subscription: changed }
-  t.strictSame(translated({ ...told, generic_type: 'subscription.created', status: 'trialing' }), [
+  const subject = { object_id: 'sub_1', subscription: changed }
+  t.strictSame(translated({ ...subject, generic_type: 'subscription.created', status: 'trialing' }), [
     about('subscription.created', 'trialing'),
     about('membership.activated', 'trialing'),
   ])
-  t.strictSame(translated({ ...told, generic_type: 'subscription.updated', status: 'paused' }), [
+  t.strictSame(translated({ ...subject, generic_type: 'subscription.updated', status: 'paused' }), [
     about('subscription.updated', 'paused'),
     about('membership.pending', 'paused'),
   ])
-  t.strictSame(translated({ ...told, generic_type: 'subscription.deleted', status: 'expired' }), [
+  t.strictSame(translated({ ...subject, generic_type: 'subscription.deleted', status: 'expired' }), [
     about('subscription.cancelled', 'expired'),
     about('membership.cancelled', 'expired'),
   ])
-  t.strictSame(translated({ ...told, generic_type: 'subscription.deleted' }), [
+  t.strictSame(translated({ ...subject, generic_type: 'subscription.deleted' }), [
     about('subscription.cancelled', 'canceled'),
     about('membership.cancelled', 'canceled'),
   ])
 })
 
-t.test('messages about an invoice name it as the payment, and its subscription beside it', async (t) => {
+t.test('messages about an invoice have its id as payment_id, and its subscription', async (t) => {
   for (const generic_type of ['invoice.payment_succeeded', 'invoice.payment_failed']) {
     const message = theMessage({ generic_type, object_id: 'in_1', status: 'open', subscription: unchangedSubscription })
     t.match(message.data, {
@@ -91,16 +93,16 @@ t.test('messages about an invoice name it as the payment, and its subscription b
       current_period_end: '2026-02-02T03:04:05.000Z',
     })
     const withoutInvoice = theMessage({ generic_type, object_id: 'sub_1', subscription: unchangedSubscription })
-    t.match(withoutInvoice.data, { payment_id: null, subscription_id: 'sub_1' }, 'a report on the subscription alone')
+    t.match(withoutInvoice.data, { payment_id: null, subscription_id: 'sub_1' }, 'only the subscription is reported')
   }
 })
 
-t.test('an invoice of no subscription neither extends nor endangers a membership', async (t) => {
+t.test('an invoice without a subscription leads to no membership message', async (t) => {
   for (const generic_type of ['invoice.payment_succeeded', 'invoice.payment_failed'])
     t.strictSame(translated({ generic_type, subscription: { ...changed, subscription_id: null } }), [])
 })
 
-t.test('what is not known is left out', async (t) => {
+t.test('unknown subscription fields are omitted', async (t) => {
   const unknown = { ...changed, subscription_id: null, current_period_end: null }
   const money = { amount_cents: null, currency: null, object_id: null, customer_id: null }
   for (const nothing of [
@@ -115,7 +117,7 @@ t.test('what is not known is left out', async (t) => {
   t.equal(updated.data.subscription_id, 'obj_1')
 })
 
-t.test('a notification that was recorded before its subscription was read still maps', async (t) => {
+t.test('a notification recorded without subscription fields is still mapped', async (t) => {
   for (const generic_type of ['subscription.updated', 'subscription.trial_will_end']) {
     const message = theMessage({ generic_type, status: 'active' })
     t.strictSame(message.data.subscription_id, 'obj_1')
@@ -126,7 +128,7 @@ t.test('a notification that was recorded before its subscription was read still 
   t.notOk('subscription_id' in invoice.data)
 })
 
-t.test('messages about customers name them', async (t) => {
+t.test('messages about a customer have its id', async (t) => {
   const gone = { generic_type: 'customer.deleted', object_id: 'cus_9', customer_id: 'cus_9', status: 'x' }
   t.match(theMessage(gone).data, { payment_id: null, customer_id: 'cus_9', status: 'deleted', user: { id: 'cus_9' } })
   const updated = theMessage({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null })
@@ -134,7 +136,7 @@ t.test('messages about customers name them', async (t) => {
   t.match(theMessage({ generic_type: 'customer.created', object_id: null }).data, { customer_id: 'cus_1' })
 })
 
-t.test('what is not ours belongs to no user of ours', async (t) => {
+t.test('messages about foreign objects belong to no user', async (t) => {
   for (const generic_type of ['payment_intent.succeeded', 'subscription.created', 'customer.created'])
     for (const message of unmatchedMessagesByMode({ generic_type })) t.equal(message.user_id, null)
 })

@@ -1,19 +1,20 @@
-// Providers' notifications about nothing of ours, translated by the generic names of interface §6.1.
+// Canonical messages of notifications about foreign objects, and of tests and simulations, by the generic names of
+// interface §6.1.
 import type { providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { Static } from 'typebox'
 import { type CanonicalMessage, type CanonicalName, canonicalName } from './canonicalNames.ts'
 
-/** What a notification says about something that is not ours. */
+/** The fields of a notification about a foreign object. */
 export type Unmatched = Omit<
   Static<(typeof providerNotificationEvents)['ProviderEventUnmatched']>,
   'provider_event_id' | 'provider_type'
 >
 type Translation = (data: Unmatched) => readonly CanonicalMessage[]
 
-/** The providers' words for a subscription that is being paid for, or is on trial. */
+/** The providers' statuses of a subscription that is paid or on trial. */
 const activeStatuses: ReadonlySet<string> = new Set(['active', 'trialing'])
-/** Their words for one that has stopped and may go on. Not past due: the failed invoice tells that. */
+/** Their statuses of a subscription that has stopped but may continue. Not past due: the failed invoice reports that. */
 const waitingStatuses: ReadonlySet<string> = new Set(['paused', 'suspended', 'unpaid', 'incomplete'])
 
 const rules: Readonly<Record<string, Translation>> = {
@@ -34,7 +35,7 @@ const rules: Readonly<Record<string, Translation>> = {
     subscription(data, 'subscription.cancelled', data.status ?? 'canceled'),
     subscription(data, 'membership.cancelled', data.status ?? 'canceled'),
   ],
-  // The first invoice comes with the subscription, whose own message tells that it is active.
+  // The first invoice comes with the subscription, whose own message already activates the membership.
   'invoice.payment_succeeded': (data) =>
     data.subscription?.is_first_invoice ? [] : invoice(data, 'membership.extended'),
   'invoice.payment_failed': (data) => invoice(data, 'membership.pending'),
@@ -45,21 +46,20 @@ const rules: Readonly<Record<string, Translation>> = {
 const translations: ReadonlyMap<string | null, Translation> = new Map(Object.entries(rules))
 
 /**
- * What a foreign notification means in canonical messages. What has no generic name, or says too little for the
- * payload, is told to raw nodes only: a payment without id or amount. The currency is left open by providers whose accounts
- * have but one.
+ * The canonical messages of a foreign notification. None without a generic name, or for a payment without id or amount.
+ * A missing currency is allowed: some providers have one currency per account and do not name it.
  */
 export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] {
   const isIncomplete = data.object_id === null || data.amount_cents === null
   return isIncomplete && data.generic_type?.startsWith('payment_intent.') ? [] : translatedMessages(data)
 }
 
-/** The same of a notification that may say as little as it likes. */
+/** Like `unmatchedMessages`, but also for incomplete payments. */
 function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
   return translations.get(data.generic_type)?.(data) ?? []
 }
 
-/** The message of a name that was asked for, made of the same facts as those above. */
+/** The message of a requested canonical name. */
 function messageByName(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
   switch (name) {
     case 'payment.created':
@@ -84,12 +84,12 @@ function messageByName(name: CanonicalName, data: Unmatched): readonly Canonical
   }
 }
 
-/** A payment that another system made: the provider's id stands for ours. */
+/** A foreign payment has the provider's id instead of ours. */
 function payment(data: Unmatched, name: CanonicalName, status: string): readonly CanonicalMessage[] {
   return [{ ...message(data, name, status), payment_id: data.object_id, ...customerId(data.customer_id) }]
 }
 
-/** What a subscription's change means for its membership, if the notification itself says that the status changed. */
+/** The membership message for a subscription update, if the notification says that the status changed. */
 function membershipChange(data: Unmatched): readonly CanonicalMessage[] {
   if (!data.subscription?.status_changed) return []
   if (isIn(activeStatuses, data)) return [subscription(data, 'membership.activated', data.status)]
@@ -104,7 +104,7 @@ function subscription(data: Unmatched, name: CanonicalName, status: string | nul
 }
 
 function invoice(data: Unmatched, name: CanonicalName): readonly CanonicalMessage[] {
-  // A provider that says which subscription its invoices are of has others as well, and those extend nothing.
+  // `null` means that the provider reports the subscription of an invoice, and this one has none: it extends nothing.
   return data.subscription?.subscription_id === null ? [] : [invoiceMessage(data, name)]
 }
 
@@ -117,7 +117,7 @@ function invoiceMessage(data: Unmatched, name: CanonicalName): CanonicalMessage 
   }
 }
 
-/** The invoice is the payment that extends or endangers a membership. Some providers report on the subscription alone. */
+/** The id of the invoice; `null` when the provider reports only the subscription. */
 export function invoiceId({ object_id, subscription }: Pick<Unmatched, 'object_id' | 'subscription'>): string | null {
   return object_id === (subscription?.subscription_id ?? null) ? null : object_id
 }
@@ -146,23 +146,21 @@ function message(data: Unmatched, name: CanonicalName, status: string | null): C
     amount: data.amount_cents,
     currency: data.currency,
     status,
-    // The provider's customer, who is no user of ours, hence a type of its own.
+    // The provider's customer, who is not one of our users and has a type of its own.
     user: { id: data.customer_id, type: 'customer', email: data.customer_email },
     project_id: null,
     owner: null,
   }
 }
 
-// Messages that somebody asked for, to try his endpoints out.
-
-/** The canonical messages of a simulated notification: it is about the provider's customer, and about nothing of ours. */
+/** The canonical messages of a simulation, whose user is the provider's customer. */
 export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
   const name = canonicalName(facts.canonical_name)
   const messages = name === undefined ? translated(facts) : messageByName(name, facts)
   return messages.map((message) => ({ ...message, owner: facts.requested_by.id, is_test: true }))
 }
 
-/** The canonical messages of a test, which are about the user who asked for it. */
+/** The canonical messages of a test, whose user is the one who requested it. */
 export function testMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
   return simulationMessages(facts).map((message) => ({ ...message, user: facts.requested_by }))
 }

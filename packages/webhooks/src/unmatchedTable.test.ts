@@ -8,8 +8,8 @@ import {
 } from './testing/eventFixtures.ts'
 
 /**
- * The canonical table for what is not ours: the provider's type, the generic one, the status in the provider's words, what
- * the notification says of a subscription, and the canonical messages. A dash is nothing.
+ * The canonical messages of foreign notifications. Columns: the provider's type, the generic type, the provider's status, the
+ * subscription fields, and the canonical messages. A dash means none.
  */
 const table = {
   stripe: `
@@ -117,7 +117,7 @@ const orNull = (cell = '-') => (cell === '-' ? null : cell)
 
 for (const [provider_id, text] of Object.entries(table))
   t.test(
-    `foreign notifications of ${provider_id} are told by the canonical table, and by their own names [6.2-canonical]`,
+    `foreign notifications from ${provider_id} lead to the canonical and raw messages of the table [6.2-canonical]`,
     async (t) => {
       for (const [provider_type = '', generic, status, subscribed = '-', canonical] of rowsOf(text)) {
         const native = { ...subscriptionNotification, provider_id, provider_type, generic_type: orNull(generic) }
@@ -128,13 +128,13 @@ for (const [provider_id, text] of Object.entries(table))
           ...(subscription && { subscription }),
         })
         const expected = orNull(canonical)?.split(' ') ?? []
-        const story = `${provider_type}, ${status}, ${subscribed} → ${canonical}`
+        const row = `${provider_type}, ${status}, ${subscribed} → ${canonical}`
         t.strictSame(
           messages.map(({ node, mode, event }) => `${node} ${mode} ${event}`),
           expected.flatMap((name) => [`1 canonical ${name}`, `3 canonical ${name}`]),
-          story,
+          row,
         )
-        t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'each message has an id of its own')
+        t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'the ids are distinct')
         const received = { ...native, received_at: subscriptionNotification.occurred_at, body: '{}' }
         const name = `${provider_id}:${provider_type}`
         t.strictSame(
@@ -147,7 +147,7 @@ for (const [provider_id, text] of Object.entries(table))
             ['2', 'raw', name],
             ['3', 'raw', name],
           ],
-          story,
+          row,
         )
       }
     },

@@ -13,31 +13,31 @@ const subscription = {
 }
 const named = (canonical_name: string, more: object = {}) => ({ ...canonicalOnly, canonical_name, ...more })
 
+t.test('a requested canonical event is one message of that name, owned by the user who requested it', async (t) => {
+  for (const name of canonicalNames)
+    for (const event of [tested(named(name)), simulated(named(name))]) {
+      const messages = canonical(event)
+      t.strictSame(
+        messages.map(({ event: sent, user_id, is_test }) => [sent, user_id, is_test]),
+        [[name, 'u7', true]],
+      )
+      t.match(JSON.parse(messages[0]?.body ?? ''), { event: name, test: true })
+    }
+})
+
 t.test(
-  'a canonical event that was asked for is one message of exactly that name, owned by whoever asked',
+  "the user of a test is the one who requested it, and the user of a simulation the provider's customer",
   async (t) => {
-    for (const name of canonicalNames)
-      for (const event of [tested(named(name)), simulated(named(name))]) {
-        const messages = canonical(event)
-        t.strictSame(
-          messages.map(({ event: sent, user_id, is_test }) => [sent, user_id, is_test]),
-          [[name, 'u7', true]],
-        )
-        t.match(JSON.parse(messages[0]?.body ?? ''), { event: name, test: true })
-      }
+    for (const more of [named('membership.extended'), {}]) {
+      for (const { data } of bodiesOf(tested(more)))
+        t.strictSame(data.user, { id: 'u7', type: 'admin', email: 'cy@example.com' })
+      for (const { data } of bodiesOf(simulated(more)))
+        t.strictSame(data.user, { id: 'cus_1', type: 'customer', email: 'bo@example.com' })
+    }
   },
 )
 
-t.test("a test is about the user who asked, a simulation about the provider's customer", async (t) => {
-  for (const more of [named('membership.extended'), {}]) {
-    for (const { data } of bodiesOf(tested(more)))
-      t.strictSame(data.user, { id: 'u7', type: 'admin', email: 'cy@example.com' })
-    for (const { data } of bodiesOf(simulated(more)))
-      t.strictSame(data.user, { id: 'cus_1', type: 'customer', email: 'bo@example.com' })
-  }
-})
-
-t.test('the message is made of the facts as one about something foreign is', async (t) => {
+t.test('a requested canonical message has the fields of a foreign notification', async (t) => {
   const dataOf = (name: string, more: object = {}) => bodiesOf(simulated(named(name, more)))[0]?.data
   const about = { subscription_id: 'sub_1', current_period_end: '2026-02-02T00:00:00.000Z', customer_id: 'cus_1' }
   const table = [
@@ -58,26 +58,23 @@ t.test('the message is made of the facts as one about something foreign is', asy
     t.match(dataOf(name, facts), expected, `${name} ${JSON.stringify(facts)}`)
 })
 
-t.test(
-  'a test without an amount is sent with null in its place, by a canonical name as by a generic one',
-  async (t) => {
-    const silent = { amount_cents: null, currency: null }
-    for (const name of canonicalNames)
-      t.match(bodiesOf(simulated(named(name, silent))), [{ event: name, data: { amount: null, currency: null } }])
-    const generic = simulated({ generic_type: 'payment_intent.succeeded', ...silent })
-    t.match(bodiesOf(generic), [{ event: 'payment.succeeded', data: { amount: null, currency: null }, test: true }])
-  },
-)
-
-t.test('a message of a test belongs to no payment in the log, and that of a payment does', async (t) => {
-  const nodes = [endpointSettings(1, 'both')] as const
-  for (const event of [tested(), simulated(), tested(named('payment.succeeded'))])
-    for (const message of messagesTo(event, ...nodes, { EXTERNAL_WEBHOOK_URLS: 'https://example.com' }))
-      t.hasStrict(message, { payment_id: null, user_id: 'u7', is_test: true }, `${message.mode} ${message.event}`)
-  t.hasStrict(messagesTo(unmatched(), ...nodes)[0], { payment_id: 'pi_1', is_test: false })
+t.test('a test without an amount has a null amount, for canonical and generic names', async (t) => {
+  const silent = { amount_cents: null, currency: null }
+  for (const name of canonicalNames)
+    t.match(bodiesOf(simulated(named(name, silent))), [{ event: name, data: { amount: null, currency: null } }])
+  const generic = simulated({ generic_type: 'payment_intent.succeeded', ...silent })
+  t.match(bodiesOf(generic), [{ event: 'payment.succeeded', data: { amount: null, currency: null }, test: true }])
 })
 
-t.test('a notification that was asked for is translated as a real one about something foreign', async (t) => {
+t.test('a test message belongs to no payment in the webhook log, and a payment message does', async (t) => {
+  const endpoints = [endpointSettings(1, 'both')] as const
+  for (const event of [tested(), simulated(), tested(named('payment.succeeded'))])
+    for (const message of messagesTo(event, ...endpoints, { EXTERNAL_WEBHOOK_URLS: 'https://example.com' }))
+      t.hasStrict(message, { payment_id: null, user_id: 'u7', is_test: true }, `${message.mode} ${message.event}`)
+  t.hasStrict(messagesTo(unmatched(), ...endpoints)[0], { payment_id: 'pi_1', is_test: false })
+})
+
+t.test('a simulated notification leads to the same canonical messages as a real one', async (t) => {
   for (const [generic_type, more] of [
     ['payment_intent.succeeded', {}],
     ['subscription.updated', { subscription, status: 'active' }],
@@ -95,7 +92,7 @@ t.test('a notification that was asked for is translated as a real one about some
   }
 })
 
-t.test('a name that is none says nothing', async (t) => {
+t.test('a test with an unknown canonical name leads to no messages', async (t) => {
   for (const name of ['payment.refunded', 'constructor', ''])
     for (const event of [tested({ canonical_name: name }), simulated({ canonical_name: name })])
       t.strictSame(messagesTo(event, endpointSettings(1, 'both')), [], name)

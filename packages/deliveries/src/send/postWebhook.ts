@@ -1,6 +1,6 @@
 // Why an attempt failed, in a word that an operator can search for.
 
-import type { EndpointResponse } from '@paylog/webhooks/chat/chat'
+import type { EndpointResponse } from '@paylog/webhooks/chat/chatAdapter'
 import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/endpointResponse'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Dispatcher, request } from 'undici'

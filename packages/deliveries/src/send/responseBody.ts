@@ -1,5 +1,5 @@
 // What of an endpoint's answer is kept: its start, without what opens doors. An endpoint may echo its request.
-import { mayBeKey, shortestKey } from '@paylog/webhooks/endpoints/variables'
+import { looksLikeKey, minKeyLength } from '@paylog/webhooks/endpoints/endpointUrl'
 import { toPostgresText } from '../tables/recordDeliveries.ts'
 
 /** What was read of a response body, as text. */
@@ -32,11 +32,11 @@ export function endpointSecrets(node: {
 }): readonly string[] {
   const url = new URL(node.url)
   const target = `${url.pathname}${url.search}`
-  const names = [...url.hostname.split('.'), ...url.pathname.split('/')].filter(mayBeKey)
+  const names = [...url.hostname.split('.'), ...url.pathname.split('/')].filter(looksLikeKey)
   const values = [...url.search.slice(1).split('&').map(parameterValue), ...url.searchParams.values()]
   const keys = node.secrets.flatMap((secret) => [secret, secret.replace(/^whsec_/, '')])
   const wholes = [url.href, `${url.host}${target}`].filter(() => target !== '/')
-  return allSpellings([...wholes, ...(target.length >= shortestKey ? [target] : []), ...names, ...values, ...keys])
+  return allSpellings([...wholes, ...(target.length >= minKeyLength ? [target] : []), ...names, ...values, ...keys])
 }
 
 /** The signatures of a `webhook-signature` header, in all their spellings. */

@@ -1,4 +1,3 @@
-// The exact bodies that the chat services get.
 import t from 'tap'
 import type { ChatNotice } from './chatMessage.ts'
 import { type ChatService, chatBody } from './chatServices.ts'
@@ -14,7 +13,7 @@ const chatNotice: ChatNotice = {
   payment_id: 'pi_<1>',
   is_test: false,
 }
-/** Nothing is known but the event. */
+/** Only the event is known. */
 const bare: ChatNotice = {
   event: 'stripe:customer.created',
   provider: 'stripe',
@@ -42,7 +41,7 @@ const lines = (service: ChatService, of: ChatNotice) => JSON.stringify(body(serv
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
-t.test('Slack gets blocks of plain text [6.2-slack]', async (t) => {
+t.test('a Slack webhook gets blocks of plain text [6.2-slack]', async (t) => {
   t.same(body('slack', { is_test: true }), {
     text: 'Test: Payment succeeded 22.00 USD',
     mrkdwn: false,
@@ -79,7 +78,7 @@ t.test('Slack gets blocks of plain text [6.2-slack]', async (t) => {
 })
 
 for (const kind of ['workflows', 'triggers']) {
-  t.test(`Slack's ${kind} get the same variables each time, all text`, async (t) => {
+  t.test(`Slack ${kind} always get the same variables, all of them strings`, async (t) => {
     const url = `https://hooks.slack.com/${kind}/T0/1/abc`
     t.same(body('slack', { is_test: true, status: '<a&b>' }, url), {
       title: 'Test: Payment succeeded',
@@ -104,7 +103,7 @@ for (const kind of ['workflows', 'triggers']) {
   })
 }
 
-t.test('Discord gets an embed that mentions nobody [6.2-discord]', async (t) => {
+t.test('Discord gets an embed without mentions [6.2-discord]', async (t) => {
   t.same(body('discord', { is_test: true, event: 'payment.failed', customer: hostile, status: '1. - + :x:' }), {
     embeds: [
       {
@@ -137,7 +136,7 @@ const run = (name: string, text: string) => ({
   ],
 })
 
-t.test('Teams gets an adaptive card, by workflow and by connector [6.2-teams]', async (t) => {
+t.test('Teams gets an adaptive card, for workflows and connectors [6.2-teams]', async (t) => {
   const card = {
     type: 'message',
     attachments: [
@@ -204,7 +203,7 @@ t.test('Google Chat gets a card whose texts are escaped HTML [6.2-google-chat]',
   })
 })
 
-t.test('Mattermost gets an attachment without mentions, links and markup [6.2-mattermost]', async (t) => {
+t.test('Mattermost gets an attachment without mentions, links or markup [6.2-mattermost]', async (t) => {
   const field = (title: string, value: string) => ({ title, value, short: true })
   t.same(body('mattermost', { is_test: true, customer: hostile, status: 'a@b @all,@x-@y WWW.evil.example' }), {
     text: 'Test: Payment succeeded',
@@ -226,11 +225,11 @@ t.test('Mattermost gets an attachment without mentions, links and markup [6.2-ma
       },
     ],
   })
-  // A mark, which a regular expression takes for a letter when it ignores case.
+  // A combining mark, which matches \p{L} in a case-insensitive regular expression.
   t.match(lines('mattermost', { ...chatNotice, status: '\u0345@here' }), '\u0345@\u200bhere')
 })
 
-t.test('Telegram gets HTML, for the chat that the URL names [6.2-telegram]', async (t) => {
+t.test('Telegram gets HTML with the chat_id of the URL [6.2-telegram]', async (t) => {
   t.same(body('telegram', { is_test: true, customer: '</code><b>&amp; @someone /start' }), {
     chat_id: '-1001',
     text: [
@@ -253,7 +252,7 @@ t.test('Telegram gets HTML, for the chat that the URL names [6.2-telegram]', asy
 })
 
 for (const service of ['slack', 'teams', 'google-chat', 'telegram'] as const) {
-  t.test(`${service} shows an ordinary address as it is`, async (t) => {
+  t.test(`${service} shows an ordinary e-mail address unchanged`, async (t) => {
     t.match(lines(service, chatNotice), 'ann_b@example.com')
   })
 }

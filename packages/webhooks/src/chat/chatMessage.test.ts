@@ -1,4 +1,3 @@
-// Notices in words.
 import t from 'tap'
 import { type ChatNotice, chatFields, chatMessage } from './chatMessage.ts'
 
@@ -26,21 +25,21 @@ const titles = {
   'authorize-net:net.authorize.customer.paymentProfile.created': 'Customer payment profile created',
   'stripe:<!channel> *now*\n@here': 'Channel now here',
   'stripe:…': 'Event',
-  // In the other case these letters have marks of their own, which are no letters.
+  // Changing the case of these letters adds combining marks, which are not letters.
   'stripe:İstanbul.ǰ': 'Istanbul ǰ',
   'stripe:ǰ': 'J',
 }
 for (const [event, title] of Object.entries(titles)) {
-  t.test(`${JSON.stringify(event)} is titled ${title}`, async (t) => {
+  t.test(`the chat title of ${JSON.stringify(event)} is ${title}`, async (t) => {
     t.equal(messageFor({ event }).title, title)
   })
 }
 
-t.test('a test is titled as one', async (t) => {
+t.test('the chat title of a test begins with "Test:"', async (t) => {
   t.equal(messageFor({ is_test: true }).title, 'Test: Payment succeeded')
 })
 
-t.test('a payment that was canceled is not titled as failed', async (t) => {
+t.test('the chat title of a canceled payment says canceled, not failed', async (t) => {
   const canceled = messageFor({ event: 'payment.failed', status: 'canceled', is_test: true })
   t.equal(canceled.title, 'Test: Payment canceled')
   t.equal(canceled.tone, 'bad')
@@ -49,14 +48,14 @@ t.test('a payment that was canceled is not titled as failed', async (t) => {
   t.equal(messageFor({ event: 'stripe:charge.failed', status: 'canceled' }).title, 'Charge failed')
 })
 
-t.test('the tone is that of the event', async (t) => {
+t.test('the tone of a chat message follows its event', async (t) => {
   t.equal(messageFor({}).tone, 'good')
   t.equal(messageFor({ event: 'payment.failed', is_test: true }).tone, 'bad')
   t.equal(messageFor({ event: 'subscription.cancelled' }).tone, 'bad')
   t.equal(messageFor({ event: 'customer.updated' }).tone, 'neutral')
 })
 
-t.test('all that is known is told, in its order', async (t) => {
+t.test('a chat message lists all known facts in order', async (t) => {
   t.same(facts({}), [
     'Amount: 22.00 USD',
     'Customer: ann@example.com',
@@ -67,7 +66,7 @@ t.test('all that is known is told, in its order', async (t) => {
   ])
 })
 
-t.test('nothing stands for what is not known', async (t) => {
+t.test('a chat message omits unknown facts', async (t) => {
   t.same(
     facts({
       amount_cents: null,
@@ -94,17 +93,17 @@ const amounts = [
   [2200, '<b>', '22.00'],
 ] as const
 for (const [amount_cents, currency, text] of amounts) {
-  t.test(`${amount_cents} of ${currency} is ${text}`, async (t) => {
+  t.test(`chat amount: ${amount_cents} minor units of ${currency} are ${text}`, async (t) => {
     t.equal(messageFor({ amount_cents, currency }).amount, text)
   })
 }
 
-t.test('text of strangers is one line that can be seen', async (t) => {
+t.test('untrusted text becomes one line of visible characters', async (t) => {
   t.equal(messageFor({ customer: ' a\r\n\tb\u202egnp.exe\u2028c\u0000 ' }).customer, 'a b gnp.exe c')
   t.equal(messageFor({ status: 'half \ud83d' }).status, 'half \ufffd')
 })
 
-t.test('long text is cut, and never within a character', async (t) => {
+t.test('long text is cut without splitting a character', async (t) => {
   t.equal(messageFor({ customer: 'x'.repeat(320) }).customer, 'x'.repeat(320))
   t.equal(messageFor({ customer: 'x'.repeat(321) }).customer, `${'x'.repeat(319)}…`)
   t.equal(messageFor({ customer: '😀'.repeat(161) }).customer, `${'😀'.repeat(159)}…`)

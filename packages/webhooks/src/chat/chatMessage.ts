@@ -1,67 +1,63 @@
-// What a person in a chat is told of an event.
+// Turns an event into the texts of a chat message, before a chat service lays it out.
 import { currencyExponent } from '@paylog/domain/money'
 
-/** `null` stands for what is not known. Every text may hold what a stranger typed. */
+/** The facts of a chat message; `null` means unknown. Every text may be untrusted input. */
 export type ChatNotice = {
-  /** The event's name as it stands on the wire: `payment.succeeded`, `stripe:invoice.paid`. */
+  /** The event's name as sent: `payment.succeeded`, `stripe:invoice.paid`. */
   readonly event: string
   readonly provider: string
-  /** The event's own time, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly timestamp: string
   readonly amount_cents: number | null
   /** Upper case. */
   readonly currency: string | null
-  /** An e-mail where there is one, else an id. */
+  /** An e-mail if known, else an id. */
   readonly customer: string | null
   readonly status: string | null
-  /** By which the payment is looked up: ours, or the provider's id of one that is not. */
+  /** Our payment id, or the provider's id of a foreign payment. */
   readonly payment_id: string | null
-  /** Somebody tries his endpoints out: nothing has happened. */
   readonly is_test: boolean
 }
 
-// A notice in words, before a service lays it out.
-
-/** Nothing is in it that is not known. */
+/** A notice in words. Unknown facts are undefined. */
 export type ChatMessage = {
-  /** Letters, digits and single spaces only, but for the colon of `Test: `: no service reads anything else into it. */
+  /** Only letters, digits and single spaces, plus the colon of `Test: `, so that no service sees markup in it. */
   readonly title: string
   readonly tone: 'good' | 'bad' | 'neutral'
-  /** Digits, a point and letters only. */
+  /** Only digits, a point, a minus sign and letters. */
   readonly amount: string | undefined
-  /** What a stranger may have typed, on one line. */
+  /** Untrusted text, on one line. */
   readonly customer: string | undefined
-  /** As well. */
+  /** Untrusted text, on one line. */
   readonly status: string | undefined
-  /** The payment's id; as well, since a provider may have given it. */
+  /** The payment's id: untrusted text, because it may come from a provider. */
   readonly payment: string | undefined
-  /** In UTC, to the second. */
   readonly time: Date | undefined
-  /** As well. */
+  /** Untrusted text, on one line. */
   readonly provider: string | undefined
   readonly event: string
 }
 
 export type ChatField = {
   readonly name: 'Amount' | 'Customer' | 'Status' | 'Payment' | 'Time' | 'Provider'
-  /** To be escaped. */
+  /** Must be escaped. */
   readonly text: string
 }
 
 /**
- * An e-mail address has up to 320 characters. Five texts of this length, each character of them escaped in the longest
- * way, are within the limits of every service.
+ * The maximum length of an e-mail address. Five texts of this length, with every character escaped, are within the limits of
+ * all services.
  */
 const maxTextLength = 320
 const maxTitleLength = 120
 
-/** Also those that change the direction of what follows, or cannot be seen. */
+/** Includes invisible characters and those that change the text direction. */
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu
 
 const badWords = /\b(failed|cancell?ed|declined|denied|deleted|expired|unpaid|voided|suspended)\b/
 const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|active)\b/
 
-/** What a notice says, in words. */
+/** Puts a notice into words. */
 export function chatMessage(chatNotice: ChatNotice): ChatMessage {
   const words = titleWords(titledEvent(chatNotice))
   const time = new Date(chatNotice.timestamp)
@@ -78,7 +74,7 @@ export function chatMessage(chatNotice: ChatNotice): ChatMessage {
   }
 }
 
-/** What is known, in the order of importance. */
+/** The known facts, most important first. */
 export function chatFields({ amount, customer, status, payment, time, provider }: ChatMessage): readonly ChatField[] {
   const facts = [
     { name: 'Amount', text: amount },
@@ -96,7 +92,7 @@ export function timeText(time: Date): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** There is no canonical name for a payment that was canceled: it comes as one that failed, which it did not. */
+/** There is no canonical name for a canceled payment: it is sent as payment.failed, but must not be titled so. */
 function titledEvent({ event, status }: ChatNotice): string {
   return event === 'payment.failed' && status === 'canceled' ? 'payment.canceled' : event
 }
@@ -111,12 +107,12 @@ function titleWords(event: string): string {
     .trim()
     .toLowerCase()
   const cut = cutTo(words, maxTitleLength, '').trimEnd()
-  // Some letters have marks of their own in the other case.
+  // Changing the case of some letters adds combining marks.
   const title = `${cut.charAt(0).toUpperCase()}${cut.slice(1)}`.replace(/\p{M}/gu, '')
   return title === '' ? 'Event' : title
 }
 
-/** `22.00 USD`; without a currency the provider's account has but one, whose minor unit is a hundredth. */
+/** `22.00 USD`. An unknown currency means that the provider's account has only one; we assume two decimals. */
 function amountText(cents: number, currency: string | null): string {
   const code = currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : undefined
   const exponent = code === undefined ? 2 : currencyExponent(code)
@@ -125,13 +121,13 @@ function amountText(cents: number, currency: string | null): string {
   return [`${cents < 0 ? '-' : ''}${units}`, ...(code === undefined ? [] : [code])].join(' ')
 }
 
-/** One line of text that can be seen, and not too long; nothing when none is left. */
+/** One line of visible text, cut to the maximum length; undefined when nothing is left. */
 function oneLine(text: string | null): string | undefined {
   const line = (text ?? '').toWellFormed().replaceAll(controls, ' ').replaceAll(/\s+/g, ' ').trim()
   return line === '' ? undefined : cutTo(line, maxTextLength, '…')
 }
 
-/** Cut to a length in UTF-16 units, and never within a pair of them. */
+/** Cuts to a length in UTF-16 units without splitting a surrogate pair. */
 function cutTo(text: string, maxLength: number, mark: string): string {
   if (text.length <= maxLength) return text
   const cut = text.slice(0, maxLength - mark.length)

@@ -29,7 +29,7 @@ const intent = 'stripe:payment_intent.succeeded'
 
 const table: readonly (readonly [string, RecordedDomainEvent, string, readonly ChatNotice[]])[] = [
   [
-    'a payment of ours',
+    'our payment',
     { type: 'PaymentSucceeded', data: ourPayment },
     'canonical',
     [{ ...ours, event: 'payment.succeeded' }],
@@ -42,38 +42,38 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
   ],
   ['a foreign payment', unmatched(), 'canonical', [{ ...theirs, event: 'payment.succeeded' }]],
   [
-    "a foreign payment, in the provider's words",
+    "a foreign payment with the provider's status",
     unmatched({ status: 'requires_capture', customer_email: null }),
     'raw',
     [{ ...theirs, event: intent, customer: 'cus_1', status: 'requires_capture' }],
   ],
   [
-    'a foreign payment in the single list',
+    'a foreign payment for the legacy list',
     unmatched({ status: 'x' }),
     'legacy',
     [{ ...theirs, event: 'payment_intent.succeeded' }],
   ],
   [
-    "a provider's word about a payment of ours",
+    'a notification about our payment',
     applied({ status: 'paid' }),
     'raw',
     [{ ...theirs, event: intent, customer: 'ann@example.com', payment_id, status: 'paid' }],
   ],
-  ['its text', received(), 'raw', []],
+  ['a received notification', received(), 'raw', []],
   [
-    'the same in the single list',
+    'a notification about our payment for the legacy list',
     applied({ status: 'paid' }),
     'legacy',
     [{ ...theirs, event: 'payment_intent.succeeded', customer: 'ann@example.com', payment_id }],
   ],
   [
-    'a claim on a payment of ours',
+    'a notification that only names our payment',
     applied({ is_foreign_intent: true }),
     'raw',
     [{ ...theirs, event: intent, customer: null }],
   ],
   [
-    'a method of ours',
+    'a notification about our payment method',
     appliedToMethod(),
     'raw',
     [
@@ -114,33 +114,30 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
   ],
 ]
 
-for (const [story, event, mode, notices] of table)
-  t.test(
-    `a chat is told of ${story} with amount, customer, status, payment and time (${mode}) [6.2-chat-fields]`,
-    async (t) => {
-      const messages = messagesFor(event, mode)
-      t.strictSame(
-        messages.map(({ body }) => body),
-        notices.map((notice) => chatBody('slack', notice, new URL(slack))),
-      )
-      t.strictSame(
-        messages.map(({ event: name }) => name),
-        notices.map(({ event: name }) => name),
-      )
-    },
-  )
+for (const [name, event, mode, notices] of table)
+  t.test(`a ${mode} chat endpoint gets the expected messages for ${name} [6.2-chat-fields]`, async (t) => {
+    const messages = messagesFor(event, mode)
+    t.strictSame(
+      messages.map(({ body }) => body),
+      notices.map((notice) => chatBody('slack', notice, new URL(slack))),
+    )
+    t.strictSame(
+      messages.map(({ event: name }) => name),
+      notices.map(({ event: name }) => name),
+    )
+  })
 
-t.test('in the log a chat message belongs to whose payment it is about', async (t) => {
+t.test('a chat message belongs to the owner of its payment in the webhook log', async (t) => {
   const ownerOf = (event: RecordedDomainEvent, mode: string) =>
     messagesFor(event, mode).map((message) => [message.user_id, message.payment_id])
   t.strictSame(ownerOf(applied(), 'raw'), [['u1', payment_id]])
   t.strictSame(ownerOf(applied({ is_foreign_intent: true }), 'raw'), [[null, 'pi_1']])
   t.strictSame(ownerOf(unmatched(), 'raw'), [[null, 'pi_1']])
   t.strictSame(ownerOf(appliedToMethod(), 'raw'), [[null, null]])
-  t.strictSame(ownerOf(simulated(), 'raw'), [['u7', null]], 'a test is logged under no payment')
+  t.strictSame(ownerOf(simulated(), 'raw'), [['u7', null]], 'a test belongs to no payment')
 })
 
-t.test('each service gets a layout of its own, which may depend on the address [6.2-chat]', async (t) => {
+t.test('each chat service gets its own body format, which may depend on the URL [6.2-chat]', async (t) => {
   const formats = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
   const url = (format: string) => `https://example.com/${format}?chat_id=-1`
   const messages = messagesTo(

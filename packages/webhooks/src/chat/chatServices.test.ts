@@ -1,4 +1,3 @@
-// By which addresses the chat services are known.
 import t from 'tap'
 import { formatByHost } from './chatServices.ts'
 
@@ -52,7 +51,7 @@ const addresses: Readonly<Record<string, readonly string[]>> = {
 
 for (const [format, urls] of Object.entries(addresses)) {
   for (const url of urls) {
-    t.test(`${url} is ${format}`, async (t) => {
+    t.test(`the format of ${url} is ${format}`, async (t) => {
       t.equal(formatByHost(new URL(url)), format)
     })
   }

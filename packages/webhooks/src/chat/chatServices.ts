@@ -1,5 +1,5 @@
-// The chat services that have a layout of their own.
-import { type Chat, isHostOf } from './chat.ts'
+// The supported chat services, and how to recognise and use them.
+import { type ChatAdapter, isHostOf } from './chatAdapter.ts'
 import { type ChatNotice, chatMessage } from './chatMessage.ts'
 import { discord } from './discord.ts'
 import { googleChat } from './googleChat.ts'
@@ -11,7 +11,7 @@ import { telegram } from './telegram.ts'
 export const chatServices = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
 export type ChatService = (typeof chatServices)[number]
 
-export const chats: { readonly [Service in ChatService]: Chat } = {
+export const chatAdapters: { readonly [Service in ChatService]: ChatAdapter } = {
   slack,
   discord,
   teams,
@@ -20,19 +20,17 @@ export const chats: { readonly [Service in ChatService]: Chat } = {
   telegram,
 }
 
-/** How messages for an endpoint are written: plain JSON, or the layout of a chat service. */
+/** The body format of an endpoint: plain JSON, or that of a chat service. */
 export type WebhookFormat = 'json' | ChatService
 
-/** The format that an endpoint's host and path ask for. */
+/** The format for an endpoint's host and path. */
 export function formatByHost(url: URL): WebhookFormat {
   const isOf = (service: ChatService) =>
-    chats[service].addresses.some(({ hosts, path }) => isHostOf(hosts, url) && path.test(url.pathname))
+    chatAdapters[service].addresses.some(({ hosts, path }) => isHostOf(hosts, url) && path.test(url.pathname))
   return chatServices.find(isOf) ?? 'json'
 }
 
-// The one entrance to the layouts.
-
-/** The body that a chat service shows as a message, as JSON. @param url the endpoint, which says more to some services */
+/** The JSON body for a chat service. @param url the endpoint's URL, which has parameters for some services */
 export function chatBody(service: ChatService, chatNotice: ChatNotice, url: URL): string {
-  return JSON.stringify(chats[service].message(chatMessage(chatNotice), url))
+  return JSON.stringify(chatAdapters[service].message(chatMessage(chatNotice), url))
 }

@@ -1,14 +1,14 @@
 // Google Chat: a card.
-import { type Chat, escapeMarkup } from './chat.ts'
+import { type ChatAdapter, escapeMarkup } from './chatAdapter.ts'
 import { type ChatMessage, chatFields } from './chatMessage.ts'
 
-export const googleChat: Chat = {
+export const googleChat: ChatAdapter = {
   addresses: [{ hosts: ['chat.googleapis.com'], path: /^\/v1\/spaces\/[^/]+\/messages\/?$/ }],
   message: cardOf,
   isDelivered: ({ httpStatus }) => httpStatus === 200,
 }
 
-/** A message has at most 32 000 bytes. */
+/** Limit: 32,000 bytes per message. */
 function cardOf(message: ChatMessage): object {
   const widgets = chatFields(message).map(({ name, text }) => ({
     decoratedText: { topLabel: name, text: escapeHtml(text), wrapText: true },
@@ -17,7 +17,7 @@ function cardOf(message: ChatMessage): object {
   return { cardsV2: [{ cardId: '1', card }] }
 }
 
-/** The text of a widget is read as a subset of HTML. */
+/** Google Chat renders the text of a widget as a subset of HTML. */
 function escapeHtml(text: string): string {
   return escapeMarkup(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;')
 }

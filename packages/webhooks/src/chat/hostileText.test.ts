@@ -1,4 +1,4 @@
-// Whatever strangers type: the bodies stay within the services' limits, well-formed, and without markup of theirs.
+// Random untrusted text: the chat bodies stay within the services' limits, are well-formed and contain no foreign markup.
 import fc from 'fast-check'
 import t from 'tap'
 import type { ChatNotice } from './chatMessage.ts'
@@ -12,7 +12,7 @@ const urls: { readonly [Service in ChatService]: string } = {
   mattermost: 'https://chat.example.com/hooks/abc',
   telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=1',
 }
-/** In bytes, of the whole body. */
+/** The size limit of a body. */
 const maxBytes: { readonly [Service in ChatService]: number } = {
   slack: 40_000,
   discord: 40_000,
@@ -69,7 +69,7 @@ function textsOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
-/** @param check is given the body, and every text in it */
+/** @param check gets the body, and every text in it */
 function always(service: ChatService, check: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
   fc.assert(
     fc.property(chatNotices, (notice) => {
@@ -81,26 +81,29 @@ function always(service: ChatService, check: (body: string, texts: readonly stri
 }
 
 for (const service of chatServices) {
-  t.test(`${service}: the body is well-formed, of allowed size, and told as a test where it is one`, async () => {
-    fc.assert(
-      fc.property(chatNotices, (notice) => {
-        const body = chatBody(service, notice, new URL(urls[service]))
-        const texts = textsOf(JSON.parse(body))
-        return (
-          body.isWellFormed() &&
-          Buffer.byteLength(body) <= maxBytes[service] &&
-          texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
-          texts.some((text) => text.includes('Test: ')) === notice.is_test
-        )
-      }),
-      { numRuns: 300 },
-    )
-  })
+  t.test(
+    `${service}: a body with random text is well-formed, within the size limit, and marked if it is a test`,
+    async () => {
+      fc.assert(
+        fc.property(chatNotices, (notice) => {
+          const body = chatBody(service, notice, new URL(urls[service]))
+          const texts = textsOf(JSON.parse(body))
+          return (
+            body.isWellFormed() &&
+            Buffer.byteLength(body) <= maxBytes[service] &&
+            texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
+            texts.some((text) => text.includes('Test: ')) === notice.is_test
+          )
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
 }
 
 const unescaped = /[<>]|&(?!(amp|lt|gt|quot|#39);)/
 
-t.test('Slack: nothing is markup, and each text has an allowed length', async () => {
+t.test('Slack: random text contains no markup, and each text is within its limit', async () => {
   const trigger = 'https://hooks.slack.com/triggers/T0/1/abc'
   always('slack', (_, texts) => texts.every((text) => !unescaped.test(text) && text.length <= 2_000))
   always('slack', (_, texts) => texts.every((text) => !unescaped.test(text)), trigger)
@@ -114,7 +117,7 @@ t.test('Slack: nothing is markup, and each text has an allowed length', async ()
   })
 })
 
-t.test('Discord: nothing is markup, nobody is mentioned, and the embed has an allowed length', async () => {
+t.test('Discord: random text contains no markup or mention, and the embed is within its limits', async () => {
   always('discord', (body) => {
     const { embeds, allowed_mentions } = JSON.parse(body)
     const [{ title, fields }] = embeds
@@ -130,11 +133,11 @@ t.test('Discord: nothing is markup, nobody is mentioned, and the embed has an al
   })
 })
 
-t.test('Google Chat: nothing is markup', async () => {
+t.test('Google Chat: random text contains no markup', async () => {
   always('google-chat', (_, texts) => texts.every((text) => !unescaped.test(text) && !/["']/.test(text)))
 })
 
-t.test('Mattermost: nothing is markup, and nobody is mentioned', async () => {
+t.test('Mattermost: random text contains no markup or mention', async () => {
   always('mattermost', (body) => {
     const [{ fields }] = JSON.parse(body).attachments
     return fields.every(
@@ -146,7 +149,7 @@ t.test('Mattermost: nothing is markup, and nobody is mentioned', async () => {
   })
 })
 
-t.test('Telegram: no tags but ours, and an allowed length', async () => {
+t.test('Telegram: random text adds no tags, and the message is within its limit', async () => {
   always('telegram', (body) => {
     const { text } = JSON.parse(body)
     const [title = '', ...facts] = text.split('\n')
@@ -159,7 +162,7 @@ t.test('Telegram: no tags but ours, and an allowed length', async () => {
   })
 })
 
-t.test('Teams: what strangers typed stands in text runs only, which read no Markdown', async () => {
+t.test('Teams: random text appears only in text runs, which render no Markdown', async () => {
   always('teams', (body) => {
     const [heading, ...lines] = JSON.parse(body).attachments[0].content.body
     return (

@@ -1,18 +1,18 @@
-// Mattermost, and Rocket.Chat, which takes the same: a text with one attachment.
-import type { Chat } from './chat.ts'
+// Mattermost, and Rocket.Chat, which accepts the same format: a text with one attachment.
+import type { ChatAdapter } from './chatAdapter.ts'
 import { type ChatMessage, chatFields } from './chatMessage.ts'
 
 const colors = { good: '#2ecc71', bad: '#e74c3c', neutral: '#95a5a6' } as const
 const zeroWidthSpace = '\u200b'
 
-export const mattermost: Chat = {
-  // It runs on any host, and has to be named by the operator.
+export const mattermost: ChatAdapter = {
+  // It runs on any host, so the operator has to set the format.
   addresses: [],
   message: attachmentOf,
   isDelivered: ({ httpStatus }) => httpStatus === 200,
 }
 
-/** A post has at most 16 383 characters. */
+/** Limit: 16,383 characters per post. */
 function attachmentOf(message: ChatMessage): object {
   const { title, tone, amount } = message
   const fields = chatFields(message).map(({ name, text }) => ({
@@ -25,9 +25,8 @@ function attachmentOf(message: ChatMessage): object {
 }
 
 /**
- * Fields are Markdown with mentions. What a backslash or an entity makes literal is written so; a mention, told by its
- * `@` at the beginning of a word, and a bare address have no escape, so that they are taken apart where nobody sees it.
- * E-mail addresses stay whole.
+ * Fields are Markdown with mentions. Backslashes and entities escape most of it. Mentions (`@` at the start of a word) and
+ * bare URLs cannot be escaped, so we break them up with zero-width spaces. E-mail addresses stay intact.
  */
 function escapeMattermost(text: string): string {
   return text

@@ -1,31 +1,31 @@
-// Microsoft Teams: adaptive cards, for workflows and for the older connectors.
-import { type Chat, isHostOf } from './chat.ts'
+// Microsoft Teams: adaptive cards, for workflows and the older connectors.
+import { type ChatAdapter, isHostOf } from './chatAdapter.ts'
 import { type ChatField, type ChatMessage, chatFields } from './chatMessage.ts'
 
 const colors = { good: 'Good', bad: 'Attention', neutral: 'Default' } as const
 
-/** They answer otherwise than a workflow. */
+/** Their responses differ from those of workflows. */
 const connectors = [
   { hosts: ['.webhook.office.com'], path: /^\/webhookb2\/./ },
   { hosts: ['outlook.office.com', 'outlook.office365.com'], path: /^\/webhook\/./ },
 ]
 const connectorHosts = connectors.flatMap(({ hosts }) => hosts)
 
-export const teams: Chat = {
+export const teams: ChatAdapter = {
   addresses: [
     { hosts: ['.environment.api.powerplatform.com'], path: /^\/powerautomate\/./ },
     { hosts: ['.logic.azure.com'], path: /^\/workflows\/./ },
     ...connectors,
   ],
   message: cardOf,
-  // A workflow takes a request on with 202; a connector answers "1", or the text of an error, both with 200.
+  // A workflow responds with 202. A connector responds with 200 and the body "1" or an error text.
   isDelivered: ({ httpStatus, body }, url) =>
     isHostOf(connectorHosts, url)
       ? httpStatus === 200 && body.trim() === '1'
       : httpStatus === 202 || httpStatus === 200,
 }
 
-/** A message has at most 28 KB. */
+/** Limit: 28 KB per message. */
 function cardOf(message: ChatMessage): object {
   const { title, tone } = message
   const heading = { type: 'TextBlock', text: title, weight: 'Bolder', size: 'Medium', color: colors[tone], wrap: true }
@@ -39,7 +39,7 @@ function cardOf(message: ChatMessage): object {
   return { type: 'message', attachments: [attachment] }
 }
 
-/** A set of facts would read Markdown; the text runs of a rich text block do not, by the schema of adaptive cards. */
+/** A FactSet would render Markdown; the text runs of a RichTextBlock do not. */
 function factLine({ name, text }: ChatField): object {
   const inlines = [
     { type: 'TextRun', text: `${name}: `, weight: 'Bolder' },
@@ -48,7 +48,7 @@ function factLine({ name, text }: ChatField): object {
   return { type: 'RichTextBlock', spacing: 'Small', inlines }
 }
 
-/** `{{DATE(…)}}` is formatted by the reader's client wherever it stands. */
+/** Teams evaluates `{{DATE(…)}}` anywhere in a text. */
 function withoutFunctions(text: string): string {
   return text.replaceAll(/\{(?=\{)/g, '{ ')
 }

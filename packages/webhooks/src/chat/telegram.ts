@@ -1,19 +1,19 @@
 // Telegram: a bot's message in HTML.
-import { type Chat, escapeMarkup } from './chat.ts'
+import { type ChatAdapter, escapeMarkup } from './chatAdapter.ts'
 import { type ChatMessage, chatFields } from './chatMessage.ts'
 
-export const telegram: Chat = {
+export const telegram: ChatAdapter = {
   addresses: [{ hosts: ['api.telegram.org'], path: /^\/bot[^/]+\/sendMessage\/?$/i }],
   message: textOf,
-  // Only the start: the answer repeats the message, and may be cut.
+  // Only the beginning: the response repeats the message, and may be cut.
   isDelivered: ({ httpStatus, body }) => httpStatus === 200 && /^\s*\{\s*"ok"\s*:\s*true\b/.test(body),
   retryAfter: ['parameters', 'retry_after'],
 }
 
-/** A message has at most 4096 characters, tags not counted. @param url its query names the chat */
+/** Limit: 4096 characters per message, without tags. @param url its query names the chat */
 function textOf(message: ChatMessage, url: URL): object {
   const chatId = url.searchParams.get('chat_id')
-  // In code Telegram finds no mentions, links or commands.
+  // Telegram does not look for mentions, links or commands in code.
   const facts = chatFields(message).map(({ name, text }) => `${name}: <code>${escapeMarkup(text)}</code>`)
   return {
     ...(chatId === null ? {} : { chat_id: chatId }),

@@ -4,7 +4,7 @@ import { decodeEndpoints } from './endpoints.ts'
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
 const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 
-t.test('a format is what the operator says, else what the host asks for [10.4-format]', async (t) => {
+t.test('the format of an endpoint is the configured one, or follows from its host [10.4-format]', async (t) => {
   const formatOf = (url: string, format?: string) =>
     decodeEndpoints({ ...indexed, WEBHOOK_1_URL: url, ...(format === undefined ? {} : { WEBHOOK_1_FORMAT: format }) })
       .endpoints[0]?.format
@@ -19,9 +19,9 @@ t.test('a format is what the operator says, else what the host asks for [10.4-fo
   t.strictSame([first?.format, second?.format], ['slack', 'json'])
 })
 
-t.test('a Telegram endpoint has to say which chat it is', async (t) => {
+t.test('a Telegram endpoint without chat_id is a configuration problem', async (t) => {
   const bot = 'https://api.telegram.org/bot1:made-up/sendMessage'
-  const sentence = 'must say with ?chat_id= which Telegram chat the messages are for'
+  const sentence = 'must name the Telegram chat with ?chat_id='
   for (const url of [bot, `${bot}?chat_id=`, `${bot}?chat=-1`]) {
     t.strictSame(problemsOf({ ...indexed, WEBHOOK_1_URL: url }), [`WEBHOOK_1_URL ${sentence}`])
     t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_URLS: `${bot}?chat_id=-1,${url}` }), [
@@ -33,5 +33,5 @@ t.test('a Telegram endpoint has to say which chat it is', async (t) => {
   t.strictSame(problemsOf(own), [`WEBHOOK_1_URL ${sentence}`])
   t.strictSame(problemsOf({ ...own, WEBHOOK_1_URL: 'https://example.com/bot?chat_id=@shop' }), [])
   const missing = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_FORMAT: 'telegram' }
-  t.strictSame(problemsOf(missing), ['WEBHOOK_1_URL is required for an enabled node'])
+  t.strictSame(problemsOf(missing), ['WEBHOOK_1_URL is required for an enabled endpoint'])
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { endpointUrl, shownUrl } from './variables.ts'
+import { endpointUrl, redactedUrl } from './endpointUrl.ts'
 
-t.test('an address is taken in its normal form', async (t) => {
-  const taken = {
+t.test('endpointUrl normalises a valid URL', async (t) => {
+  const valid = {
     'https://example.com': 'https://example.com/',
     'HTTPS://EXAMPLE.COM/A?b=C%20d': 'https://example.com/A?b=C%20d',
     'http://127.0.0.1:9/b?key=1': 'http://127.0.0.1:9/b?key=1',
@@ -12,11 +12,11 @@ t.test('an address is taken in its normal form', async (t) => {
     'https://example.com/a,b?urls=https://a.example,https://b.example':
       'https://example.com/a,b?urls=https://a.example,https://b.example',
   }
-  for (const [text, url] of Object.entries(taken)) t.equal(endpointUrl(text), url, text)
+  for (const [text, url] of Object.entries(valid)) t.equal(endpointUrl(text), url, text)
 })
 
-t.test('what the URL standard would read as something that nobody meant is refused', async (t) => {
-  const refused = [
+t.test('endpointUrl rejects invalid URLs and probable mistakes', async (t) => {
+  const invalid = [
     '"https://example.com"',
     'https://a.example/x https://b.example/y',
     'https://a.example/x\nhttps://b.example/y',
@@ -29,7 +29,7 @@ t.test('what the URL standard would read as something that nobody meant is refus
     String.raw`https:\\example.com`,
     'https://example.com/#channel',
     'https://example.com/#',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable that was not filled in.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an unexpanded variable.
     'https://${HOST}/hook',
     'https://user@example.com',
     'https://:password@example.com',
@@ -39,14 +39,17 @@ t.test('what the URL standard would read as something that nobody meant is refus
     'ftp://example.com',
     'example.com',
   ]
-  for (const text of refused) t.equal(endpointUrl(text), undefined, text)
+  for (const text of invalid) t.equal(endpointUrl(text), undefined, text)
 })
 
-t.test('shownUrl shows host and path, and hides the query, key-like names and the path of a chat', async (t) => {
-  const shown = (url: string, format = 'json') => shownUrl({ url, format })
-  t.equal(shown('https://example.com/hooks/paylog?token=abc'), 'https://example.com/hooks/paylog')
-  t.equal(shown('http://127.0.0.1:9000/'), 'http://127.0.0.1:9000/')
-  t.equal(shown('https://example.com/in/a1b2c3d4e5/paylog'), 'https://example.com/in/…/paylog')
-  t.equal(shown('https://hooks.slack.com/services/T0/B0/abc', 'slack'), 'https://hooks.slack.com/…')
-  t.equal(shown('https://api.telegram.org/botkey/sendMessage?chat_id=1', 'telegram'), 'https://api.telegram.org/…')
-})
+t.test(
+  'redactedUrl shows host and path, and hides the query, key-like segments and the path of a chat service',
+  async (t) => {
+    const shown = (url: string, format = 'json') => redactedUrl({ url, format })
+    t.equal(shown('https://example.com/hooks/paylog?token=abc'), 'https://example.com/hooks/paylog')
+    t.equal(shown('http://127.0.0.1:9000/'), 'http://127.0.0.1:9000/')
+    t.equal(shown('https://example.com/in/a1b2c3d4e5/paylog'), 'https://example.com/in/…/paylog')
+    t.equal(shown('https://hooks.slack.com/services/T0/B0/abc', 'slack'), 'https://hooks.slack.com/…')
+    t.equal(shown('https://api.telegram.org/botkey/sendMessage?chat_id=1', 'telegram'), 'https://api.telegram.org/…')
+  },
+)

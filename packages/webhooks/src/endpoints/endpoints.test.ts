@@ -5,7 +5,7 @@ const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const namesOf = (env: Parameters<typeof decodeEndpoints>[0]) => decodeEndpoints(env).endpoints.map(({ name }) => name)
 const enabled = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/hook' }
 
-t.test('a node that says only where it is gets the defaults of the interface [6.2-node-defaults]', async (t) => {
+t.test('an endpoint with only a URL gets the defaults of the interface [6.2-node-defaults]', async (t) => {
   const { endpoints, problems } = decodeEndpoints(enabled)
   t.strictSame(problems, [])
   t.strictSame(endpoints, [
@@ -23,7 +23,7 @@ t.test('a node that says only where it is gets the defaults of the interface [6.
   t.ok(Object.isFrozen(endpoints) && Object.isFrozen(endpoints[0]))
 })
 
-t.test('a node can say everything for itself [1-dispatch]', async (t) => {
+t.test('every setting of an endpoint can be configured [1-dispatch]', async (t) => {
   const { endpoints, problems } = decodeEndpoints({
     WEBHOOK_SCAN_MAX: '3',
     WEBHOOK_3_ENABLED: 'true',
@@ -49,7 +49,7 @@ t.test('a node can say everything for itself [1-dispatch]', async (t) => {
   ])
 })
 
-t.test('the general retry variables hold for nodes that set none [6.2-backoff]', async (t) => {
+t.test('the general retry variables apply to endpoints without their own [6.2-backoff]', async (t) => {
   const { endpoints } = decodeEndpoints({
     ...enabled,
     EXTERNAL_WEBHOOK_MAX_RETRIES: '2',
@@ -63,17 +63,20 @@ t.test('the general retry variables hold for nodes that set none [6.2-backoff]',
   t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOK_MAX_RETRIES: '0' }).endpoints[0]?.retryScheduleMs, [])
 })
 
-t.test('only enabled nodes within the scan are used, and one switch turns all off [6.2-scan]', async (t) => {
-  const far = { WEBHOOK_11_ENABLED: 'true', WEBHOOK_11_URL: 'https://example.com' }
-  t.strictSame(decodeEndpoints(far).endpoints, [])
-  t.strictSame(namesOf({ ...far, WEBHOOK_SCAN_MAX: '11' }), ['11'])
-  t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: 'false' }).endpoints, [])
-  t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: '' }).endpoints, [])
-  t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOKS_ENABLED: 'false' }).endpoints, [])
-  t.strictSame(decodeEndpoints({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
-})
+t.test(
+  'only enabled endpoints up to WEBHOOK_SCAN_MAX are used, and EXTERNAL_WEBHOOKS_ENABLED=false turns all off [6.2-scan]',
+  async (t) => {
+    const far = { WEBHOOK_11_ENABLED: 'true', WEBHOOK_11_URL: 'https://example.com' }
+    t.strictSame(decodeEndpoints(far).endpoints, [])
+    t.strictSame(namesOf({ ...far, WEBHOOK_SCAN_MAX: '11' }), ['11'])
+    t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: 'false' }).endpoints, [])
+    t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: '' }).endpoints, [])
+    t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOKS_ENABLED: 'false' }).endpoints, [])
+    t.strictSame(decodeEndpoints({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
+  },
+)
 
-t.test('limits hold: of the scan, of a pause and of a timeout', async (t) => {
+t.test('the scan, retry delays and timeouts have upper limits', async (t) => {
   const hundredth = { WEBHOOK_100_ENABLED: 'true', WEBHOOK_100_URL: 'https://example.com' }
   t.strictSame(namesOf({ ...hundredth, WEBHOOK_SCAN_MAX: '100' }), ['100'])
   t.strictSame(decodeEndpoints({ WEBHOOK_SCAN_MAX: '101' }).problems, [
@@ -83,12 +86,12 @@ t.test('limits hold: of the scan, of a pause and of a timeout', async (t) => {
   const hour = 3_600_000
   const slow = decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOK_RETRY_DELAY: '10h', EXTERNAL_WEBHOOK_MAX_RETRIES: '4' })
   t.strictSame(slow.endpoints[0]?.retryScheduleMs, [10 * hour, 20 * hour, 24 * hour, 24 * hour])
-  const patient = decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' })
-  t.strictSame([patient.endpoints[0]?.timeoutMs, patient.problems], [300_000, []])
+  const slowest = decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' })
+  t.strictSame([slowest.endpoints[0]?.timeoutMs, slowest.problems], [300_000, []])
   t.equal(decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '300001ms' }).problems.length, 1)
 })
 
-t.test('spaces around a value do not matter', async (t) => {
+t.test('spaces around the value of a webhook variable are ignored', async (t) => {
   const { endpoints, problems } = decodeEndpoints({
     WEBHOOK_SCAN_MAX: ' 1 ',
     WEBHOOK_1_ENABLED: ' true\n',
@@ -104,7 +107,7 @@ t.test('spaces around a value do not matter', async (t) => {
   )
 })
 
-t.test('only an http or https URL without user name and password is an endpoint', async (t) => {
+t.test('an endpoint URL that is not http or https, or has a user name or password, is a problem', async (t) => {
   for (const url of [
     'https://user@example.com',
     'https://user:word@example.com',
@@ -119,7 +122,7 @@ t.test('only an http or https URL without user name and password is an endpoint'
     )
 })
 
-t.test('every bad variable is named, and no value is shown [10.4-bad-variables]', async (t) => {
+t.test('every bad webhook variable is named without its value [10.4-bad-variables]', async (t) => {
   const { problems } = decodeEndpoints({
     EXTERNAL_WEBHOOKS_ENABLED: 'constructor',
     EXTERNAL_WEBHOOK_MAX_RETRIES: '21',
@@ -173,7 +176,7 @@ t.test('every bad variable is named, and no value is shown [10.4-bad-variables]'
   t.notMatch(problems.join('\n'), /hid(?:den|\*)|constructor/)
 })
 
-t.test('a problem says what may stand there', async (t) => {
+t.test('a problem says which values are allowed', async (t) => {
   const { problems } = decodeEndpoints({
     ...enabled,
     WEBHOOK_1_EVENTS: 'payments/*',

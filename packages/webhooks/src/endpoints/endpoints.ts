@@ -1,45 +1,44 @@
-// The endpoints that an operator configured, decoded from the environment.
+// Decodes the configured webhook endpoints from the environment.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { providerNames } from '@paylog/domain/providerEvents'
 import { canonicalNames } from '../canonicalNames.ts'
 import { chatServices, formatByHost, type WebhookFormat } from '../chat/chatServices.ts'
 import { isLegacyFamily } from '../notifications.ts'
 import { signingKey } from '../signing.ts'
+import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
 import { isPattern, matchesPattern } from './patterns.ts'
 import {
   atMost,
   createVariableReader,
   type EndpointSuffix,
   type Environment,
-  endpointUrl,
-  endpointUrlRule,
   reportUnknownVariables,
   type VariableReader,
 } from './variables.ts'
 
 export const eventModes = ['raw', 'canonical', 'both'] as const
-/** What a node is told: `legacy` is that of the single list of endpoints. */
+/** The kind of messages an endpoint receives; `legacy` for the endpoints of the legacy list. */
 export type EventMode = (typeof eventModes)[number] | 'legacy'
 
-/** One configured endpoint. Its name is part of the ids of everything that is sent to it. */
+/** One configured endpoint. Its name is part of the ids of its deliveries. */
 export type WebhookEndpoint = {
   readonly name: string
   readonly url: string
   readonly patterns: readonly string[]
   readonly mode: EventMode
   readonly format: WebhookFormat
-  /** Signing secrets, several during a rotation; none means unsigned. */
+  /** Signing secrets, several during a rotation; empty means unsigned. */
   readonly secrets: readonly string[]
-  /** The pause before each further attempt; its length is the number of retries. */
+  /** The delay before each retry; its length is the number of retries. */
   readonly retryScheduleMs: readonly number[]
   readonly timeoutMs: number
 }
 
 export type DecodedEndpoints = {
   readonly endpoints: readonly WebhookEndpoint[]
-  /** One sentence per bad variable. Values are never repeated: a URL or a secret must not end in a log. */
+  /** One sentence per bad variable, without its value: URLs and secrets must not reach the log. */
   readonly problems: readonly string[]
-  /** One sentence per variable that can be meant and probably is not, in the same manner. */
+  /** One sentence per variable that is valid but probably a mistake, also without its value. */
   readonly warnings: readonly string[]
 }
 
@@ -58,15 +57,15 @@ const patternRule = 'event patterns: all, a name such as payment.succeeded, paym
 /** Whether a variable is one of those for webhooks, which have no fixed list. */
 export const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
 
-/** For who knows the nodes and sends them nothing: the files of signing secrets may be where only the worker reads them. */
+/** For processes that only need the list of endpoints: the files with signing secrets may be readable by the worker only. */
 export function withoutSigningSecrets(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^WEBHOOK_\d+_SECRET(_FILE)?$/.test(name)))
 }
 
 /**
- * Reads both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`,
- * with the additions of the design (secrets, format, retry schedule, timeout), and the single list of endpoints. A node
- * that is not enabled is not looked at further.
+ * Decodes both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` (which the interface calls nodes)
+ * for n from 1 to `WEBHOOK_SCAN_MAX`, with our additions (secrets, format, retry schedule, timeout), and the legacy list of
+ * URLs. Ignores the other variables of an endpoint that is not enabled.
  */
 export function decodeEndpoints(env: Environment): DecodedEndpoints {
   const read = createVariableReader(env)
@@ -93,12 +92,12 @@ export function decodeEndpoints(env: Environment): DecodedEndpoints {
 
 const endpointVariable = (name: string, ending: EndpointSuffix) => `WEBHOOK_${name}_${ending}`
 
-/** What holds for every node that says nothing else for itself. */
+/** Defaults of all endpoints. */
 function readDefaults(read: VariableReader): EndpointDefaults {
   const retries = read.integer('EXTERNAL_WEBHOOK_MAX_RETRIES', { min: 0, max: maxRetries }, 3)
   const delayMs = read.duration('EXTERNAL_WEBHOOK_RETRY_DELAY', maxDelayMs, 5_000)
   return {
-    // The interface's backoff: the delay, then each time twice as long.
+    // The interface's backoff: the delay doubles with each retry.
     retryScheduleMs: Object.freeze(
       Array.from({ length: retries }, (_, attempt) => Math.min(delayMs * 2 ** attempt, maxDelayMs)),
     ),
@@ -134,9 +133,9 @@ function readEndpoint(read: VariableReader, name: string, defaults: EndpointDefa
   })
 }
 
-/** The single list: all its endpoints share patterns, retries and timeout, and their messages are not signed. */
+/** The endpoints of the legacy list share patterns, retries and timeout, and are unsigned. */
 function readLegacyEndpoints(read: VariableReader, defaults: EndpointDefaults): readonly WebhookEndpoint[] {
-  if (!read.isGiven(urlList)) return []
+  if (!read.isSet(urlList)) return []
   const urls = read.list<string>(urlList, [], endpointUrl, `http or https URLs ${endpointUrlRule}`)
   const patterns = readPatterns(read, 'EXTERNAL_WEBHOOK_EVENTS')
   const endpoints = urls.map((url, index): WebhookEndpoint => {
@@ -153,17 +152,17 @@ function readPatterns(read: VariableReader, variable: string): readonly string[]
 }
 
 function readUrl(read: VariableReader, variable: string): string {
-  if (!read.isGiven(variable)) read.problem(variable, 'is required for an enabled node')
+  if (!read.isSet(variable)) read.problem(variable, 'is required for an enabled endpoint')
   return read.read(variable, '', endpointUrl, `an http or https URL ${endpointUrlRule}`)
 }
 
-/** @param url empty where there is none that could be read */
+/** @param url empty when it is missing or invalid */
 function formatOf(url: string, configured: (typeof formats)[number]): WebhookFormat {
   if (configured !== 'auto') return configured
   return url === '' ? 'json' : formatByHost(new URL(url))
 }
 
-/** A bot may write to many chats, and which one is said by the message; nothing but the URL's query can tell us. */
+/** A Telegram bot can write to many chats, and each message has to name one: we take it from the URL's query. */
 function checkChat(
   read: VariableReader,
   variable: string,
@@ -172,14 +171,12 @@ function checkChat(
   const lacksChat = endpoints.some(
     ({ url, format }) => format === 'telegram' && url !== '' && !new URL(url).searchParams.get('chat_id'),
   )
-  if (lacksChat) read.problem(variable, 'must say with ?chat_id= which Telegram chat the messages are for')
+  if (lacksChat) read.problem(variable, 'must name the Telegram chat with ?chat_id=')
 }
 
-// What can be meant, and probably is not: it stops nobody, and operators are told.
-
 /**
- * Whether a pattern can cover anything at all that a node of this mode is told. Providers have more names than are known
- * here, so that a raw node's patterns are only checked for the provider.
+ * Whether a pattern can match any message of this mode. We do not know all event names of the providers, so for raw messages
+ * we only check the provider's name.
  */
 function canMatch(pattern: string, mode: EventMode): boolean {
   if (pattern === 'all') return true
@@ -190,29 +187,28 @@ function canMatch(pattern: string, mode: EventMode): boolean {
 }
 
 /**
- * Patterns of a node that never cover anything, as `payments.*` does. They are told by their place: whatever somebody
- * pasted there by mistake may be a secret.
- * @param variable the list's
+ * Warns about patterns that never match, such as `payments.*`. Names them by position, because a value pasted by mistake may
+ * be a secret.
  */
 function unmatchedPatterns(variable: string, { patterns, mode }: Pick<WebhookEndpoint, 'patterns' | 'mode'>): string[] {
   return patterns.flatMap((pattern, index) =>
     canMatch(pattern, mode)
       ? []
-      : [`${variable} covers nothing that a ${mode} node is told with its pattern number ${index + 1}`],
+      : [`${variable} has a pattern (number ${index + 1}) that matches no event of a ${mode} endpoint`],
   )
 }
 
-/** An endpoint that is in the single list twice is told everything twice. */
+/** Warns about a URL that is listed twice. */
 function duplicateUrls(variable: string, endpoints: readonly Pick<WebhookEndpoint, 'url'>[]): string[] {
   const isRepeated = new Set(endpoints.map(({ url }) => url)).size < endpoints.length
-  return isRepeated ? [`${variable} names an endpoint twice, which is told everything twice`] : []
+  return isRepeated ? [`${variable} lists a URL twice, which then receives every webhook twice`] : []
 }
 
-/** Nodes that have an address, and of which nobody said whether they are enabled. */
+/** Warns about endpoints that have a URL but no ENABLED variable. */
 function misconfiguredEndpoints(read: VariableReader): string[] {
   return read.names().flatMap((variable) => {
     const [, number] = /^WEBHOOK_(\d+)_URL$/.exec(variable) ?? []
-    if (number === undefined || read.isGiven(`WEBHOOK_${number}_ENABLED`)) return []
-    return [`${variable} is not looked at, because WEBHOOK_${number}_ENABLED is not set`]
+    if (number === undefined || read.isSet(`WEBHOOK_${number}_ENABLED`)) return []
+    return [`${variable} is ignored because WEBHOOK_${number}_ENABLED is not set`]
   })
 }

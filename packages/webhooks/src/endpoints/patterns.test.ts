@@ -5,7 +5,7 @@ const canonical = { plain: 'payment.succeeded', prefixed: null }
 const native = { plain: 'subscription.updated', prefixed: 'stripe:customer.subscription.updated' }
 const nameless = { plain: 'CHECKOUT.ORDER.COMPLETED', prefixed: 'paypal:CHECKOUT.ORDER.COMPLETED' }
 
-t.test('a pattern covers what the details say, and nothing else [6.2-patterns]', async (t) => {
+t.test('patterns match canonical, generic and native names as specified [6.2-patterns]', async (t) => {
   const table = [
     ['all', canonical, true],
     ['all', native, true],
@@ -34,7 +34,7 @@ t.test('a pattern covers what the details say, and nothing else [6.2-patterns]',
     t.equal(matchesPattern(pattern, names), expected, `${pattern} on ${names.prefixed ?? names.plain}`)
 })
 
-t.test('knows what is a pattern', async (t) => {
+t.test('isPattern accepts valid patterns and rejects malformed ones', async (t) => {
   const good = ['all', 'payment.*', 'payment.created', 'stripe:*', 'authorize-net:net.authorize.*', 'A.B-C.D']
   const bad = [
     '',

@@ -1,10 +1,10 @@
-// Which messages a node wants to hear of.
+// Event patterns, which select the messages that an endpoint receives.
 
-/** What a message is called when patterns are matched against it. */
+/** The names of a message that patterns are matched against. */
 export type MessageNames = {
-  /** Canonical name, or the raw event's generic name (its native one where there is no generic one). */
+  /** The canonical name, or a raw event's generic name (its native one if there is no generic one). */
   readonly plain: string
-  /** `<provider>:<native type>` of a raw event; a canonical message has no provider in its name. */
+  /** `<provider>:<native type>` of a raw event; `null` for a canonical message. */
   readonly prefixed: string | null
 }
 
@@ -12,15 +12,15 @@ const part = '[A-Za-z0-9_-]+'
 const provider = '[a-z][a-z0-9-]*:'
 const grammar = new RegExp(`^(?:all|${provider}\\*|(?:${provider})?${part}(?:\\.${part})*(?:\\.\\*)?)$`)
 
-/** Whether the text is a pattern: `all`, a name, `family.*`, and the latter two, or `*`, behind a `<provider>:`. */
+/** Whether the text is a pattern: `all`, a name, `family.*`, or `<provider>:` followed by a name, `family.*` or `*`. */
 export function isPattern(text: string): boolean {
-  // `ALL` would be the name of an event that nobody has.
+  // `ALL` would match an event of that name, which does not exist.
   return grammar.test(text) && (text === 'all' || text.toLowerCase() !== 'all')
 }
 
 /**
- * Whether a pattern covers a message. With a provider prefix the native name counts, without one the generic name; so
- * `customer.*` does not cover Stripe's `customer.subscription.updated`, and `stripe:customer.*` does.
+ * Whether a pattern matches a message. A pattern with a provider prefix is compared with the native name, one without it
+ * with the generic name: `customer.*` does not match Stripe's `customer.subscription.updated`, but `stripe:customer.*` does.
  */
 export function matchesPattern(pattern: string, names: MessageNames): boolean {
   if (pattern === 'all') return true

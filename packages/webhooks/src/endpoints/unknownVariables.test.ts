@@ -5,8 +5,9 @@ const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com
 const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 const firstWords = (env: Record<string, string>) => problemsOf(env).map((problem) => problem.split(' ')[0])
 
-t.test('an enabled node that is not scanned is reported', async (t) => {
-  const sentence = (max: number) => `is not looked at: nodes are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${max}`
+t.test('an enabled endpoint above WEBHOOK_SCAN_MAX is a problem', async (t) => {
+  const sentence = (max: number) =>
+    `is out of range: endpoints are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${max}`
   t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: 'true' }), [`WEBHOOK_11_ENABLED ${sentence(10)}`])
   t.strictSame(problemsOf({ WEBHOOK_2_ENABLED: ' true ', WEBHOOK_SCAN_MAX: '1' }), [`WEBHOOK_2_ENABLED ${sentence(1)}`])
   for (const number of ['0', '01', '101', '99999999999999999999'])
@@ -16,21 +17,21 @@ t.test('an enabled node that is not scanned is reported', async (t) => {
     t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: off, WEBHOOK_11_URL: 'not looked at' }), [])
 })
 
-t.test('a variable of an enabled node that means nothing is reported', async (t) => {
+t.test('an unknown variable of an enabled endpoint is a problem', async (t) => {
   for (const suffix of ['EVENT', 'EVENTS_MODE', 'MODE', 'url', 'SECRETS', 'RETRIES', 'MAX_RETRIES', 'SERVICE'])
     t.strictSame(
       problemsOf({ ...indexed, [`WEBHOOK_1_${suffix}`]: 'x' }),
       [
-        `WEBHOOK_1_${suffix} is no variable of a node, which has ENABLED, URL, EVENTS, EVENT_MODE, FORMAT, SECRET, RETRY_SCHEDULE, TIMEOUT`,
+        `WEBHOOK_1_${suffix} is not a known endpoint variable (known: ENABLED, URL, EVENTS, EVENT_MODE, FORMAT, SECRET, RETRY_SCHEDULE, TIMEOUT)`,
       ],
       suffix,
     )
   t.strictSame(problemsOf({ ...indexed, WEBHOOK_1_EVENT: '' }), [], 'an empty variable counts as unset')
-  t.strictSame(problemsOf({ ...indexed, WEBHOOK_2_EVENT: 'x' }), [], 'a node that is not enabled')
+  t.strictSame(problemsOf({ ...indexed, WEBHOOK_2_EVENT: 'x' }), [], 'an endpoint that is not enabled')
   t.strictSame(problemsOf({ ...indexed, MY_WEBHOOK_1_EVENT: 'x', WEBHOOK_SUCCESS_STATUS: '2xx' }), [])
 })
 
-t.test('what Kubernetes and Docker set for a service called webhook-1 is no mistake', async (t) => {
+t.test('variables that Kubernetes and Docker set for a service named webhook-1 are no problem', async (t) => {
   const theirs = {
     WEBHOOK_1_SERVICE_HOST: '10.0.0.1',
     WEBHOOK_1_SERVICE_PORT_HTTP: '80',
@@ -42,11 +43,11 @@ t.test('what Kubernetes and Docker set for a service called webhook-1 is no mist
   t.strictSame(problemsOf({ ...indexed, ...theirs }), [])
 })
 
-t.test('a variable that the single list does not have is reported', async (t) => {
+t.test('an unknown EXTERNAL_WEBHOOK variable is a problem', async (t) => {
   const known =
     'EXTERNAL_WEBHOOKS_ENABLED, EXTERNAL_WEBHOOK_URLS, EXTERNAL_WEBHOOK_EVENTS, EXTERNAL_WEBHOOK_MAX_RETRIES, EXTERNAL_WEBHOOK_RETRY_DELAY, EXTERNAL_WEBHOOK_TIMEOUT'
   t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_ENABLED: 'false' }), [
-    `EXTERNAL_WEBHOOK_ENABLED is not known; there are ${known}`,
+    `EXTERNAL_WEBHOOK_ENABLED is not a known variable (known: ${known})`,
   ])
   for (const name of ['EXTERNAL_WEBHOOK_URL', 'EXTERNAL_WEBHOOKS_URLS', 'EXTERNAL_WEBHOOK_RETRIES'])
     t.strictSame(firstWords({ [name]: 'x' }), [name])

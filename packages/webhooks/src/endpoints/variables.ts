@@ -1,16 +1,16 @@
-// Reads environment variables one by one, and collects what is wrong with them.
+// Reads webhook variables one by one and collects problems. Their names are not fixed, so they have no schema.
 import { parseDurationMs } from '@paylog/domain/duration'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type VariableReader = ReturnType<typeof createVariableReader>
 
 /**
- * What is wrong is collected, and a default takes its place so that reading goes on. An empty variable counts as unset.
- * Values are never repeated in a problem: a URL or a secret must not end in a log.
+ * Collects problems and continues with a default, so that all of them are reported at once. An empty variable counts as
+ * unset. Problems never show values: URLs and secrets must not reach the log.
  */
 export function createVariableReader(env: Environment) {
   const problems: string[] = []
-  const given = (variable: string) => (env[variable] === '' ? undefined : env[variable])
+  const textOf = (variable: string) => (env[variable] === '' ? undefined : env[variable])
   const problem = (variable: string, sentence: string) => void problems.push(`${variable} ${sentence}`)
 
   function read<Value>(
@@ -19,7 +19,7 @@ export function createVariableReader(env: Environment) {
     parse: (text: string) => Value | undefined,
     expected: string,
   ) {
-    const text = given(variable)
+    const text = textOf(variable)
     if (text === undefined) return fallback
     const value = parse(text.trim())
     if (value === undefined) problem(variable, `must be ${expected}`)
@@ -28,11 +28,11 @@ export function createVariableReader(env: Environment) {
 
   return {
     problems,
-    /** One sentence that begins with the variable's name. */
+    /** Adds a sentence that begins with the variable's name. */
     problem,
-    isGiven: (variable: string) => given(variable) !== undefined,
+    isSet: (variable: string) => textOf(variable) !== undefined,
     /** The names of all variables that are set. */
-    names: () => Object.keys(env).filter((name) => given(name) !== undefined),
+    names: () => Object.keys(env).filter((name) => textOf(name) !== undefined),
     read,
     flag: (variable: string, fallback: boolean) =>
       read(
@@ -77,7 +77,7 @@ export function createVariableReader(env: Environment) {
   }
 }
 
-/** In hours where they come out even, else in minutes. */
+/** In whole hours if possible, else in minutes. */
 function durationText(ms: number): string {
   return ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : `${ms / 60_000}m`
 }
@@ -86,9 +86,7 @@ export function atMost(max: number, value: number | undefined): number | undefin
   return value === undefined || value > max ? undefined : value
 }
 
-// Variables of webhook nodes that nobody would read, so that no operator believes they work.
-
-/** The last parts of a node's variables, `WEBHOOK_n_…`. */
+/** The suffixes of an endpoint's variables `WEBHOOK_n_…`. */
 const endpointSuffixes = [
   'ENABLED',
   'URL',
@@ -102,10 +100,10 @@ const endpointSuffixes = [
 export type EndpointSuffix = (typeof endpointSuffixes)[number]
 const suffixes: readonly string[] = endpointSuffixes
 
-/** Kubernetes and Docker set such variables for a service or a container that is called `webhook-1`. */
+/** Kubernetes and Docker set such variables for a service or container named `webhook-1`. */
 const setByContainers = /^(?:SERVICE_.*|PORT(?:_.*)?|NAME|ENV_.*)$/
 
-/** What is common to all nodes, and the single list. */
+/** The variables of all endpoints and of the legacy list. */
 const generalNames: readonly string[] = [
   'EXTERNAL_WEBHOOKS_ENABLED',
   'EXTERNAL_WEBHOOK_URLS',
@@ -120,9 +118,9 @@ const listPattern = /^EXTERNAL_WEBHOOKS?_(.+)$/
 const endpointPattern = /^WEBHOOK_(\d+)_(.+)$/
 
 /**
- * Reports nodes that are enabled but have a number that is not scanned, variables of enabled nodes whose last part means
- * nothing here, and those of the single list that it does not have: `EXTERNAL_WEBHOOK_ENABLED=false` would switch nothing off.
- * @param scanned `enabled`: the names of the nodes that are read
+ * Reports variables that would have no effect: enabled endpoints whose number is out of range, unknown variables of enabled
+ * endpoints, and unknown general ones (`EXTERNAL_WEBHOOK_ENABLED=false` would not switch anything off).
+ * @param options `enabled` has the names of the endpoints in use
  */
 export function reportUnknownVariables(
   read: VariableReader,
@@ -131,57 +129,18 @@ export function reportUnknownVariables(
   for (const variable of read.names()) {
     const [, listSuffix] = listPattern.exec(variable) ?? []
     if (listSuffix !== undefined && !generalNames.includes(variable) && !setByContainers.test(listSuffix))
-      read.problem(variable, `is not known; there are ${generalNames.join(', ')}`)
+      read.problem(variable, `is not a known variable (known: ${generalNames.join(', ')})`)
     const [, number = '', suffix = ''] = endpointPattern.exec(variable) ?? []
     if (enabled.includes(number)) {
       if (!suffixes.includes(suffix) && !setByContainers.test(suffix))
-        read.problem(variable, `is no variable of a node, which has ${suffixes.join(', ')}`)
+        read.problem(variable, `is not a known endpoint variable (known: ${suffixes.join(', ')})`)
     } else if (suffix === 'ENABLED' && !isScanned(number, scanMax) && read.flag(variable, false)) {
-      read.problem(variable, `is not looked at: nodes are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`)
+      read.problem(variable, `is out of range: endpoints are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`)
     }
   }
 }
 
-/** Only the plain number is: `01` is no other name of `1`. */
+/** `01` is not the same as `1`. */
 function isScanned(number: string, scanMax: number): boolean {
   return String(Number(number)) === number && Number(number) >= 1 && Number(number) <= scanMax
-}
-
-// The address of an endpoint, as an operator writes it.
-
-/** What an address has to be, to complete the sentence "… must be". */
-export const endpointUrlRule = 'without user name, password and fragment, and without spaces'
-
-/** Of names and addresses; a variable that was not filled in (`${HOST}`) or a second URL after a comma is neither. */
-const hostPattern = /^(?:[a-z0-9._-]+|\[[\da-f:.]+\])$/
-/** `https:example.com` is read as well by the URL standard, which is kinder than whoever mistyped it wants. */
-const beginning = /^https?:\/\/[^/]/i
-/** The URL standard drops or escapes them, so that two URLs on two lines would become one. */
-const spacesAndUnseen = /[\s\p{C}]/u
-const furtherUrl = /,https?:\/\//i
-
-/** @returns the address in its normal form; nothing when it is none, or not one that can be meant */
-export function endpointUrl(text: string): string | undefined {
-  if (!beginning.test(text) || spacesAndUnseen.test(text) || text.includes('#') || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const isPlain = url.username === '' && url.password === '' && hostPattern.test(url.hostname)
-  return isPlain && !furtherUrl.test(url.pathname) ? url.href : undefined
-}
-
-export const shortestKey = 8
-const longestWord = 20
-
-/** A path may consist of words. A name with a digit in it, or longer than words are, may be a key. */
-export function mayBeKey(name: string): boolean {
-  return name.length > longestWord || (name.length >= shortestKey && /\d/.test(name))
-}
-
-/**
- * The address as it may stand on a terminal: host and path, without the query, and without names in the path that may be
- * keys. The address of a chat is a key as a whole, so only its host is shown.
- */
-export function shownUrl({ url, format }: { readonly url: string; readonly format: string }): string {
-  const { origin, pathname } = new URL(url)
-  const names = format === 'json' ? pathname.slice(1).split('/') : ['…']
-  return `${origin}/${names.map((name) => (mayBeKey(name) ? '…' : name)).join('/')}`
 }

@@ -10,10 +10,10 @@ function warnings(t: Test, ...settings: readonly Settings[]): readonly string[] 
 
 const eventsOf = (t: Test, mode: string, EVENTS: string) => warnings(t, endpointSettings(1, mode, { EVENTS }))
 const unmatchedWarning = (variable: string, mode: string, place: number) =>
-  `${variable} covers nothing that a ${mode} node is told with its pattern number ${place}`
+  `${variable} has a pattern (number ${place}) that matches no event of a ${mode} endpoint`
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://example.com/b' }
 
-t.test('a pattern that covers nothing is told of by its place', async (t) => {
+t.test('a pattern that can match nothing is a warning that names its position', async (t) => {
   for (const pattern of ['payments.*', 'payment.succeded', 'payment_intent.*', 'stripe:*', 'sandbox:payment.created'])
     t.strictSame(
       eventsOf(t, 'canonical', `payment.*,${pattern}`),
@@ -30,7 +30,7 @@ t.test('a pattern that covers nothing is told of by its place', async (t) => {
     )
 })
 
-t.test('and none that covers something', async (t) => {
+t.test('patterns that can match something give no warning', async (t) => {
   t.strictSame(eventsOf(t, 'canonical', 'all,payment.*,subscription.cancelled,membership.*,customer.created'), [])
   t.strictSame(
     eventsOf(t, 'raw', 'all,payment_intent.*,charge.*,stripe:*,paypal:PAYMENT.CAPTURE.*,authorize-net:*'),
@@ -41,19 +41,19 @@ t.test('and none that covers something', async (t) => {
   t.strictSame(warnings(t, list, { EXTERNAL_WEBHOOK_EVENTS: events }), [])
 })
 
-t.test('an endpoint that is in the single list twice is told of', async (t) => {
+t.test('a URL that is in the legacy list twice is a warning', async (t) => {
   const twice = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://EXAMPLE.com/a' }
-  t.strictSame(warnings(t, twice), ['EXTERNAL_WEBHOOK_URLS names an endpoint twice, which is told everything twice'])
+  t.strictSame(warnings(t, twice), ['EXTERNAL_WEBHOOK_URLS lists a URL twice, which then receives every webhook twice'])
   const own = endpointSettings(1, 'raw', { URL: 'https://example.com/a' })
   const other = endpointSettings(2, 'canonical', { URL: 'https://example.com/a' })
-  t.strictSame(warnings(t, own, other, list), [], 'nodes of other modes are told something else')
+  t.strictSame(warnings(t, own, other, list), [], 'endpoints of other modes receive other messages')
 })
 
-t.test('a node with an address of which nobody said whether it is enabled is told of', async (t) => {
+t.test('an endpoint with a URL but no ENABLED variable is a warning', async (t) => {
   const address = { WEBHOOK_2_URL: 'https://example.com/2' }
-  const forgotten = ['WEBHOOK_2_URL is not looked at, because WEBHOOK_2_ENABLED is not set']
-  t.strictSame(warnings(t, address), forgotten)
-  t.strictSame(warnings(t, address, { WEBHOOK_2_ENABLED: '' }), forgotten)
+  const ignored = ['WEBHOOK_2_URL is ignored because WEBHOOK_2_ENABLED is not set']
+  t.strictSame(warnings(t, address), ignored)
+  t.strictSame(warnings(t, address, { WEBHOOK_2_ENABLED: '' }), ignored)
   t.strictSame(warnings(t, address, { WEBHOOK_2_ENABLED: 'false' }), [])
   t.strictSame(warnings(t, address, { EXTERNAL_WEBHOOKS_ENABLED: 'false' }), [])
 })

@@ -1,4 +1,4 @@
-// One recorded event of each kind that outsiders are told of, for the tests of what they are told.
+// Sample events that lead to webhooks, and endpoints that receive them.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { decodeEndpoints, type WebhookEndpoint } from '../endpoints/endpoints.ts'
 import { type Outbound, outboundMessages, type SourceEvent } from '../outbound.ts'
@@ -9,7 +9,6 @@ export const payment_id = '0190a000-0000-7000-8000-000000000001'
 const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const occurred_at = '2026-01-02T03:04:05.678Z'
 
-/** What happened to a payment of ours. */
 export const ourPayment: DataOf<'PaymentSucceeded'> = {
   payment_id,
   occurred_at,
@@ -73,7 +72,7 @@ const testRequest: DataOf<'WebhookTestRequested'> = {
   request_fingerprint: null,
   plan: { canonical_events: [], deliveries: [] },
 }
-/** As a canonical event is asked for. */
+/** The fields of a test request for a canonical event. */
 export const canonicalOnly = { provider_type: null, generic_type: null, body: null }
 
 export const tested = (more: Partial<DataOf<'WebhookTestRequested'>> = {}): RecordedDomainEvent => ({
@@ -95,7 +94,7 @@ export const recorded = (event: RecordedDomainEvent, stream = 'providerEvent-str
 
 export type Settings = Readonly<Record<string, string>>
 
-/** The variables of one indexed node. */
+/** The variables of one numbered endpoint. */
 export function endpointSettings(index: number, mode: string, more: Settings = {}): Settings {
   const own = { ENABLED: 'true', URL: `https://example.com/${index}`, EVENT_MODE: mode, ...more }
   return Object.fromEntries(Object.entries(own).map(([suffix, value]) => [`WEBHOOK_${index}_${suffix}`, value]))
@@ -107,12 +106,10 @@ export function endpointsFrom(...settings: readonly Settings[]): readonly Webhoo
   return endpoints
 }
 
-/** What the nodes of these variables are told of an event. */
+/** The webhooks of an event for the endpoints of these variables. */
 export function messagesTo(event: RecordedDomainEvent, ...settings: readonly Settings[]): Outbound[] {
   return outboundMessages(recorded(event), endpointsFrom(...settings), { projectId: 'shop', projectIds: ['listed'] })
 }
-
-// A notification about something that is not ours, for the tests of what is told of it.
 
 type Unmatched = Extract<RecordedDomainEvent, { type: 'ProviderEventUnmatched' }>['data']
 
@@ -124,7 +121,7 @@ export const subscriptionNotification = {
   occurred_at: '2026-01-02T03:04:05.000Z',
 }
 
-/** What a notification says of its subscription when nothing has changed. */
+/** The subscription of a notification without a status change. */
 export const unchangedSubscription = {
   subscription_id: 'sub_1',
   current_period_end: '2026-02-02T03:04:05.000Z',
@@ -132,12 +129,12 @@ export const unchangedSubscription = {
   is_first_invoice: false,
 }
 
-/** The messages of an event, for three nodes: `1` is canonical, `2` is raw, `3` is both. */
+/** The webhooks of an event for three endpoints: `1` is canonical, `2` is raw, `3` is both. */
 export function messagesByMode(event: RecordedDomainEvent): Outbound[] {
   return messagesTo(event, endpointSettings(1, 'canonical'), endpointSettings(2, 'raw'), endpointSettings(3, 'both'))
 }
 
-/** The messages about a notification that is about nothing of ours. */
+/** The webhooks of a notification about a foreign object. */
 export function unmatchedMessagesByMode(data: Partial<Unmatched>): Outbound[] {
   const subject = {
     object_id: 'obj_1',
