@@ -7,7 +7,7 @@ import type { PaymentState, PaymentStatus } from '../payment.ts'
 import { at, fold, initiated, notifies } from './paymentFixture.ts'
 
 export type PaymentStep = {
-  /** The status that this step reports; `refused` for a rejected create call. */
+  /** The status that this step reports; `rejected` for a rejected create call. */
   readonly reports: PaymentStatus | 'rejected' | 'nothing'
   readonly decide: (state: PaymentState) => PaymentEvent[]
 }
