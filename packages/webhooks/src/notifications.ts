@@ -52,9 +52,9 @@ const realNotification = { body: null, is_test: false } as const
 
 function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotification {
   const { payer, is_foreign_intent } = data
-  const nobody = { customer_id: null, customer_email: null, owner: null, ...realNotification }
+  const unknownOwner = { customer_id: null, customer_email: null, owner: null, ...realNotification }
   // The intent only contains our payment's id, so it must not be reported as that payment.
-  if (is_foreign_intent) return { ...data, ...nobody, payment_id: externalPaymentId(data) }
+  if (is_foreign_intent) return { ...data, ...unknownOwner, payment_id: externalPaymentId(data) }
   return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...realNotification }
 }
 
@@ -62,8 +62,8 @@ function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotifica
 function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): AppliedNotification {
   const { provider_id, provider_type, generic_type, occurred_at } = data
   const unknown = { payment_id: null, amount_cents: null, currency: null, status: null }
-  const nobody = { customer_id: null, customer_email: null, owner: null }
-  return { provider_id, provider_type, generic_type, occurred_at, ...unknown, ...nobody, ...realNotification }
+  const unknownOwner = { customer_id: null, customer_email: null, owner: null }
+  return { provider_id, provider_type, generic_type, occurred_at, ...unknown, ...unknownOwner, ...realNotification }
 }
 
 type Customer = { readonly id: string | null; readonly email: string | null }

@@ -55,11 +55,11 @@ const subscription = fc.record({
 })
 const about = fc
   .tuple(names, subject, customer, fc.option(subscription, { nil: undefined }))
-  .map(([name, facts, whose, of]) => ({
+  .map(([name, facts, customerFields, subscription]) => ({
     ...name,
     ...facts,
-    ...whose,
-    ...(of === undefined ? {} : { subscription: of }),
+    ...customerFields,
+    ...(subscription === undefined ? {} : { subscription }),
   }))
 const testRequests = fc.oneof(
   about,
