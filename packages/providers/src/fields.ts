@@ -1,23 +1,21 @@
-// The fields that providers' notifications and answers are made of.
+// Field schemas shared by the providers' notifications and responses.
 
 import { DomainError } from '@paylog/domain/errors'
 import { type TSchema, Type } from 'typebox'
 
-/** Printable ASCII: ids and codes end in stream names, tables and webhooks, where control characters do harm. */
+/** Printable ASCII: ids and codes end up in stream names, tables and webhooks, where control characters do harm. */
 export const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
-/** An integer in whatever unit the provider counts in. */
+/** An integer in the provider's own unit. */
 export const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-/** In seconds, up to the last one that ISO 8601 writes with four digits for the year. */
+/** In seconds. The maximum is the end of the year 9999, the last that ISO 8601 writes with four digits. */
 export const UnixTime = Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
 
-/** A field that may be left out, and may be `null`. */
+/** A field that may be missing or `null`. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
 
-// The JSON that a notification's bytes are.
-
 /**
- * What is not quite JSON in UTF-8 is refused and not repaired, a byte order mark before it included.
- * @returns the text to the byte, and what it says
+ * Parses a notification strictly: invalid UTF-8 and a byte order mark are errors, not repaired.
+ * @returns the text, byte for byte, and the parsed JSON
  * @throws DomainError `invalid_request`
  */
 export function notificationJson(body: Buffer): { readonly text: string; readonly json: unknown } {

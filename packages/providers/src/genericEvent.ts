@@ -1,5 +1,4 @@
-// Events by the generic names and in the provider-neutral shape of interface section 6.1, which every receiver takes
-// beside its provider's own.
+// Generic events: the provider-independent types and shape of interface section 6.1, which every receiver also accepts.
 import { DomainError } from '@paylog/domain/errors'
 import { Id } from '@paylog/domain/fields'
 import type { Evidence } from '@paylog/domain/payments/evidence'
@@ -17,7 +16,7 @@ const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
   ['payment_intent.canceled', 'canceled'],
 ])
 
-/** That there is an intent says nothing about its payment. */
+/** Sets no payment status. */
 const created = 'payment_intent.created'
 
 const otherTypes: ReadonlySet<string> = new Set([
@@ -35,15 +34,14 @@ const otherTypes: ReadonlySet<string> = new Set([
   'customer.deleted',
 ])
 
-/** All of them. */
 export const genericNames: readonly string[] = [created, ...paymentStatuses.keys(), ...otherTypes]
 
-/** The status of a payment by a generic name; `null` for what tells of none, as its creation does. */
+/** @returns `null` for a type without a payment status, such as the intent's creation */
 export function statusOfGenericType(type: string): PaymentStatus | null {
   return paymentStatuses.get(type) ?? null
 }
 
-/** Whether it is a generic name for what happens to a payment. */
+/** Whether this is a generic type of payment events. */
 export function isPaymentType(type: string): boolean {
   return type === created || paymentStatuses.has(type)
 }
@@ -54,8 +52,8 @@ export function genericName(type: string): string | null {
 }
 
 /**
- * What an event by a generic name says of a subscription: no more than which one it is. An invoice's does not even say
- * whether it is of one, which is not the same as saying that it is of none.
+ * A generic subscription event only identifies the subscription. A generic invoice event does not say whether the
+ * invoice belongs to a subscription, so the result is `null` (unknown) for it.
  */
 export function genericSubscription(
   type: string,
@@ -86,21 +84,24 @@ const genericEvent = Compile(GenericEvent)
 
 const genericShape = Compile(Type.Object({ type: Type.String(), data: Type.Object({ object: Type.Object({}) }) }))
 
-/** Whether a body is of the generic shape, and not of a provider's own that names its type otherwise. */
+/**
+ * Whether a body has the generic shape. PayPal's and Authorize.Net's own events name their type `event_type` or
+ * `eventType`.
+ */
 export function isGenericEvent(json: unknown): boolean {
   return genericShape.Check(json) && !('event_type' in json) && !('eventType' in json)
 }
 
-/** What the shape leaves to each provider. */
+/** The provider-specific parts of a generic event. */
 export type GenericEventOptions = {
-  /** The charge that an intent has become, where its id follows from the intent's. */
+  /** The charge id, where it follows from the intent id. */
   readonly chargeOf: (intentId: string) => string | null
   readonly failure: Required<Pick<Evidence, 'failure_code' | 'failure_message'>>
 }
 
 /**
- * Reads an event of the generic shape.
- * @throws DomainError `invalid_request` when it is none, or one about a payment without an amount
+ * Reads a generic event.
+ * @throws DomainError `invalid_request` when the shape is wrong, or a payment event has no amount
  */
 export function readGenericEvent(json: unknown, options: GenericEventOptions): ProviderNotification {
   if (!genericEvent.Check(json)) {
@@ -133,7 +134,7 @@ function reportOf(
   { chargeOf, failure }: GenericEventOptions,
 ): ProviderReport | null {
   if (!isPaymentType(type)) return null
-  // The shape has both; a success over no amount could not be told from one over another amount.
+  // Without an amount we could not check that the right amount was paid.
   if (typeof object.amount !== 'number' || typeof object.currency !== 'string')
     throw new DomainError('invalid_request', 'The event is not valid: amount and currency are required')
   const source = { provider_time, provider_event_id: id, provider_intent_id: object.id }

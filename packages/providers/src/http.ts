@@ -1,4 +1,4 @@
-// One HTTP exchange with a provider: sent once, bounded in time and size, and clear about whether anything was sent.
+// HTTP client for providers: sends a request once, limits its time and size, and reports whether anything was sent.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
@@ -9,11 +9,11 @@ import { checkResponse, parseJson } from './responses.ts'
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With its query, if any. */
+  /** Includes the query string. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** For the whole exchange, waiting for its turn and for a connection included. */
+  /** For the whole exchange, including the wait for the rate limit and for a connection. */
   readonly timeoutMs: number
 }
 
@@ -27,26 +27,29 @@ export type HttpResponse = {
 
 export type HttpClient = {
   /**
-   * Any status is an answer, redirects included, which are never followed.
-   * @throws ProviderError `unavailable` when nothing was sent, because it was not its turn for one; `unknown` when the answer did not come, or not as a whole
+   * Returns every response, whatever its status. Redirects are not followed.
+   * @throws ProviderError `unavailable` when nothing was sent, for example because of our rate limit; `unknown` when
+   *   the
+   *   response was lost or incomplete
    */
   send(request: HttpRequest): Promise<HttpResponse>
-  /** Drops what is under way. */
+  /** Aborts the requests in flight. */
   close(): Promise<void>
 }
 
-/** Enough for the calls that a process has under way at once; what is beyond waits within its own time limit. */
+/** Enough for the parallel calls of one process. Further calls wait within their time limit. */
 const defaultMaxConnections = 64
-/** Shorter than the idle time after which providers hang up, so that few calls meet a connection that is just closing. */
+/** Shorter than the providers' idle timeouts, so that few calls meet a closing connection. */
 const keepAliveMs = 30_000
-/** Frees the places of connections that nobody answers, so that later exchanges do not wait behind them. */
+/** Stops hanging connection attempts, so that they do not block later calls. */
 const connectTimeoutMs = 5_000
-/** The answers of all calls that are made have a few KiB. */
+/** Typical responses have a few KiB. */
 const defaultMaxResponseBytes = 1024 * 1024
 
 /**
- * @param options `origin`: scheme, host and port; `pace`: what all clients of a provider share; `maxBytes` of an answer;
- *   `maxConnections` at once
+ * @param options `origin`: scheme, host and port; `pace`: shared by all clients of a provider; `maxBytes` of a
+ *   response;
+ *   `maxConnections`: parallel connections
  */
 export function createHttpClient({
   origin,
@@ -65,7 +68,7 @@ export function createHttpClient({
     maxResponseSize: maxBytes,
     allowH2: false,
     connectTimeout: connectTimeoutMs,
-    // Each exchange has one clock, which is kept below.
+    // `exchange` has one timer for the whole call.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -73,7 +76,6 @@ export function createHttpClient({
     async send({ timeoutMs, ...request }) {
       return exchange(agent, origin, { ...request, timeoutMs: await pace.acquire(timeoutMs) })
     },
-    // Nobody is left to hear the answers.
     close: () => agent.destroy(),
   }
 }
@@ -86,7 +88,7 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
   let status = 0
   let headers: IncomingHttpHeaders = {}
   const timer = setTimeout(
-    () => fail(new Error(`No answer within ${Math.round(timeoutMs)} ms`), 'timeout'),
+    () => fail(new Error(`No response within ${Math.round(timeoutMs)} ms`), 'timeout'),
     Math.max(0, timeoutMs),
   )
   const end = () => {
@@ -102,7 +104,7 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
   agent.dispatch(
     { origin, ...request, body: request.body ?? null },
     {
-      // Called when the first byte is about to be written, and not before there is a connection.
+      // Called on an open connection, just before the first byte is written.
       onRequestStart(controller) {
         if (isOver) return controller.abort(new Error('Too late to be sent'))
         sending = controller
@@ -123,8 +125,8 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
 }
 
 /**
- * Reads the JSON of an answer and checks its shape.
- * @throws ProviderError `unknown`: the provider did something, and nobody can tell what
+ * Parses the JSON of a response and checks its shape.
+ * @throws ProviderError `unknown`: the provider may have done something
  */
 export function readResponse<Schema extends TSchema>(
   validator: Validator<Record<never, never>, Schema>,
@@ -138,7 +140,7 @@ function requestNotSent(code: string, cause: Error): ProviderError {
 }
 
 function responseLost(code: string, cause: Error): ProviderError {
-  return new ProviderError('unknown', code, 'The provider did not answer', { cause })
+  return new ProviderError('unknown', code, 'The provider did not respond', { cause })
 }
 
 /** `econnrefused`, `und_err_socket`, … */

@@ -1,17 +1,17 @@
-// Keeps all calls of this process to one provider below its rate limit. Payers' calls start first.
+// Keeps this process's calls to one provider below its rate limit. Payers' calls go first.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ProviderError } from './provider.ts'
 
 /**
- * `payer`: a client waits for the response; the default. `notification`: the provider waits for it, and anybody can cause
- * one. `background`: the catalogue, and payments in the worker that cannot wait. `reconciler`: questions about payments that
- * nobody paid yet.
+ * `payer`: a client waits for the response; the default. `notification`: the provider waits, and anybody can trigger
+ * the call. `background`: product sync, and the worker's urgent calls about payments. `reconciler`: checks of payments
+ * that nobody has paid yet.
  */
 export type CallPriority = (typeof priorities)[number]
 
 /**
- * The most urgent first, each with its share of the turns. Payers' calls may take all turns at once; all others are spread
- * evenly, and always leave some.
+ * Each priority's share of the rate limit. Payers' calls may use all of it in one burst; the others are spread evenly
+ * and leave a part free.
  */
 const rateShares = { payer: 1, notification: 0.9, background: 0.9, reconciler: 0.5 }
 const priorities = ['payer', 'notification', 'background', 'reconciler'] as const
@@ -19,44 +19,49 @@ const priorities = ['payer', 'notification', 'background', 'reconciler'] as cons
 const current = new AsyncLocalStorage<CallPriority>()
 const currentPriority = () => current.getStore() ?? 'payer'
 
-/** Runs work whose calls to providers have this urgency. */
-export function withPriority<Result>(urgency: CallPriority, work: () => Result): Result {
-  return current.run(urgency, work)
+/** Runs `work` with this priority for its provider calls. */
+export function withPriority<Result>(priority: CallPriority, work: () => Result): Result {
+  return current.run(priority, work)
 }
 
 const watched = new AsyncLocalStorage<{ wasThrottled: boolean }>()
 
-/** Runs work, and notes in `seen` when the provider throttles one of its calls, however the work ends. */
+/** Runs `work` and sets `seen.wasThrottled` when the provider throttles one of its calls, even if the work fails. */
 export function watchThrottling<Result>(seen: { wasThrottled: boolean }, work: () => Result): Result {
   return watched.run(seen, work)
 }
 
 export type Pace = {
   /**
-   * Waits until a call may start: for half of its time at most, since a call that starts late is cut off, and nobody knows
-   * its outcome. When nobody waits for the call, its time begins with its turn.
-   * @param ms the call's time
-   * @returns what is left of it
-   * @throws ProviderError `unavailable` with the code `noTurn`
+   * Waits until a call may start. A call that somebody waits for waits at most half of its time: starting later, it
+   * would probably time out with an unknown outcome. For background calls, the time starts when the wait ends.
+   * @param ms the call's timeout
+   * @returns the time left for the call, in ms
+   * @throws ProviderError `unavailable` with the code `ownRateLimitCode`
    */
   acquire(ms: number): Promise<number>
-  /** The provider throttled a call: calls of its urgency and of those behind it pause. Payers' calls never do. */
+  /**
+   * Call when the provider throttled a call. Pauses calls of the same and of lower priorities, but never payers' calls.
+   */
   pause(ms: number): void
-  /** How long a call waits for its turn, and goes on while it is throttled, in ms: nobody waits for it. 0 for the others. */
+  /**
+   * How long a call at the current priority waits for the rate limit and retries while throttled, in ms. 0 when
+   * somebody waits for the call.
+   */
   patienceMs(): number
 }
 
-/** The code of a ProviderError: the call was not made, to keep below the provider's rate limit. */
+/** ProviderError code: we did not send the call, to stay below the provider's rate limit. */
 export const ownRateLimitCode = 'own_rate_limit'
 
-/** A little more than a second, since some calls take longer on their way than others. */
+/** A little more than a second, because network delay varies. */
 const windowMs = 1_050
-/** A provider that names a longer time is asked sooner all the same. */
+/** Upper limit for a longer `retry-after` of the provider. */
 const maxPauseMs = 30_000
 const defaultPatienceMs = 60_000
 
 /**
- * @param options `perSecond`: calls that may start within a second; 0 for any number. `patienceMs`: see `Pace`
+ * @param options `perSecond`: calls that may start within a second; 0 for no limit. `patienceMs`: see `Pace`
  */
 export function createPace({
   perSecond,
@@ -66,15 +71,15 @@ export function createPace({
   readonly patienceMs?: number
 }): Pace {
   const limit = perSecond === 0 ? Number.POSITIVE_INFINITY : perSecond
-  const lanes = priorities.map((urgency): Lane => ({ priority: urgency, pausedUntil: 0, waiting: new Set() }))
-  /** When the calls of the last second started. */
+  const lanes = priorities.map((priority): Lane => ({ priority, pausedUntil: 0, waiting: new Set() }))
+  /** Start times of the calls in the current window. */
   let starts: number[] = []
   let lastOthersStart = 0
   let timer: NodeJS.Timeout | undefined
 
-  const patience = () => (['background', 'reconciler'].includes(currentPriority()) ? patienceMs : 0)
+  const currentPatienceMs = () => (['background', 'reconciler'].includes(currentPriority()) ? patienceMs : 0)
 
-  /** The first time at which a call may start, if no other one starts before. */
+  /** The earliest time at which the next call of a lane may start. */
   function earliest({ priority, pausedUntil }: Lane): number {
     const fullUntil = starts.length < limit ? 0 : Number(starts[starts.length - limit]) + windowMs
     if (priority === 'payer') return fullUntil
@@ -100,35 +105,35 @@ export function createPace({
   return {
     async acquire(ms) {
       const { waiting } = laneOf(lanes, currentPriority())
-      const isPatient = patience() > 0
-      const longestMs = isPatient ? patience() : ms / 2
-      // A queue that is too long already is not joined: too many requests would only wait to be refused.
+      const isPatient = currentPatienceMs() > 0
+      const longestMs = isPatient ? currentPatienceMs() : ms / 2
+      // Fail at once when the queue is too long for the call to start in time.
       if ((waiting.size / limit) * windowMs > longestMs) throw ownRateLimitError()
-      const askedAt = performance.now()
+      const waitingSince = performance.now()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       waiting.add(resolve)
       advance()
       const giveUp = setTimeout(() => waiting.delete(resolve) && reject(ownRateLimitError()), longestMs)
       await promise.finally(() => clearTimeout(giveUp))
-      return isPatient ? ms : ms - (performance.now() - askedAt)
+      return isPatient ? ms : ms - (performance.now() - waitingSince)
     },
     pause(ms) {
       const seen = watched.getStore()
       if (seen) seen.wasThrottled = true
       const until = performance.now() + Math.min(ms, maxPauseMs)
       const { priority } = laneOf(lanes, currentPriority())
-      const behind = lanes.slice(Math.max(1, priorities.indexOf(priority)))
-      for (const lane of behind) lane.pausedUntil = Math.max(lane.pausedUntil, until)
+      const pausedLanes = lanes.slice(Math.max(1, priorities.indexOf(priority)))
+      for (const lane of pausedLanes) lane.pausedUntil = Math.max(lane.pausedUntil, until)
     },
-    patienceMs: patience,
+    patienceMs: currentPatienceMs,
   }
 }
 
 type Lane = { readonly priority: CallPriority; pausedUntil: number; readonly waiting: Set<() => void> }
 
-function laneOf(lanes: readonly Lane[], urgency: CallPriority): Lane {
-  const lane = lanes.find((each) => each.priority === urgency)
-  if (!lane) throw new Error(`No lane for ${urgency}`)
+function laneOf(lanes: readonly Lane[], priority: CallPriority): Lane {
+  const lane = lanes.find((each) => each.priority === priority)
+  if (!lane) throw new Error(`No lane for ${priority}`)
   return lane
 }
 

@@ -1,20 +1,19 @@
-// What a provider's catalogue does for us: products, and what they are sold at.
+// The product catalogue of a provider: products and their prices.
 import type { BillingInterval, ProductType } from '@paylog/domain/products/events'
 
-/** Every call may be made again, and throws ProviderError. */
+/** Every call may be repeated. */
 export type ProductCatalog = {
-  /** Whether the provider keeps a price of such a product. */
+  /** Whether the provider stores a price for this product. */
   keepsPrice(product: CatalogProduct): boolean
   /**
-   * Whether the provider could take the product, as far as that is known without asking.
+   * Checks, without a call, whether the provider can accept the product.
    * @throws ProviderError `rejected`, `currency`
    */
   checkProduct(product: CatalogProduct): void
   /**
-   * Sees to it that the catalogue holds the product, and with a price this one, ready to be sold at and no other of ours.
-   * It looks at what is there, so that it may be called again whatever became of an earlier call, with any key, and by
-   * several at once: nothing is there twice. The provider's limit of time holds for each call that this takes, from when it
-   * is its turn; the turns come as slowly as the provider wants them.
+   * Creates or updates the product and makes its price the only active one of ours. It compares with what the provider
+   * has, so it creates no duplicates when repeated with any key, after any outcome, or in parallel. The provider's time
+   * limit applies to each of the HTTP calls, and the rate limit may delay them.
    * @throws ProviderError
    */
   putProduct(request: PutProduct): Promise<ProviderProduct>
@@ -33,23 +32,23 @@ export type CatalogPrice = {
   readonly amount_cents: number
   /** Upper case. */
   readonly currency: string
-  /** `null` for what is paid once. */
+  /** `null` for a one-time price. */
   readonly recurring: { readonly interval: BillingInterval; readonly trial_days: number } | null
 }
 
 export type PutProduct = {
-  /** For what gets an id of the provider's own. Another price has another key, and so has the same one when it comes back. */
+  /** For objects whose id the provider chooses. Every price change has a new key, also one back to an earlier price. */
   readonly idempotency_key: string
   readonly product: CatalogProduct
-  /** `keep`: the price that is there stays as it is, whatever the product says. */
+  /** `keep`: leave the existing price as it is. */
   readonly price: 'put' | 'keep'
-  /** What an earlier call has answered. It may be gone by now. */
+  /** Ids returned by an earlier call. The objects may have been deleted since. */
   readonly known: ProviderProductIds | null
 }
 
 export type ProviderProductIds = { readonly provider_product_id: string; readonly provider_price_id: string | null }
 
 export type ProviderProduct = ProviderProductIds & {
-  /** Fields of a CatalogProduct that the provider does not let be changed, and which are different there. */
+  /** Fields that differ at the provider because it does not allow changing them. */
   readonly kept_fields: readonly ('name' | 'description' | 'product_type')[]
 }

@@ -1,4 +1,4 @@
-// What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
+// The interface that every payment provider implements. Only a provider's own folder knows its API.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type { Evidence, RecordDispute, RecordRefund, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
@@ -6,76 +6,76 @@ import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
 import type { ProductCatalog } from './productCatalog.ts'
 
 /**
- * A capability that a provider lacks is `null`. Unless said otherwise every call throws ProviderError, takes no longer
- * than the provider's time limit (or about a minute more when nobody waits for it, see `Urgency`), and may be made again
- * with the same key: the result is then the same.
+ * A capability that a provider lacks is `null`. Unless noted otherwise every call throws ProviderError, ends within the
+ * provider's time limit (plus about a minute for background calls, see `CallPriority`), and returns the same result
+ * when repeated with the same key.
  */
 export type Provider = {
   readonly id: string
   /**
-   * Whether the provider can take this amount (minor units) in this currency (upper case).
+   * Checks whether the provider accepts this amount (minor units) in this currency (upper case).
    * @throws DomainError `currency_not_supported`
    */
   checkAmount(amount_cents: number, currency: string): void
-  /** Whether this is one of the provider's own method ids for trying things out, which need no record of ours. */
+  /** Whether this is one of the provider's predefined test methods, which need no saved method of ours. */
   isTestMethod(paymentMethodId: string): boolean
 
   /** Creates the intent that a client pays with. */
   createIntent(request: CreateIntent): Promise<ProviderIntent>
-  /** What the provider holds to be true now; `null` when it knows no such intent. */
+  /** The intent's current state; `null` when the provider does not know it. */
   readonly retrieveIntent: ((intent: IntentRef) => Promise<IntentSnapshot | null>) | null
-  /** The intents that carry our payment's id, for when the answer to a create call was lost and the key is worth nothing. */
+  /** Finds the intents of a payment, for when the response to the create call was lost and the key has expired. */
   readonly findIntents: ((paymentId: string) => Promise<readonly FoundIntent[]>) | null
-  /** Sees to it that an intent can never be paid. One that cannot be canceled any more is left as it is. */
+  /** Cancels an intent so that it can never be paid. Does nothing when it can no longer be canceled. */
   readonly cancelIntent: ((provider_intent_id: string) => Promise<void>) | null
-  /** Takes the money that the payer has approved. The snapshot says how that ended. */
+  /** Captures the money that the payer has approved. The snapshot holds the outcome. */
   readonly captureIntent: ((request: CaptureIntent) => Promise<IntentSnapshot>) | null
 
-  /** Prepares to save a method of a user. */
+  /** Prepares saving a payment method. */
   readonly createSetupIntent: ((request: CreateSetupIntent) => Promise<ProviderSetupIntent>) | null
   /** Customers and their saved methods. */
   readonly methods: ProviderMethods | null
 
-  /** Products and their prices; `null` where the provider keeps none, so that ours are known there by our ids. */
+  /** `null` when the provider stores no products. */
   readonly catalog: ProductCatalog | null
 
   /**
-   * Refuses, before the body is there, what `verifyNotification` would refuse whatever the body is.
+   * Rejects a notification with invalid headers before its body is read.
    * @throws DomainError `invalid_signature` when the signature is missing, malformed or too old
    */
   checkNotificationHeaders(notification: Omit<SignedNotification, 'body'>): void
   /**
    * Checks that a notification comes from the provider.
-   * @throws DomainError `invalid_signature`; ProviderError when only the provider could tell and did not
+   * @throws DomainError `invalid_signature`; ProviderError when the provider must be asked and does not respond
    */
   verifyNotification(notification: SignedNotification): Promise<void>
   /**
-   * What the text of a verified notification says by itself.
-   * @param body the bytes as they came
-   * @throws DomainError `invalid_request` when it is no notification
+   * Parses a verified notification, without calling the provider.
+   * @param body the bytes as received
+   * @throws DomainError `invalid_request`
    */
   readNotification(body: Buffer): ProviderNotification
   /**
-   * Adds what the text leaves out and only the provider knows. A notification about something that the provider does
-   * not know (any more) comes back as it was, or without the statement that its text makes and nobody confirms.
-   * @throws ProviderError also while the provider may not know of it yet
+   * Fetches what the notification leaves out. When the provider does not know the object, the notification is returned
+   * unchanged, or without its unconfirmed report.
+   * @throws ProviderError, also while the provider may not know the object yet
    */
   readonly completeNotification: ((notification: ProviderNotification) => Promise<ProviderNotification>) | null
 
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): Promise<void>
 }
 
 export type CreateIntent = {
   readonly payment_id: string
-  /** The same key gives the same intent, however often the call is made. */
+  /** Repeating the call with the same key returns the same intent. */
   readonly idempotency_key: string
   readonly amount_cents: number
   readonly currency: string
   readonly description: string | null
-  /** The provider's id of the method to pay with, if one was chosen. */
+  /** The provider's id of the chosen payment method. */
   readonly provider_method_id: string | null
-  /** Whom the method is attached to; `null` for one of nobody's, a test method for one. */
+  /** The customer that the method is attached to; `null` for an unattached one, such as a test method. */
   readonly provider_customer_id: string | null
 }
 
@@ -90,9 +90,9 @@ export type IntentRef = {
   readonly provider_payment_id: string | null
   /** Upper case. */
   readonly currency: string
-  /** When the call that created it was begun, ISO 8601. */
+  /** When the create call started, ISO 8601. */
   readonly created_at: string
-  /** How old the answer may be, ISO 8601; now when it is left out. Several questions may share what was read since then. */
+  /** Data read since this time may be reused, ISO 8601; default: now. Lets several queries share what was read. */
   readonly as_of?: string
 }
 
@@ -101,17 +101,17 @@ export type FoundIntent = ProviderIntent & { readonly status: PaymentStatus }
 export type CaptureIntent = IntentRef & { readonly idempotency_key: string }
 
 export type IntentSnapshot = {
-  /** `provider_event_id` is null, and `provider_time` is the provider's clock when it answered. */
+  /** `provider_event_id` is null, and `provider_time` is the provider's clock when it responded. */
   readonly evidence: Evidence
-  /** Successful charges beside the one that `evidence` names: money that was taken more than once. */
+  /** Successful charges besides the one in `evidence`: the payer was charged more than once. */
   readonly further_charges: readonly string[]
-  /** The payer has approved, and the money waits for us to take it. */
+  /** The payer has approved, and we have to capture the money. */
   readonly awaits_capture: boolean
 }
 
 export type CreateSetupIntent = {
   readonly idempotency_key: string
-  /** Left out when the user has none yet. One that the provider does not know any more is left out by the adapter. */
+  /** `null` when the user has none yet. The adapter ignores a customer that the provider no longer knows. */
   readonly provider_customer_id: string | null
 }
 
@@ -122,7 +122,7 @@ export type ProviderSetupIntent = {
 
 export type ProviderMethods = {
   /**
-   * Makes the customer that stands for a user of ours. `null` where customers come into being with their first method.
+   * Creates the customer for a user. Returns `null` where the provider creates customers with their first method.
    * @throws ProviderError
    */
   createCustomer(request: {
@@ -132,26 +132,25 @@ export type ProviderMethods = {
     readonly name: string | null
   }): Promise<string | null>
   /**
-   * Keeps what a token of the client stands for. One that is kept already is kept.
-   * @throws ProviderError with the code `customerMissing` when the provider does not know the customer any more
+   * Saves the method behind a client's token. Succeeds when it is saved already.
+   * @throws ProviderError with the code `customerMissing` when the provider no longer knows the customer
    */
   attachMethod(request: {
     readonly idempotency_key: string
     readonly token: string
     readonly user_id: string
-    /** `null` only where `createCustomer` gave none. */
+    /** `null` only where `createCustomer` returned `null`. */
     readonly provider_customer_id: string | null
   }): Promise<AttachedMethod>
   /**
-   * What a token stands for, without keeping it. What the provider does not tell is `null`.
-   * @param request `owner` stands for whose it will be: a token that the provider gives to everybody, for trying things
-   *   out, is another method for each
-   * @throws ProviderError `rejected`, also for a method that is somebody's already
+   * Reads the method behind a token, without saving it. Fields that the provider leaves out are `null`.
+   * @param request `owner`: the future owner. A shared test token stands for a different method of each owner
+   * @throws ProviderError `rejected`, also for a method that is already attached to a customer
    */
   readMethod(request: { readonly token: string; readonly owner: string }): Promise<ReadMethod>
-  /** What the provider tells of a saved method now; `null` when the customer has it no more. */
+  /** The current details of a saved method; `null` when the customer no longer has it. */
   readonly retrieveMethod: ((method: MethodRef) => Promise<MethodDetails | null>) | null
-  /** Forgets a method. One that is not there (any more) counts as forgotten. */
+  /** Deletes a saved method. Succeeds when it does not exist. */
   detachMethod(method: MethodRef): Promise<void>
 }
 
@@ -161,22 +160,22 @@ export type ReadMethod = MethodDetails & { readonly provider_method_id: string }
 
 export type AttachedMethod = MethodDetails & MethodRef
 
-/** The code of a ProviderError: another customer has to be made. */
+/** ProviderError code: the provider no longer knows the customer, so a new one has to be created. */
 export const customerMissing = 'customer_missing'
 
 export type SignedNotification = {
-  /** The bytes as they came; any other form breaks the signature. */
+  /** The bytes as received: the signature is over them. */
   readonly body: Buffer
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly now: Date
 }
 
-/** A notification in our words. */
+/** A notification in provider-independent form. */
 export type ProviderNotification = {
   readonly provider_event_id: string
   /** The provider's own name of the type. */
   readonly provider_type: string
-  /** The name of interface section 6.1, where there is one. */
+  /** The generic type of interface section 6.1, if there is one. */
   readonly generic_type: string | null
   /** The provider's time, ISO 8601. */
   readonly occurred_at: string
@@ -184,52 +183,52 @@ export type ProviderNotification = {
   readonly amount_cents: number | null
   /** Upper case. */
   readonly currency: string | null
-  /** Lower case, in the provider's words. */
+  /** The provider's status, in lower case. */
   readonly status: string | null
   readonly customer_id: string | null
   readonly customer_email: string | null
-  /** The payment that the notification itself names as ours; to be believed only if its intent is the payment's. */
+  /** The payment id in the notification. Trust it only if the intent belongs to that payment. */
   readonly referenced_payment_id: string | null
-  /** What it says about a payment; `null` when it is about something else. */
+  /** `null` when the notification is not about a payment. */
   readonly report: ProviderReport | null
   /** Set on notifications about subscriptions and their invoices. */
   readonly subscription: SubscriptionFacts | null
 }
 
-/** Without what only the receiver adds. */
+/** A domain command without the fields that the receiver adds. */
 type Reported<Command> = Omit<Command, 'occurred_at' | 'is_own_intent' | 'source'>
 
 export type ProviderReport =
-  /** It is about this payment and says nothing that is kept; another notification does. */
+  /** Identifies the payment but records nothing: another notification reports the change. */
   | ({ readonly about: 'mention' } & ReportSource)
   | ({ readonly about: 'status' } & Reported<Evidence>)
   | ({ readonly about: 'refund' } & Reported<RecordRefund>)
   | ({ readonly about: 'dispute' } & Reported<RecordDispute>)
 
 export type ProviderErrorKind =
-  /** The provider says no to this payment. */
+  /** The provider declined this payment. */
   | 'declined'
-  /** The provider says that the request is wrong. */
+  /** The provider says that the request is invalid. */
   | 'rejected'
-  /** The provider does not take this currency or amount. */
+  /** The provider does not accept this currency or amount. */
   | 'currency'
-  /** The provider was surely not reached, or did surely nothing. */
+  /** The provider was certainly not reached, or certainly did nothing. */
   | 'unavailable'
-  /** Nobody knows whether the provider did it. */
+  /** The outcome is unknown: the provider may have done it. */
   | 'unknown'
 
-/** The provider turned a call away, having had too many. */
+/** The provider rejected a call because of its rate limit. */
 export type RateLimit = {
-  /** When it takes the next one, if it says so. */
+  /** When to retry, if the provider says so. */
   readonly retryAfterMs: number | null
 }
 
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
-  /** The provider's own code, for the record. The message is for the caller, so an adapter words it itself. */
+  /** The provider's own code, which is recorded. The message is for API clients, so the adapter words it. */
   readonly code: string
-  /** Set on one that is `unavailable` for having had too many calls. */
+  /** Set when the kind is `unavailable` because of a rate limit. */
   readonly rateLimit: RateLimit | null
 
   constructor(

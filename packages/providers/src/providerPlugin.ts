@@ -1,5 +1,5 @@
-// What it takes to write down a notification that a provider could have sent.
-
+// A provider's plugin: its variables, its receiver's documentation and its notification format, known without enabling
+// it. Importing a plugin loads no code that calls the provider.
 import type { StaticDecode, TObject, TSchema } from 'typebox'
 import type { Provider, ProviderNotification } from './provider.ts'
 
@@ -7,22 +7,22 @@ import type { Provider, ProviderNotification } from './provider.ts'
 export type ProviderObject = Readonly<Record<string, unknown>>
 
 export type NotificationContent = {
-  /** A UUID, which everything that is made up holds. */
+  /** A UUID that every generated id contains. */
   readonly id: string
-  /** The provider's own name. */
+  /** The provider's own type. */
   readonly type: string
   readonly at: Date
   readonly object: ProviderObject
-  /** What a client wrote beside the object. */
+  /** Fields that the client wrote next to the object. */
   readonly siblings: ProviderObject
 }
 
 export type NotificationFormat = {
-  /** The provider's own names for the generic ones of interface section 6.1. What is not here it has no name for. */
+  /** The provider's own type for each generic type of interface section 6.1 that it supports. */
   readonly nativeTypes: Readonly<Record<string, string>>
   /**
-   * Fields without which an object is not what the type, or the generic name that stands behind it, says.
-   * @param type the provider's own name; `generic_type` the name that was asked for, if it was that
+   * The fields that an object of this type needs.
+   * @param about `type`: the provider's own type; `generic_type`: the generic type, if the client named that
    */
   readonly minimalObject: (about: {
     readonly id: string
@@ -30,64 +30,59 @@ export type NotificationFormat = {
     readonly generic_type: string | null
     readonly object: ProviderObject
   }) => ProviderObject
-  /** The notification as the provider would write it, before it is printed. */
+  /** The notification as the provider would send it, before serialisation. */
   readonly envelope: (notification: NotificationContent) => ProviderObject
-  /** Where type and object stand in it. */
+  /** The keys of type and object in the envelope. */
   readonly keys: { readonly type: string; readonly object: string }
-  /** Whether an object that a client wrote has its amount in minor units, where the provider's own can look the same. */
+  /** Whether the amount of a client's object is in minor units, for providers whose own amounts are not. */
   readonly isInMinorUnits?: (object: ProviderObject) => boolean
   /**
-   * What the notification says in the provider's own fields. It throws for nothing that stands in the object.
-   * @param written `body` the text of the envelope
+   * Reads the notification from the provider's own fields. Invalid fields of the object are ignored.
+   * @param written `body`: the serialised envelope
    */
   readonly read: (
     written: Pick<NotificationContent, 'type' | 'at' | 'object'> & { body: Buffer },
   ) => ProviderNotification
 }
 
-/** An id for an object that has none. Receivers see that it is made up. */
+/** An id for an object that has none. The prefix shows that it is not real. */
 export const testIdOf = (id: string) => `test_${id}`
-
-// What there is to know of a provider before it is enabled, so that whoever enables it, documents its receiver or writes
-// down what it could have sent needs no list of providers. It loads nothing that calls the provider.
 
 type Variables = Readonly<Record<string, TSchema>>
 type Settings<Schemas extends Variables> = Readonly<StaticDecode<TObject<Schemas>>>
 
 export type ProviderPlugin<Schemas extends Variables> = {
-  /** Of the environment, by their names. What signs notifications may be several, comma-separated, while it is replaced. */
+  /** Environment variables by name. A signing secret may be a comma-separated list during a rotation. */
   readonly variables: Schemas
-  /** One sentence for everything that is missing beside what is there. */
+  /** Configuration errors, one sentence each. */
   readonly problems: (settings: Settings<Schemas>) => readonly string[]
-  /** Whether its credentials are set and move real money: those of a provider's test environment do not. */
+  /** Whether the credentials are set and move real money, unlike those of a test environment. */
   readonly isLive: (settings: Settings<Schemas>) => boolean
   /**
-   * The provider, when its variables enable it. What calls it is loaded here and not before: the packages behind it take
-   * longer to load than most of our programs.
-   * @param timeoutMs for all tries of one call together
+   * Creates the provider if its variables enable it. Imports the adapter only now, because its packages load slowly.
+   * @param timeoutMs for all attempts of one call together
    */
   readonly create: (settings: Settings<Schemas>, timeoutMs: number) => Promise<Provider | undefined>
   readonly receiver: ReceiverDocs
-  /** What it takes to write down its notifications. */
   readonly format: NotificationFormat
 }
 
-/** What the documentation says of the route that takes a provider's notifications. */
+/** OpenAPI documentation of the provider's receiver. */
 export type ReceiverDocs = {
   readonly operationId: string
-  /** The provider, in words. */
+  /** Display name. */
   readonly provider: string
-  /** The headers that the signature is in. */
+  /** The signature headers and their descriptions. */
   readonly signedBy: Readonly<Record<string, string>>
   readonly example: object
 }
 
-/** A plugin whose functions are given what its own variables decode to. */
+/** Infers the types of a plugin's settings from its variables. */
 export function definePlugin<const Schemas extends Variables>(plugin: ProviderPlugin<Schemas>) {
   return plugin
 }
 
-/** Of credentials that are set together or not at all: one sentence for each that is missing beside others. */
+/** Checks credentials that must be set together: returns one sentence for each missing one, if any is set. */
 export function missingCredentials<Name extends string>(
   settings: { readonly [Key in Name]?: unknown },
   names: readonly Name[],

@@ -1,4 +1,4 @@
-// Every provider that there is, in the order in which they are listed to clients.
+// All providers, in the order in which clients see them.
 import type { ProviderName } from '@paylog/domain/providerEvents'
 import { authorizeNet } from './authorize-net/plugin.ts'
 import { paypal } from './paypal/plugin.ts'
@@ -12,7 +12,7 @@ export const providerPlugins = {
   sandbox,
 } satisfies Readonly<Record<ProviderName, unknown>>
 
-/** The variables of all of them. */
+/** The environment variables of all providers. */
 export const pluginVariables = {
   ...stripe.variables,
   ...paypal.variables,

@@ -1,9 +1,9 @@
-// Answers of providers are used in the shape that is expected and in no other.
+// Parsing and checking of provider responses.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { ProviderError, type RateLimit } from './provider.ts'
 
-/** @throws ProviderError `unknown`: the provider did something, and nobody can tell what */
+/** @throws ProviderError `unknown`: the provider may have done something */
 export function checkResponse<Schema extends TSchema>(
   validator: Validator<Record<never, never>, Schema>,
   response: unknown,
@@ -12,7 +12,7 @@ export function checkResponse<Schema extends TSchema>(
   throw unreadableResponse('unreadable_answer')
 }
 
-/** @returns `undefined` for what is no JSON */
+/** @returns `undefined` for invalid JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -21,21 +21,35 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What a provider did not say in a form that we know. */
-export function unreadableResponse(code: string): ProviderError {
-  return new ProviderError('unknown', code, 'The provider answered something that cannot be read')
+/**
+ * Parses JSON and keeps every number as its text, so that decimal amounts stay exact and ids may be numbers or text.
+ * @returns `undefined` for invalid JSON
+ */
+export function parseExactJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === 'number' ? context?.source : value,
+    )
+  } catch {
+    return undefined
+  }
 }
 
-/** The provider's clock when it answered, ISO 8601; ours when its `date` says nothing. */
+/** The error for a response in an unexpected form. */
+export function unreadableResponse(code: string): ProviderError {
+  return new ProviderError('unknown', code, 'The provider sent an unreadable response')
+}
+
+/** The provider's time of the response, ISO 8601, from its `date` header; our time without a valid one. */
 export function respondedAt({ date }: { readonly date?: string | undefined }): string {
   const time = Date.parse(date ?? '')
   return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
 }
 
-/** What the headers of a 429 say: `retry-after` in seconds, or as a date. */
+/** Reads the `retry-after` header of a 429: seconds or a date. */
 export function rateLimitIn({ 'retry-after': after = '' }: { readonly 'retry-after'?: string | undefined }): RateLimit {
   if (/^\d{1,9}$/.test(after)) return { retryAfterMs: Number(after) * 1_000 }
-  // A date has words; Date.parse would read other numbers as years.
+  // Only text with letters is a date: Date.parse would read other numbers as years.
   const time = /[a-z]/i.test(after) ? Date.parse(after) : Number.NaN
   return { retryAfterMs: Number.isNaN(time) ? null : Math.max(0, time - Date.now()) }
 }

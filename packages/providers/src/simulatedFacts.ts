@@ -1,4 +1,4 @@
-// What a simulated notification says, read from fields that may be missing or of any type.
+// Reads the facts of a simulated notification from fields that may be missing or of any type.
 import { Email } from '@paylog/domain/fields'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, UnixTime } from './fields.ts'
@@ -16,8 +16,8 @@ type Facts = Pick<
 >
 
 /**
- * Adds what an object says in the fields of interface section 6.1 to what the provider's own reader found.
- * @param isInMinorUnits whether `amount` is the interface's, whatever the reader made of it
+ * Fills the gaps of the provider's own reader from the object's fields of interface section 6.1.
+ * @param isInMinorUnits whether `amount` is in the interface's minor units, and overrides what the reader found
  */
 export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnits: boolean): Facts {
   const minorUnits = amount.Check(object.amount) ? object.amount : null
@@ -32,7 +32,7 @@ export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnit
   }
 }
 
-/** The time of an event that a client wrote, in the interface's shape or in a provider's. */
+/** The time of a client's event, in the interface's or a provider's shape. */
 export function timeOfEvent({ created, create_time, eventDate }: ProviderObject): Date | null {
   if (unixTime.Check(created)) return new Date(created * 1000)
   const text = create_time ?? eventDate
@@ -45,7 +45,7 @@ export function isObject(value: unknown): value is ProviderObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Ids may be numbers. */
+/** Accepts numeric ids too. */
 export function codeIn(value: unknown): string | null {
   const text = Number.isSafeInteger(value) ? String(value) : value
   return code.Check(text) ? text : null

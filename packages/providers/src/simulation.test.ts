@@ -108,7 +108,7 @@ t.test('the text is what each provider would have sent', async (t) => {
     create_time: '2026-01-02T03:04:05.678Z',
     resource_type: 'capture',
     event_type: 'PAYMENT.CAPTURE.COMPLETED',
-    summary: 'A notification that was made up to try a webhook out',
+    summary: 'A simulated notification for testing a webhook',
     resource: object,
     links: [],
   })

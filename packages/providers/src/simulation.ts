@@ -1,25 +1,25 @@
-// Notifications that no provider has sent: what somebody wrote down, in the provider's envelope, and what it says. No
-// provider is called, and none needs to be enabled.
-
+// Simulated notifications: wraps a client's payload in the provider's envelope and reads it. Calls no provider, and
+// none needs to be enabled.
 import type { ProviderNotification } from './provider.ts'
 import { type NotificationFormat, type ProviderObject, testIdOf } from './providerPlugin.ts'
 import { providerPlugins } from './registry.ts'
 import { codeIn, factsOfObject, isObject, timeOfEvent } from './simulatedFacts.ts'
 
 export type SimulatedNotification = {
-  /** The text as the provider would have sent it. */
+  /** The body as the provider would have sent it. */
   readonly body: string
-  /** What it says. What is missing, or of a type that it should not be, is `null`. */
+  /** Missing fields and fields of the wrong type are `null`. */
   readonly facts: Omit<ProviderNotification, 'provider_event_id' | 'referenced_payment_id' | 'report'>
 }
 
 export type Simulator = {
-  /** The provider's own name for a generic one of interface section 6.1; `undefined` where it has none. */
+  /** The provider's own type for a generic one of interface section 6.1; `undefined` where it has none. */
   nativeType(generic: string): string | undefined
   /**
-   * @param request `type` the provider's own; `generic_type` the name that it stands for, if that was asked for; `payload` an
-   *   event in the interface's shape or in the provider's, or its object alone, or some of its fields; `defaults` fields of
-   *   the object that the payload may leave out; `id` a UUID that every made-up id contains
+   * @param request `type`: the provider's own type; `generic_type`: the generic type, if the client named that;
+   *   `payload`: an
+   *   event in the interface's or the provider's shape, its object, or some fields of the object; `defaults`: fields of the
+   *   object that the payload may leave out; `id`: a UUID that every generated id contains
    */
   simulate(request: {
     readonly type: string
@@ -31,7 +31,7 @@ export type Simulator = {
   }): SimulatedNotification
 }
 
-/** By the names of the providers, all that there are. */
+/** By provider name. */
 export const simulators: ReadonlyMap<string, Simulator> = new Map(
   Object.entries(providerPlugins).map(([name, { format: form }]) => [name, createSimulator(form)]),
 )
@@ -41,14 +41,14 @@ function createSimulator(format: NotificationFormat): Simulator {
   return {
     nativeType: (generic) => (Object.hasOwn(nativeTypes, generic) ? nativeTypes[generic] : undefined),
     simulate({ type, generic_type, payload, defaults, id, at: now }) {
-      const { object: given, beside, envelope } = unwrapped(payload, keys.object)
+      const { object: given, siblings, envelope } = unwrapped(payload, keys.object)
       const at = timeOfEvent(envelope) ?? now
       const named = 'id' in given || codeIn(given.payment_id) === null ? given : { id: given.payment_id, ...given }
       const object = { ...format.minimalObject({ id, type, generic_type, object: named }), ...defaults, ...named }
-      const made = format.envelope({ id, type, at, object, siblings: beside })
+      const made = format.envelope({ id, type, at, object, siblings })
       const body = JSON.stringify({ ...made, ...envelope, [keys.type]: type, [keys.object]: made[keys.object] })
       const notification = format.read({ type, at, object, body: Buffer.from(JSON.stringify(made)) })
-      const { provider_event_id: _id, referenced_payment_id: _claim, report: _statement, ...read } = notification
+      const { provider_event_id: _id, referenced_payment_id: _paymentId, report: _report, ...read } = notification
       const facts = factsOfObject(read, object, format.isInMinorUnits?.(given) ?? false)
       return { body, facts: { ...read, ...facts, object_id: facts.object_id ?? testIdOf(id) } }
     },
@@ -56,17 +56,18 @@ function createSimulator(format: NotificationFormat): Simulator {
 }
 
 /**
- * The object that a payload holds, and what is around it.
- * @param key of the object in the provider's own events
- * @returns `beside` what stands beside the object in `data`, such as Stripe's `previous_attributes`; `envelope` the rest
+ * Splits a payload into the object and what is around it.
+ * @param key the object's key in the provider's own events
+ * @returns `siblings`: what is next to the object in `data`, such as Stripe's `previous_attributes`; `envelope`: the
+ *   rest
  */
 function unwrapped(payload: ProviderObject, key: string) {
   const { data, ...others } = payload
   if (isObject(data) && isObject(data.object)) {
-    const { object, ...beside } = data
-    return { object: data.object, beside, envelope: others }
+    const { object, ...siblings } = data
+    return { object: data.object, siblings, envelope: others }
   }
   const { [key]: object, ...envelope } = payload
-  if (key !== 'data' && isObject(object)) return { object, beside: {}, envelope }
-  return { object: payload, beside: {}, envelope: {} }
+  if (key !== 'data' && isObject(object)) return { object, siblings: {}, envelope }
+  return { object: payload, siblings: {}, envelope: {} }
 }

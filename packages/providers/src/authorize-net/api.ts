@@ -1,20 +1,20 @@
-// The shapes of the answers, as far as they are read. Numbers are text here, because `parseExactJson` reads them.
+// Authorize.Net's JSON API: response schemas, error codes, and calls. Numbers in responses are text, see
+// `parseExactJson`.
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { maybe } from '../fields.ts'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
-import { rateLimitIn, respondedAt, unreadableResponse } from '../responses.ts'
+import { parseExactJson, rateLimitIn, respondedAt, unreadableResponse } from '../responses.ts'
 import { withRetries } from '../retries.ts'
-import { parseExactJson } from './fields.ts'
 
 const Text = Type.String({ maxLength: 8192 })
-/** The schema's `numericString`, which also arrives as a number. */
+/** `numericString` in Authorize.Net's schema; it also arrives as a number. */
 const Id = Type.String({ pattern: '^[0-9]{1,20}$' })
 const Decimal = Type.String({ pattern: '^[0-9]{1,13}(\\.[0-9]{1,10})?$' })
 
-/** What every answer has; the gateway answers HTTP 200 to what it refuses, too. */
+/** Part of every response. Errors have HTTP status 200 too. */
 const Envelope = Type.Object({
   messages: Type.Object({
     resultCode: Type.Union([Type.Literal('Ok'), Type.Literal('Error')]),
@@ -46,7 +46,7 @@ const Transaction = Type.Object({
   customer: maybe(Type.Object({ email: maybe(Text) })),
   profile: maybe(Type.Object({ customerProfileId: maybe(Text) })),
 })
-/** One transaction with all that is known about it. */
+/** A transaction with all details. */
 export type Transaction = Static<typeof Transaction>
 export const transactionDetails = Compile(Type.Object({ transaction: Transaction }))
 
@@ -56,9 +56,9 @@ const TransactionSummary = Type.Object({
   transactionStatus: Text,
   invoiceNumber: maybe(Text),
 })
-/** A line of a list. */
+/** A transaction in a list. */
 export type TransactionSummary = Static<typeof TransactionSummary>
-/** Without `transactions` when there are none. */
+/** `transactions` is missing when there are none. */
 export const transactionList = Compile(Type.Object({ transactions: maybe(Type.Array(TransactionSummary)) }))
 
 export const batchList = Compile(
@@ -66,7 +66,7 @@ export const batchList = Compile(
 )
 
 export const createdProfile = Compile(Type.Object({ customerProfileId: Id }))
-/** Also in the answer that refuses a duplicate. */
+/** Also part of the error response for a duplicate. */
 export const createdPaymentProfile = Compile(Type.Object({ customerPaymentProfileId: Id }))
 
 const PaymentProfile = Type.Object({
@@ -82,29 +82,27 @@ const PaymentProfile = Type.Object({
 export type PaymentProfile = Static<typeof PaymentProfile>
 export const paymentProfile = Compile(Type.Object({ paymentProfile: PaymentProfile }))
 
-// What Authorize.Net's error codes mean for a call.
-
 /**
- * The gateway answered, and the answer is no. What it said may hold data of a payer, so that it is read by accessors,
- * which whatever writes an error into a log does not see.
+ * An error response of the gateway. Its text may contain payer data, so it is kept in private fields, which loggers do
+ * not print.
  */
 export class AuthorizeNetError extends ProviderError {
-  readonly #answer: unknown
+  readonly #response: unknown
   readonly #text: string
 
   constructor({ code, text, response }: { readonly code: string; readonly text: string; readonly response: unknown }) {
     const kind = kindOf(code, text)
     super(kind, code, messages[kind], { rateLimit: code === tooBusy ? { retryAfterMs: null } : null })
-    this.#answer = response
+    this.#response = response
     this.#text = text
   }
 
-  /** The whole answer, since some refusals carry what was asked for. */
+  /** The whole response: some errors contain the requested object. */
   get response(): unknown {
-    return this.#answer
+    return this.#response
   }
 
-  /** The gateway's own words: to be read by us, never to be shown. */
+  /** The gateway's own message. Never show it to clients. */
   get text(): string {
     return this.#text
   }
@@ -113,16 +111,16 @@ export class AuthorizeNetError extends ProviderError {
 /** «The server is currently too busy, please try again later.» */
 const tooBusy = 'E00053'
 
-/** «The record cannot be found»: the customer that a call names, or one of the customer's methods. */
+/** «The record cannot be found»: the customer or the payment method in the request. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof AuthorizeNetError && error.code === 'E00040'
 }
 
-/** What is not listed is a refusal of the request itself. */
+/** Codes not listed here mean `rejected`. */
 const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   /** «An error occurred during processing. Please try again.» */
   E00001: 'unknown',
-  // Who we are was not accepted, or may not do this (yet).
+  // Our credentials were rejected, or lack a permission.
   E00005: 'unavailable',
   E00006: 'unavailable',
   E00007: 'unavailable',
@@ -139,7 +137,7 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   E00027: 'declined',
 }
 
-/** There is no code for a currency that the merchant account does not take; only the words tell. */
+/** An unsupported currency has no code of its own; only the message names it. */
 function kindOf(code: string, text: string): ProviderErrorKind {
   const kind = kinds[code] ?? 'rejected'
   return (kind === 'rejected' || kind === 'declined') && /currency/i.test(text) ? 'currency' : kind
@@ -147,17 +145,15 @@ function kindOf(code: string, text: string): ProviderErrorKind {
 
 const messages: Readonly<Record<ProviderErrorKind, string>> = {
   declined: 'Authorize.Net declined',
-  rejected: 'Authorize.Net refused the request',
-  currency: 'The merchant account at Authorize.Net does not take this currency',
+  rejected: 'Authorize.Net rejected the request',
+  currency: 'The merchant account at Authorize.Net does not accept this currency',
   unavailable: 'Authorize.Net is not available',
-  unknown: 'Authorize.Net reported an error of its own',
+  unknown: 'Authorize.Net reported an internal error',
 }
-
-// One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 
-/** The one clock of everything that is done for one request. */
+/** The shared time limit of all calls made for one request. */
 export type Deadline = { readonly leftMs: () => number }
 
 export function startDeadline(timeoutMs: number): Deadline {
@@ -167,28 +163,28 @@ export function startDeadline(timeoutMs: number): Deadline {
 
 export type ApiResponse<Body> = {
   readonly body: Body
-  /** By the gateway's clock, ISO 8601. */
+  /** The gateway's clock, ISO 8601. */
   readonly responded_at: string
 }
 
 export type Call<Schema extends TSchema> = {
-  /** The name without `Request`. */
+  /** The request name without its suffix `Request`. */
   readonly method: string
-  /** In the order of the schema: the gateway refuses any other. */
+  /** In the order of the schema: the gateway rejects any other. */
   readonly members: object
   readonly response: Validator<Record<never, never>, Schema>
   readonly deadline: Deadline
 }
 
 export type Api = {
-  /** Sends a call once, and again only while it is throttled. @throws Refusal, ProviderError */
+  /** Sends a call once, and retries it only while throttled. @throws AuthorizeNetError, ProviderError */
   once<Schema extends TSchema>(call: Call<Schema>): Promise<ApiResponse<Static<Schema>>>
-  /** Sends a call again when its answer is lost, which only suits calls that may be made twice. */
+  /** Also retries a call whose response was lost: only for calls that may be made twice. */
   idempotent<Schema extends TSchema>(call: Call<Schema>): Promise<ApiResponse<Static<Schema>>>
   close(): Promise<void>
 }
 
-/** A page of a list has up to a thousand lines. */
+/** A page of a list has up to a thousand transactions. */
 const maxResponseBytes = 4 * 1024 * 1024
 
 export function createApi(options: { readonly account: Account; readonly apiBase: string; readonly pace: Pace }): Api {
@@ -229,13 +225,13 @@ async function sendCall<Schema extends TSchema>(
   return { body, responded_at: respondedAt(response.headers) }
 }
 
-/** Any other status than 200 does not come from the API itself, but from what stands in front of it. */
+/** A status other than 200 comes from a proxy in front of the API, not from the API. */
 function httpStatusError({ status, headers }: HttpResponse): ProviderError {
-  // What names a time for another try has turned this one away.
+  // A 503 with `retry-after` certainly did not process the call.
   const isThrottled = status === 429 || (status === 503 && headers['retry-after'] !== undefined)
-  if (status === 400) return new ProviderError('rejected', 'http_400', 'Authorize.Net refused the request')
+  if (status === 400) return new ProviderError('rejected', 'http_400', 'Authorize.Net rejected the request')
   if (!isThrottled && (status >= 500 || status < 300 || status === 408))
-    return new ProviderError('unknown', `http_${status}`, 'Authorize.Net did not answer properly')
+    return new ProviderError('unknown', `http_${status}`, 'Authorize.Net sent an invalid response')
   return new ProviderError('unavailable', `http_${status}`, 'Authorize.Net is not available', {
     rateLimit: isThrottled ? rateLimitIn(headers) : null,
   })

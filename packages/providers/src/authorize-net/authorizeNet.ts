@@ -1,4 +1,4 @@
-// Authorize.Net: payments by its hosted form (Accept Hosted), found again by their invoice number.
+// The Authorize.Net adapter: payments on its hosted form (Accept Hosted), identified by their invoice number.
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { completeNotification } from './completeNotification.ts'
@@ -11,13 +11,13 @@ import { readNotification, readSignature, verifySignature } from './notification
 export type AuthorizeNetOptions = {
   readonly apiLoginId: string
   readonly transactionKey: string
-  /** Every key that is valid now; more than one during a rotation. */
+  /** All valid keys; more than one during a rotation. */
   readonly signatureKeys: readonly string[]
   /** The origin of the API. */
   readonly apiBase: string
-  /** For all calls together that one request needs. */
+  /** For all calls of one request together. */
   readonly timeoutMs: number
-  /** Calls; 0 for any number. */
+  /** Calls; 0 for no limit. */
   readonly maxPerSecond: number
 }
 
@@ -32,15 +32,15 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
 
     createIntent: (request) => createIntent(gateway, request),
     retrieveIntent: (intent) => retrieveIntent(gateway, intent),
-    // The invoice number is the intent's id and follows from the payment's: there is nothing to look for.
+    // The intent's id is the invoice number, which follows from the payment id: no search is needed.
     findIntents: null,
-    // A token that nobody uses expires within minutes, and one that is used is captured at once.
+    // An unused token expires within minutes, and a used one is captured at once.
     cancelIntent: null,
     captureIntent: null,
 
     createSetupIntent: null,
     methods: createMethods(gateway),
-    // The service has nothing where a product could be kept.
+    // Authorize.Net stores no products.
     catalog: null,
 
     checkNotificationHeaders({ headers }) {

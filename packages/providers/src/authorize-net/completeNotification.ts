@@ -1,4 +1,4 @@
-// What a notification about one transaction says about the payment, of which there may be other transactions.
+// Completes a notification about a transaction with the invoice number, the amount and the payment's status.
 
 import { Email } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
@@ -7,73 +7,20 @@ import { statusOfGenericType } from '../genericEvent.ts'
 import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 import { type Api, type ApiResponse, type Deadline, startDeadline, type Transaction } from './api.ts'
+import { amountOf, evidenceOf, ownInvoiceOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { isAboutTransaction } from './notifications.ts'
-import {
-  type Attempt,
-  amountOf,
-  evidenceOf,
-  findAttempts,
-  isRefund,
-  isRefunded,
-  ownInvoiceOf,
-  readTransaction,
-  statusOf,
-} from './transactions.ts'
-
-/** Before and after a transaction, the attempts to pay the same invoice are no further away than this. */
-const attemptsMs = 24 * 60 * 60 * 1000
-
-/**
- * A void, a decline or an error of one transaction ends nothing for a payment that another one has paid or is paying:
- * the statement is then about that one.
- *
- * What only repeats the event is of the event's time, so that an old event does not count as newer than what is known
- * since; anything else is of the time at which it was asked.
- * @param own the notification's transaction, and what has become of the payment by it
- * @throws ProviderError also when the other transactions cannot be told
- */
-async function statusReport(
-  gateway: Gateway,
-  { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
-  own: Attempt,
-  deadline: Deadline,
-): Promise<ProviderReport> {
-  const best = await bestAttempt(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
-  const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
-  const provider_time = repeatsEvent ? occurred_at : best.responded_at
-  return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
-}
-
-async function bestAttempt(
-  gateway: Gateway,
-  own: Attempt,
-  { submittedAt, deadline }: { readonly submittedAt: string; readonly deadline: Deadline },
-): Promise<Attempt> {
-  const invoiceNumber = ownInvoiceOf(own.body)
-  if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
-  const at = Date.parse(submittedAt)
-  if (Number.isNaN(at)) throw unreadableResponse('unreadable_answer')
-  const submitted = { first: at - attemptsMs, last: at + attemptsMs }
-  const search = { ...gateway, invoiceNumber, submitted, isWide: true, deadline, asOf: Date.now() }
-  const { body: attempts } = await findAttempts(search, own)
-  return attempts[0] ?? own
-}
-
-// What a notification about a transaction leaves out, asked of the gateway: the invoice, the amount, and its meaning.
+import { type Attempt, findAttempts, isRefund, isRefunded, readTransaction, statusOf } from './transactions.ts'
 
 const emailText = Compile(Email)
 
-/**
- * So long after a notification its transaction may still be unknown to the gateway: what reports on transactions lags
- * behind what tells of them.
- */
+/** The gateway's reporting API may not know a transaction for this long after its notification. */
 const reportingLagMs = 15 * 60 * 1000
 
 /**
- * The answer is the transaction's present state, which may be later than the notification. What says by itself which
- * payment it is about has nothing to be added.
- * @throws ProviderError also while the transaction may not be reported yet
+ * Reads the transaction's current state, which may be newer than the notification. A notification that already names
+ * its payment is returned unchanged.
+ * @throws ProviderError, also while the reporting API may not know the transaction yet
  */
 export async function completeNotification(
   gateway: Gateway,
@@ -103,21 +50,21 @@ export async function completeNotification(
   return { ...withAmount, report: await statusReport(gateway, withAmount, { ...response, status }, deadline) }
 }
 
-/** @throws ProviderError when the transaction may still be reported */
+/** @throws ProviderError while the reporting API may not know the transaction yet */
 function throwUntilReported(notification: ProviderNotification): ProviderNotification {
   if (Date.now() - Date.parse(notification.occurred_at) >= reportingLagMs) return notification
-  throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report on this transaction yet')
+  throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report this transaction yet')
 }
 
-/** An id that is none would be refused, and the notification would be tried for ever. */
+/** The gateway rejects other ids, and the notification would be retried for ever. */
 const isTransactionId = (text: string) => /^[0-9]{1,20}$/.test(text)
 
-/** A void is final: the details cannot say anything else for long. */
+/** A void is final, even if the details do not show it yet. */
 function statusAfter({ generic_type }: ProviderNotification, transaction: Transaction): PaymentStatus {
   return generic_type === 'payment_intent.canceled' ? 'canceled' : statusOf(transaction)
 }
 
-/** The payment of a subscription's invoice, which is never a payment of ours. */
+/** A payment of a subscription's invoice is never one of our payments. */
 function invoiceNotification(
   notification: ProviderNotification,
   { id, payNum }: NonNullable<Transaction['subscription']>,
@@ -136,8 +83,8 @@ function invoiceNotification(
 }
 
 /**
- * A refund names the transaction that it gives back, and carries an invoice number only if whoever made it gave one. One
- * that was refused or voided gave nothing back.
+ * A refund names the refunded transaction, but has an invoice number only if its creator gave one. A declined or voided
+ * refund is not reported.
  */
 async function refundNotification(
   api: Api,
@@ -159,10 +106,49 @@ async function refundNotification(
     refund_id: transaction.transId,
     refunded_cents,
   }
-  return { ...refunded, report: report }
+  return { ...refunded, report }
 }
 
 function emailOf({ customer }: Transaction): string | null {
   const email = customer?.email
   return emailText.Check(email) ? email : null
+}
+
+/** How far apart in time the attempts to pay one invoice can be. */
+const attemptsMs = 24 * 60 * 60 * 1000
+
+/**
+ * Reports the payment's status. A voided, declined or failed transaction does not end a payment that another
+ * transaction has paid or is paying, so the report is then about that one.
+ *
+ * A status that the event itself states has the event's time, so that an old event does not replace newer facts. Any
+ * other status has the time of the gateway's response.
+ * @param own the notification's transaction and the payment status that follows from it
+ * @throws ProviderError, also when the other transactions cannot be read
+ */
+async function statusReport(
+  gateway: Gateway,
+  { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
+  own: Attempt,
+  deadline: Deadline,
+): Promise<ProviderReport> {
+  const best = await bestAttempt(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
+  const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
+  const provider_time = repeatsEvent ? occurred_at : best.responded_at
+  return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
+}
+
+async function bestAttempt(
+  gateway: Gateway,
+  own: Attempt,
+  { submittedAt, deadline }: { readonly submittedAt: string; readonly deadline: Deadline },
+): Promise<Attempt> {
+  const invoiceNumber = ownInvoiceOf(own.body)
+  if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
+  const at = Date.parse(submittedAt)
+  if (Number.isNaN(at)) throw unreadableResponse('unreadable_answer')
+  const submitted = { first: at - attemptsMs, last: at + attemptsMs }
+  const search = { ...gateway, invoiceNumber, submitted, isWide: true, deadline, asOf: Date.now() }
+  const { body: attempts } = await findAttempts(search, own)
+  return attempts[0] ?? own
 }

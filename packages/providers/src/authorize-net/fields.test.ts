@@ -1,7 +1,7 @@
 // Decimals without floats.
 import t from 'tap'
-import { centsOf, checkAmount, decimalOf, parseExactJson } from './fields.ts'
-import { amountOf } from './transactions.ts'
+import { parseExactJson } from '../responses.ts'
+import { amountOf, centsOf, checkAmount, decimalOf } from './fields.ts'
 
 t.test('cents become a decimal with two places', async (t) => {
   const decimals = { 1: '0.01', 10: '0.10', 725: '7.25', 100: '1.00', 1999: '19.99', 999999999999: '9999999999.99' }

@@ -1,16 +1,20 @@
-// Amounts as Authorize.Net writes them: decimals with two places, in the one currency of the merchant account.
+// Authorize.Net's field formats: decimal amounts, invoice numbers, plain text, and the evidence in a transaction.
 import { DomainError } from '@paylog/domain/errors'
+import type { Evidence } from '@paylog/domain/payments/evidence'
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import { unreadableResponse } from '../responses.ts'
+import type { Transaction } from './api.ts'
 
-/** Whatever processor a merchant account stands behind, it is one of these; all of them have two decimals. */
+/** The currencies of all processors that Authorize.Net works with. All of them have two decimals. */
 const currencies: ReadonlySet<string> = new Set('AUD CAD CHF DKK EUR GBP NOK NZD PLN SEK USD ZAR'.split(' '))
 
 /**
- * Which of the currencies a merchant account takes, only the gateway knows; it refuses the others.
+ * Only the gateway knows which of the currencies the merchant account accepts; it rejects the others.
  * @throws DomainError `currency_not_supported`
  */
 export function checkAmount(_amount_cents: number, currency: string): void {
   if (!currencies.has(currency))
-    throw new DomainError('currency_not_supported', 'Authorize.Net processes no payments in this currency', {
+    throw new DomainError('currency_not_supported', 'Authorize.Net does not process payments in this currency', {
       supported: [...currencies],
     })
 }
@@ -22,8 +26,8 @@ export function decimalOf(cents: number): string {
 }
 
 /**
- * `7.25`, `7.250` and `7` → 725, 725 and 700, without a float in between.
- * @returns `null` for what is not a whole number of cents
+ * `7.25`, `7.250` and `7` → 725, 725 and 700, without floating point.
+ * @returns `null` if it is not a whole number of cents
  */
 export function centsOf(decimal: string): number | null {
   const [, units, fraction = ''] = /^(\d{1,13})(?:\.(\d{1,10}))?$/.exec(decimal) ?? []
@@ -31,43 +35,67 @@ export function centsOf(decimal: string): number | null {
   return Number(units + fraction.slice(0, 2).padEnd(2, '0'))
 }
 
-// JSON whose numbers stay the text that was sent: amounts are decimals, and a float would lose what they were.
-
 /**
- * Every number becomes its text: `7.25`, `0.0` and `19.990` stay what they are, and ids may come as numbers or as text.
- * @returns `undefined` for what is no JSON
+ * The invoice number that links transactions to a payment: the last 20 hexadecimal digits of the payment id, because
+ * the gateway's limit is 20 characters.
  */
-export function parseExactJson(text: string): unknown {
-  try {
-    return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === 'number' ? context?.source : value,
-    )
-  } catch {
-    return undefined
-  }
-}
-
-// The invoice number, which ties the transactions at Authorize.Net to a payment of ours.
-
-/** The last 20 hexadecimal digits of the payment's id: the gateway's limit is 20 characters. */
 export function invoiceNumberOf(payment_id: string): string {
   return payment_id.replaceAll('-', '').slice(-20).toLowerCase()
 }
 
-/** Whether it has the form of ours. Any system that shares the merchant account may choose others. */
+/** Whether a number has the form of ours. Other systems on the same merchant account may use other forms. */
 export function isInvoiceNumber(text: string): boolean {
   return /^[0-9a-f]{20}$/.test(text)
 }
 
-// Free text as the gateway takes it.
-
 /** The schema's limit for descriptions. */
 const maxTextLength = 255
 
-/** A request becomes XML there, which knows no control characters, and what is too long is an error. */
+/** Replaces control characters, which the gateway's XML does not allow, and cuts the text to the limit. */
 export function plainText(text: string): string {
   return text
     .replaceAll(/\p{Cc}+/gu, ' ')
     .slice(0, maxTextLength)
     .toWellFormed()
+}
+
+/** The evidence fields that a transaction does not contain. */
+export type EvidenceSource = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
+
+/**
+ * @param status the payment status that follows from this transaction
+ * @throws ProviderError when the amount is not a whole number of cents
+ */
+export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): Evidence {
+  return {
+    ...source,
+    status,
+    provider_intent_id: ownInvoiceOf(transaction),
+    provider_payment_id: transaction.transId,
+    amount_cents: amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    ...(status === 'failed' ? failureOf(transaction) : {}),
+  }
+}
+
+/**
+ * `settleAmount` is the money that moves, `authAmount` what was authorized.
+ * @throws ProviderError when it is not a whole number of cents: a missing amount would pass as the right one
+ */
+export function amountOf(transaction: Transaction, which: 'settleAmount' | 'authAmount'): number {
+  const cents = centsOf(transaction[which])
+  if (cents === null) throw unreadableResponse('unreadable_answer')
+  return cents
+}
+
+/** @returns the invoice number, or `null` if it does not have our form */
+export function ownInvoiceOf({ order }: Transaction): string | null {
+  const invoiceNumber = order?.invoiceNumber ?? ''
+  return isInvoiceNumber(invoiceNumber) ? invoiceNumber : null
+}
+
+function failureOf({ responseCode, responseReasonCode, transactionStatus }: Transaction) {
+  return {
+    failure_code: responseReasonCode ?? transactionStatus,
+    failure_message: responseCode === '2' ? 'The payment was declined' : 'The payment failed at Authorize.Net',
+  }
 }

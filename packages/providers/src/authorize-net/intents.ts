@@ -1,4 +1,4 @@
-// An intent is a token for the hosted payment form. It charges nothing, so that another one does no harm.
+// Authorize.Net's intents: tokens for the hosted payment form. A token charges nothing, so a second one does no harm.
 import {
   type CreateIntent,
   type IntentRef,
@@ -7,25 +7,25 @@ import {
   type ProviderIntent,
 } from '../provider.ts'
 import { type Deadline, hostedPaymentPage, isNotFound, startDeadline } from './api.ts'
-import { decimalOf, invoiceNumberOf, plainText } from './fields.ts'
+import { decimalOf, evidenceOf, invoiceNumberOf, plainText } from './fields.ts'
 import type { Gateway } from './gateway.ts'
-import { type Attempt, evidenceOf, findAttempts, readTransaction, statusOf } from './transactions.ts'
+import { type Attempt, findAttempts, readTransaction, statusOf } from './transactions.ts'
 
 /**
- * For so long the gateway refuses the same card, amount and invoice once more, in seconds: its maximum. Two tokens of one
- * payment may be around, and a payer may submit both.
+ * How long the gateway rejects a repetition of the same card, amount and invoice, in seconds: its maximum. A payment
+ * can have two tokens, and a payer may submit both.
  */
 const duplicateWindowSeconds = 28_800
 
 const formSettings = {
   hostedPaymentButtonOptions: { text: 'Pay' },
-  // The invoice number is ours and says nothing to a payer.
+  // The invoice number is internal and means nothing to a payer.
   hostedPaymentOrderOptions: { show: false },
 }
 
 /**
- * The token is valid for 15 minutes; a repeated call gives another one for the same invoice. The form offers what the
- * customer has saved, and leaves the choice to the payer: a form cannot be told which one of them to take.
+ * Creates a token that is valid for 15 minutes. A repeated call returns another token for the same invoice. The form lets
+ * the payer choose among the saved methods; it cannot be limited to one of them.
  * https://developer.authorize.net/api/reference/features/accept-hosted.html
  * @throws ProviderError
  */
@@ -36,7 +36,7 @@ export async function createIntent(gateway: Gateway, request: CreateIntent): Pro
   try {
     return await requestHostedPage(gateway, deadline, request)
   } catch (error) {
-    // A payer can pay with a card as well whose customer the gateway does not know any more.
+    // Without the customer the payer can still enter a card.
     if (isNotFound(error)) return requestHostedPage(gateway, deadline, { ...request, provider_customer_id: null })
     throw error
   }
@@ -72,15 +72,14 @@ async function requestHostedPage({ api }: Gateway, deadline: Deadline, request: 
   return { provider_intent_id: invoiceNumber, client_secret: body.token }
 }
 
-// What became of a payment: by all transactions that carry its invoice number, and by the one that is on record.
-
-/** After so long nobody pays any more: a token is good for 15 minutes, and a client may ask for another for a while. */
+/** How long a payment can be paid: a token is valid for 15 minutes, and a client may request new ones for a while. */
 const payableMs = 24 * 60 * 60 * 1000
 
 /**
- * A token is no object that one could ask for, so that no transaction means that nobody has paid yet. The transaction on
- * record is asked for by its id and so is never missed; that it is paid or held does not mean that no other one is paid.
- * @returns `null` only when a transaction is on record that the gateway does not know (any more)
+ * Finds a payment's state from all transactions with its invoice number. Tokens cannot be retrieved, so no transaction
+ * means that nobody has paid yet. A recorded transaction is read by its id, so that the search cannot miss it; others
+ * may have been paid too.
+ * @returns `null` only when the gateway does not know the recorded transaction
  * @throws ProviderError
  */
 export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
@@ -90,7 +89,7 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
   const response =
     provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, startDeadline(timeoutMs))
   const known = response && { ...response, status: statusOf(response.body) }
-  // Before the search, which may leave no time for it.
+  // Before the search, which may use up the time.
   const currency = known && (await gateway.currency(deadline))
   const first = Date.parse(intent.created_at)
   const submitted = { first, last: first + payableMs }
@@ -98,22 +97,22 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
   const asOf = intent.as_of === undefined ? Date.now() : Date.parse(intent.as_of)
   const search = { api, lists, timeoutMs, invoiceNumber, submitted, isWide, deadline, asOf }
   try {
-    const { body: attempts, responded_at: answered_at } = await findAttempts(search, known)
+    const { body: attempts, responded_at } = await findAttempts(search, known)
     const [best, ...others] = attempts
     if (best) return snapshotOf(intent, [best, ...others], known ? currency : await gateway.currency(deadline))
-    return provider_payment_id === null ? unpaidSnapshot(intent, answered_at) : null
+    return provider_payment_id === null ? unpaidSnapshot(intent, responded_at) : null
   } catch (error) {
     if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
     return snapshotOf(intent, [known], currency)
   }
 }
 
-/** One that ended badly may have been followed by another attempt, and then says nothing about the payment. */
+/** A failed or canceled attempt may have been followed by another one. */
 function isConclusive({ status }: Attempt): boolean {
   return status === 'succeeded' || status === 'processing'
 }
 
-/** @param attempts the best one first */
+/** @param attempts best first */
 function snapshotOf(
   { provider_intent_id }: IntentRef,
   [best, ...others]: readonly [Attempt, ...Attempt[]],

@@ -1,4 +1,7 @@
-// A saved method as Authorize.Net shows it: masked.
+// Authorize.Net's customers and saved methods: customer profiles and payment profiles.
+//
+// A client's token comes from Accept.js: `<dataDescriptor>:<dataValue>`, for example
+// `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It can be used once, within 15 minutes.
 
 import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
@@ -18,40 +21,6 @@ import {
 } from './api.ts'
 import { plainText } from './fields.ts'
 import type { Gateway } from './gateway.ts'
-
-export type ProfileRef = { readonly customerProfileId: string; readonly customerPaymentProfileId: string }
-
-/** @throws ProviderError */
-async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
-  const { customerProfileId, customerPaymentProfileId } = ref
-  const { body } = await api.idempotent({
-    method: 'getCustomerPaymentProfile',
-    members: { customerProfileId, customerPaymentProfileId, unmaskExpirationDate: true },
-    response: paymentProfile,
-    deadline,
-  })
-  return detailsOf(body.paymentProfile)
-}
-
-/** A wallet's token stands for a card, and has a number of its own. */
-function detailsOf({ payment }: PaymentProfile): MethodDetails {
-  const { creditCard, bankAccount, tokenInformation } = payment ?? {}
-  const number = creditCard?.cardNumber ?? bankAccount?.accountNumber ?? tokenInformation?.tokenNumber ?? ''
-  const expiry = /^(\d{4})-(\d\d)$/.exec(creditCard?.expirationDate ?? tokenInformation?.expirationDate ?? '')
-  return {
-    payment_type: creditCard || tokenInformation ? 'card' : bankAccount ? 'bank_account' : null,
-    wallet_type: null,
-    card_brand: creditCard?.cardType ?? null,
-    last_four: /\d{4}$/.exec(number)?.[0] ?? null,
-    expiry_month: expiry?.[2] ?? null,
-    expiry_year: expiry?.[1] ?? null,
-  }
-}
-
-// Customers and their saved methods: customer profiles and payment profiles.
-//
-// A client's token is what Accept.js hands out, in one string: `<dataDescriptor>:<dataValue>`, for instance
-// `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It is good for one use within 15 minutes.
 
 const maxEmailLength = 255
 
@@ -73,7 +42,7 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
     async readMethod({ token }) {
       const { dataDescriptor } = opaqueDataOf(token)
       return {
-        // The token itself could still be used, and is to be kept by nobody.
+        // A hash, because the token itself could still be used and must not be stored.
         provider_method_id: `token-${createHash('sha256').update(token).digest('hex').slice(0, 32)}`,
         payment_type: null,
         wallet_type: wallets[dataDescriptor] ?? null,
@@ -108,7 +77,7 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
 
 type ProfileOwner = { readonly user_id: string; readonly email: string | null; readonly name: string | null }
 
-/** The gateway takes two profiles with the same id, description and e-mail for one, so that a repeated call makes none. */
+/** The gateway rejects a second profile with the same id, description and e-mail, so a repeated call creates none. */
 async function createCustomer(api: Api, deadline: Deadline, owner: ProfileOwner): Promise<string> {
   const profile = {
     merchantCustomerId: merchantCustomerId(owner.user_id),
@@ -124,7 +93,7 @@ async function createCustomer(api: Api, deadline: Deadline, owner: ProfileOwner)
     })
     return body.customerProfileId
   } catch (error) {
-    // The id of the one that exists stands in nothing but the message.
+    // Only the message contains the id of the existing profile.
     const [, existing] =
       error instanceof AuthorizeNetError && error.code === 'E00039' ? (/\bID (\d{1,20})\b/.exec(error.text) ?? []) : []
     if (existing === undefined) throw error
@@ -138,8 +107,8 @@ function merchantCustomerId(user_id: string): string {
 }
 
 /**
- * Sent once: a token whose call was lost is used up or not, and nobody knows. With a new token for the same card the
- * gateway answers with the profile that exists.
+ * Sent once: after a lost response the token may be used up. With a new token for the same card the gateway returns the
+ * existing profile.
  */
 async function createPaymentProfile(api: Api, deadline: Deadline, customerProfileId: string, token: string) {
   try {
@@ -148,7 +117,7 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
       members: {
         customerProfileId,
         paymentProfile: { payment: { opaqueData: opaqueDataOf(token) } },
-        // Anything else would put a transaction through.
+        // Any other mode would create a transaction.
         validationMode: 'none',
       },
       response: createdPaymentProfile,
@@ -156,7 +125,7 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
     })
     return body.customerPaymentProfileId
   } catch (error) {
-    // The request names nothing else that could be missing.
+    // The customer is the only object that the request names.
     if (isNotFound(error))
       throw new ProviderError('rejected', customerMissing, 'Authorize.Net does not know the customer', { cause: error })
     if (!(error instanceof AuthorizeNetError && error.code === 'E00039')) throw error
@@ -174,6 +143,39 @@ const wallets: Readonly<Record<string, string>> = {
 function opaqueDataOf(token: string): { readonly dataDescriptor: string; readonly dataValue: string } {
   const [, dataDescriptor, dataValue] = /^([A-Z0-9._]{1,100}):([\x21-\x7e]{1,8000})$/.exec(token) ?? []
   if (!dataDescriptor || !dataValue)
-    throw new ProviderError('rejected', 'malformed_token', 'The token is not of the form <dataDescriptor>:<dataValue>')
+    throw new ProviderError(
+      'rejected',
+      'malformed_token',
+      'The token does not have the form <dataDescriptor>:<dataValue>',
+    )
   return { dataDescriptor, dataValue }
+}
+
+export type ProfileRef = { readonly customerProfileId: string; readonly customerPaymentProfileId: string }
+
+/** @throws ProviderError */
+async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
+  const { customerProfileId, customerPaymentProfileId } = ref
+  const { body } = await api.idempotent({
+    method: 'getCustomerPaymentProfile',
+    members: { customerProfileId, customerPaymentProfileId, unmaskExpirationDate: true },
+    response: paymentProfile,
+    deadline,
+  })
+  return detailsOf(body.paymentProfile)
+}
+
+/** `tokenInformation` is a wallet's card with a number of the wallet's own. */
+function detailsOf({ payment }: PaymentProfile): MethodDetails {
+  const { creditCard, bankAccount, tokenInformation } = payment ?? {}
+  const number = creditCard?.cardNumber ?? bankAccount?.accountNumber ?? tokenInformation?.tokenNumber ?? ''
+  const expiry = /^(\d{4})-(\d\d)$/.exec(creditCard?.expirationDate ?? tokenInformation?.expirationDate ?? '')
+  return {
+    payment_type: creditCard || tokenInformation ? 'card' : bankAccount ? 'bank_account' : null,
+    wallet_type: null,
+    card_brand: creditCard?.cardType ?? null,
+    last_four: /\d{4}$/.exec(number)?.[0] ?? null,
+    expiry_month: expiry?.[2] ?? null,
+    expiry_year: expiry?.[1] ?? null,
+  }
 }

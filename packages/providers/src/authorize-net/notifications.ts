@@ -1,4 +1,4 @@
-// The signature of Authorize.Net's notifications: HMAC-SHA512 over the bytes, with the key taken as text.
+// Authorize.Net's notifications: signature, generic types, and what their text contains.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
@@ -13,21 +13,21 @@ import {
   statusOfGenericType,
 } from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
-import { parseJson } from '../responses.ts'
-import { centsOf, parseExactJson } from './fields.ts'
+import { parseExactJson, parseJson } from '../responses.ts'
+import { centsOf } from './fields.ts'
 
 /**
- * The key as it goes into the HMAC: its 128 hexadecimal digits as ASCII text, in upper case as the merchant interface
- * shows them, and never the bytes that they could stand for.
+ * The HMAC key is the ASCII text of the 128 hexadecimal digits, in upper case as the merchant interface shows them, not
+ * the bytes they encode.
  */
 function normalizedKey(key: string): string {
   return /^[0-9a-f]{128}$/i.test(key) ? key.toUpperCase() : key
 }
 
 /**
- * Checks an `X-ANET-Signature` header, `sha512=<hex>`, against the bytes that came. There is no time in it, so that a
- * notification can be replayed for ever; its id has to be remembered for as long.
- * @param keys every key that is valid now; an old one lives for a day beside the new one
+ * Checks an `X-ANET-Signature` header, `sha512=<hex>` of the HMAC-SHA512, against the received bytes. It contains no
+ * time, so a notification can be replayed for ever, and its id has to be remembered for ever.
+ * @param keys all valid keys; after a rotation the old one stays valid for a day
  * @throws DomainError `invalid_signature`
  */
 export function verifySignature(keys: readonly string[], header: string | string[] | undefined, body: Buffer): void {
@@ -45,15 +45,13 @@ export function readSignature(header: string | string[] | undefined): Buffer {
   return Buffer.from(hex, 'hex')
 }
 
-// The names of Authorize.Net's notifications, and the generic names of interface section 6.1 that they stand for.
-
 const paymentPrefix = 'net.authorize.payment.'
 
 export function isAboutTransaction(provider_type: string): boolean {
   return provider_type.startsWith(paymentPrefix) || statusOfGenericType(provider_type) !== null
 }
 
-/** That money moved depends on the response code. */
+/** The response code says whether these succeeded. */
 const approvalEvents: ReadonlySet<string> = new Set([
   'authcapture.created',
   'capture.created',
@@ -85,19 +83,20 @@ const otherEvents: Readonly<Record<string, string>> = {
   'net.authorize.customer.subscription.failed': 'invoice.payment_failed',
 }
 
-/** Whether more than the envelope is read of it. */
+/** Whether the payload is read too, not only the envelope. */
 function isUnderstood(provider_type: string): boolean {
   return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
 }
 
 /**
+ * The generic type of interface section 6.1.
  * @param responseCode of a transaction: 1 approved, 2 declined, 3 error, 4 held for review
- * @returns `null` for what is told to raw receivers only
+ * @returns `null` for events that only raw receivers get
  */
 export function genericTypeOf(provider_type: string, responseCode: string | null): string | null {
   if (!provider_type.startsWith(paymentPrefix)) return lookUp(otherEvents, provider_type) ?? genericName(provider_type)
   const name = provider_type.slice(paymentPrefix.length)
-  // One that was refused says nothing against the payment that it would have given back.
+  // A declined refund must not mark the refunded payment as failed.
   if (name === 'refund.created') return null
   if (responseCode === '2' || responseCode === '3') return 'payment_intent.failed'
   if (approvalEvents.has(name)) return approvedType(responseCode)
@@ -113,8 +112,6 @@ function approvedType(responseCode: string | null): string | null {
   return responseCode === '4' ? 'payment_intent.processing' : null
 }
 
-// What the text of a notification says by itself: little more than what happened to which object.
-
 const Envelope = Type.Object({
   notificationId: Code,
   eventType: Code,
@@ -125,7 +122,7 @@ const Envelope = Type.Object({
 })
 const envelope = Compile(Envelope)
 
-/** Numbers are text here, because `parseExactJson` reads them. */
+/** Numbers are text, see `parseExactJson`. */
 const Payload = Type.Object({
   id: maybe(Code),
   responseCode: maybe(Code),
@@ -139,15 +136,15 @@ const Payload = Type.Object({
 type Payload = Static<typeof Payload>
 const payloadSchema = Compile(Payload)
 
-/** The transaction of a payment has an id of its own. */
+/** The charge id does not follow from the intent id. */
 const genericEventOptions: GenericEventOptions = {
   chargeOf: () => null,
   failure: { failure_code: 'declined', failure_message: 'The payment failed at Authorize.Net' },
 }
 
 /**
- * Reads a notification, in the gateway's form or in the provider-neutral one.
- * @param body the bytes as they came
+ * Reads a notification in the gateway's or the generic shape.
+ * @param body the bytes as received
  * @throws DomainError `invalid_request`
  */
 export function readNotification(body: Buffer): ProviderNotification {
@@ -157,15 +154,15 @@ export function readNotification(body: Buffer): ProviderNotification {
 }
 
 /**
- * Reads a notification in the gateway's form, where a field of the object that it would refuse counts as missing.
- * @throws DomainError `invalid_request` for an envelope that is not the gateway's
+ * Reads a notification in the gateway's shape and ignores invalid fields of the payload.
+ * @throws DomainError `invalid_request` for an invalid envelope
  */
 export function readNotificationLeniently(body: Buffer): ProviderNotification {
   const parsed = parseExactJson(decode(body))
   if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
-  // Every field of the schema may be left out, so that each can be checked alone.
-  const sound = Object.entries(parsed.payload ?? {}).filter(([key, value]) => payloadSchema.Check({ [key]: value }))
-  const payload: unknown = Object.fromEntries(sound)
+  // All fields of the schema are optional, so each can be checked alone.
+  const valid = Object.entries(parsed.payload ?? {}).filter(([key, value]) => payloadSchema.Check({ [key]: value }))
+  const payload: unknown = Object.fromEntries(valid)
   return notificationOf({ ...parsed, payload: payloadSchema.Check(payload) ? payload : {} })
 }
 
@@ -175,7 +172,7 @@ function notificationOf({ notificationId, eventType, eventDate, payload }: Parse
   return {
     provider_event_id: notificationId,
     provider_type: eventType,
-    // What pays a subscription's invoice is not told as a payment as well.
+    // A payment of a subscription's invoice is reported as an invoice event only.
     generic_type:
       generic_type === 'payment_intent.succeeded' && subscription ? 'invoice.payment_succeeded' : generic_type,
     occurred_at: timeOf(eventDate),
@@ -186,7 +183,7 @@ function notificationOf({ notificationId, eventType, eventDate, payload }: Parse
     customer_id: customerOf(eventType, payload),
     customer_email: null,
     referenced_payment_id: null,
-    // A transaction's text has no invoice number.
+    // The notification has no invoice number; `completeNotification` adds the report.
     report: null,
     subscription,
   }
@@ -200,7 +197,7 @@ function parse(text: string): Parsed {
   const { payload } = parsed
   if (payloadSchema.Check(payload)) return { ...parsed, payload }
   if (isUnderstood(parsed.eventType)) throw invalidShape(payloadSchema.Errors(payload))
-  // The payload of an event that we do not know may have any shape; the event is kept all the same.
+  // Events of unknown types may have any payload; they are recorded without it.
   return { ...parsed, payload: {} }
 }
 
@@ -220,10 +217,10 @@ function invalid(why: string, cause?: unknown): DomainError {
   return new DomainError('invalid_request', `The notification is not valid: ${why}`, undefined, { cause })
 }
 
-/** Seven fractional digits, and in UTC even where it does not say so. */
+/** Times have seven fractional digits, and are in UTC even without a zone. */
 function timeOf(eventDate: string): string {
   const time = new Date(/(Z|[+-]\d\d:\d\d)$/.test(eventDate) ? eventDate : `${eventDate}Z`)
-  if (Number.isNaN(time.getTime())) throw invalid('eventDate is no time')
+  if (Number.isNaN(time.getTime())) throw invalid('eventDate is not a valid time')
   return time.toISOString()
 }
 

@@ -1,11 +1,12 @@
-// Authorize.Net's notifications as the gateway writes them. https://developer.authorize.net/api/reference/features/webhooks.html
+// Authorize.Net's plugin: variables, receiver docs, and notification format.
+// https://developer.authorize.net/api/reference/features/webhooks.html
 
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
 import { genericTypeOf, readNotificationLeniently } from './notifications.ts'
 
-/** What the object is, by how the type begins; the longest beginnings first. */
+/** The object's entity name by type prefix; longer prefixes first. */
 const entityNames: readonly (readonly [string, string])[] = [
   ['net.authorize.payment.', 'transaction'],
   ['net.authorize.customer.subscription.', 'subscription'],
@@ -42,7 +43,7 @@ const authorizeNetNotificationFormat: NotificationFormat = {
       ...(dependsOnCode && { responseCode: Number(approved) }),
       ...(entityName !== undefined && { entityName }),
       id: testIdOf(id),
-      // A transaction pays for a subscription only if it names one; of the first payment nobody else is told.
+      // Only a transaction with a subscription pays an invoice. `payNum` 2, because 1 would be the first invoice.
       ...(generic_type === 'invoice.payment_succeeded' && { subscription: { id: testIdOf(`sub_${id}`), payNum: 2 } }),
     }
   },
@@ -54,13 +55,11 @@ const authorizeNetNotificationFormat: NotificationFormat = {
     payload: object,
   }),
   keys: { type: 'eventType', object: 'payload' },
-  // The gateway's own objects have `authAmount`, or say what they are; their amounts are in major units.
+  // The gateway's own objects have `authAmount` or `entityName`, and their amounts are in major units.
   isInMinorUnits: ({ amount, authAmount, entityName }) =>
     Number.isInteger(amount) && authAmount === undefined && entityName === undefined,
   read: ({ body }) => readNotificationLeniently(body),
 }
-
-// What there is to know of Authorize.Net before it is enabled.
 
 const credentials = [
   'AUTHORIZE_NET_API_LOGIN_ID',

@@ -1,4 +1,5 @@
-// What a round of questions costs, however many payments wait, and that nothing is concluded from an answer that is too old.
+// What a round of questions costs, however many payments wait, and that nothing is concluded from an answer that is too
+// old.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import { withPriority } from '../pacing.ts'
@@ -8,7 +9,10 @@ import { authorizeNetHarness, connectTo, retrieve, sampleRef } from './testing/a
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** As many transactions of others as are given, evenly over the day before now; what is older than half of it is settled. */
+/**
+ * As many transactions of others as are given, evenly over the day before now; what is older than half of it is
+ * settled.
+ */
 function busyDay(fake: FakeAuthorizeNet, transactions: number): void {
   fake.advance(-dayMs)
   for (let n = 0; n < transactions; n++) {

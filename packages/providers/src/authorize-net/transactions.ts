@@ -1,6 +1,5 @@
-// What the state of a transaction at Authorize.Net means for a payment.
+// Authorize.Net's transactions: the payment status that follows from one, and the search for all of one invoice.
 
-import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ProviderError } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
@@ -14,7 +13,6 @@ import {
   type TransactionSummary,
   transactionDetails,
 } from './api.ts'
-import { centsOf, isInvoiceNumber } from './fields.ts'
 import {
   clockMarginMs,
   type ListReadOptions,
@@ -24,7 +22,7 @@ import {
   type TransactionLists,
 } from './gateway.ts'
 
-/** The gateway's words for the state of a transaction. */
+/** Payment status by the gateway's transaction status. */
 const statusesByTransactionStatus: ReadonlyMap<string, PaymentStatus> = new Map(
   Object.entries({
     authorizedPendingCapture: 'processing',
@@ -37,7 +35,7 @@ const statusesByTransactionStatus: ReadonlyMap<string, PaymentStatus> = new Map(
     updatingSettlement: 'succeeded',
     pendingFinalSettlement: 'succeeded',
     settledSuccessfully: 'succeeded',
-    // The payment was made; that it is contested is another matter.
+    // A dispute does not change the payment's status.
     chargeback: 'succeeded',
     chargebackReversal: 'succeeded',
     declined: 'failed',
@@ -52,10 +50,10 @@ const statusesByTransactionStatus: ReadonlyMap<string, PaymentStatus> = new Map(
   } as const),
 )
 
-/** A word that leaves it to the response code what came of the review. */
+/** With this status the response code holds the review's result. */
 const isReviewed = (transactionStatus: string) => transactionStatus === 'approvedReview'
 
-/** A refund is a transaction of its own, and is not the payment. */
+/** A refund is a separate transaction, not the payment. */
 export function isRefund(transaction: {
   readonly transactionType?: string
   readonly transactionStatus: string
@@ -63,20 +61,20 @@ export function isRefund(transaction: {
   return transaction.transactionType === 'refundTransaction' || isRefunded(transaction)
 }
 
-/** Whether a refund was accepted, and not called back. */
+/** Whether a refund was accepted and not voided. */
 export function isRefunded({ transactionStatus }: { readonly transactionStatus: string }): boolean {
   return transactionStatus.startsWith('refund')
 }
 
-/** What a word in a list says; `null` when only the transaction's details can tell. */
+/** @returns `null` when only the transaction's details show the status */
 function statusOfTransactionStatus(transactionStatus: string): PaymentStatus | null {
   return statusesByTransactionStatus.get(transactionStatus) ?? null
 }
 
 /**
- * The status of the payment that a transaction, which is no refund, is.
- * @param transaction as its details tell it; `responseCode` 1 approved, 2 declined, 3 error, 4 held for review
- * @throws ProviderError for a word that is not known on what was approved: it may have been taken back since
+ * The payment status that follows from a transaction other than a refund.
+ * @param transaction its details; `responseCode` 1 approved, 2 declined, 3 error, 4 held for review
+ * @throws ProviderError for an approved transaction with an unknown status: it may have been reversed since
  */
 export function statusOf(transaction: {
   readonly transactionType: string
@@ -84,66 +82,21 @@ export function statusOf(transaction: {
   readonly responseCode: string
 }): PaymentStatus {
   const { transactionType, transactionStatus, responseCode } = transaction
-  const word = statusOfTransactionStatus(transactionStatus)
-  if (word !== null) return word
+  const known = statusOfTransactionStatus(transactionStatus)
+  if (known !== null) return known
   if (responseCode === '2' || responseCode === '3') return 'failed'
-  // An authorization alone moves no money, and what is held may still be refused.
+  // An authorization alone moves no money, and a held transaction may still be declined.
   if (responseCode !== '1' || transactionType.startsWith('authOnly')) return 'processing'
   if (isReviewed(transactionStatus)) return 'succeeded'
   throw unreadableResponse('unknown_status')
 }
 
-// A transaction's details, as a statement about the payment that it belongs to.
-
-/** What no transaction says of itself. */
-export type EvidenceSource = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
-
-/**
- * @param status of the payment by this transaction
- * @throws ProviderError when the amount cannot be told in cents
- */
-export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): Evidence {
-  return {
-    ...source,
-    status,
-    provider_intent_id: ownInvoiceOf(transaction),
-    provider_payment_id: transaction.transId,
-    amount_cents: amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
-    ...(status === 'failed' ? failureOf(transaction) : {}),
-  }
-}
-
-/**
- * Which amount matters depends on what happened: `settleAmount` is the money that moves.
- * @throws ProviderError when it is not a whole number of cents: «not said» would count as «the right amount»
- */
-export function amountOf(transaction: Transaction, which: 'settleAmount' | 'authAmount'): number {
-  const cents = centsOf(transaction[which])
-  if (cents === null) throw unreadableResponse('unreadable_answer')
-  return cents
-}
-
-/** The invoice number, if it has the form of ours. */
-export function ownInvoiceOf({ order }: Transaction): string | null {
-  const invoiceNumber = order?.invoiceNumber ?? ''
-  return isInvoiceNumber(invoiceNumber) ? invoiceNumber : null
-}
-
-function failureOf({ responseCode, responseReasonCode, transactionStatus }: Transaction) {
-  return {
-    failure_code: responseReasonCode ?? transactionStatus,
-    failure_message: responseCode === '2' ? 'The payment was declined' : 'The payment failed at Authorize.Net',
-  }
-}
-
-// The search for the transactions of one invoice. The gateway has no query for it: its lists are read, within bounds.
-
-/** One is closed per day and kind of payment. */
+/** The gateway closes one batch per day and payment type. */
 const maxBatches = 200
 const parallelCalls = 4
-/** A batch is closed every day; weekends, holidays and a late processor are in this. */
+/** Batches close daily; this allows for weekends, holidays and a late processor. */
 const settlingMs = 3 * 24 * 60 * 60 * 1000
-/** The longest that an authorization holds, or a review waits. */
+/** The longest life of an authorization or a review. */
 const reviewMs = 30 * 24 * 60 * 60 * 1000
 
 export type TransactionSearch = ListReadOptions & {
@@ -151,24 +104,24 @@ export type TransactionSearch = ListReadOptions & {
   readonly invoiceNumber: string
   /** When its transactions were submitted. */
   readonly submitted: TimeRange
-  /** Whether to look for what was settled late, too. */
+  /** Whether to search batches that were settled late, too. */
   readonly isWide: boolean
-  /** Whether a transaction makes it needless to look for what was settled late. */
-  readonly isEnough: (line: TransactionSummary) => boolean
+  /** Whether this transaction ends the search before the late batches. */
+  readonly isEnough: (summary: TransactionSummary) => boolean
 }
 
 /**
- * What carries the invoice number, among all that is not settled and all that was settled when it can have been.
+ * Searches the unsettled list and the settled batches for an invoice number, because the gateway has no such query.
  *
- * A hosted token is good for 15 minutes, so that what it charges is submitted soon after the payment was opened, and is
- * in a batch that is settled within days of that; until then it is in the list of what is not settled. Later batches are
- * a payment's only when a review or a late capture held it up. That is looked for only where a transaction is known to
- * exist: a payment that was never paid is asked about again and again, and would have months of batches read each time.
+ * A hosted token is valid for 15 minutes, so its transaction is submitted soon after the payment was created, and is in
+ * the unsettled list until its batch settles within days. Only a review or a late capture moves it to a later batch.
+ * Late batches are searched only when a transaction is known to exist: unpaid payments are checked often, and would
+ * read a month of batches each time.
  *
- * What is not settled comes first, and the list of batches is not older: a transaction that moves between the two
- * questions is then found by one of them.
- * @returns with the time of the oldest answer about what is not settled
- * @throws ProviderError also when there is too much to read
+ * The unsettled list is read first, and the batch list is at least as recent, so that a transaction that moves between
+ * the two is found.
+ * @returns the transactions, and the time of the oldest response about unsettled ones
+ * @throws ProviderError, also when there is too much to read
  */
 async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
   const { lists, invoiceNumber, deadline } = search
@@ -177,10 +130,10 @@ async function findTransactions(search: TransactionSearch): Promise<ApiResponse<
   const responseTimes: string[] = []
   let asOf = search.asOf
   const take = async (batch: SettlementBatch | null) => {
-    for await (const { byInvoice, responded_at: answered_at, endedAt } of lists.pages(batch, submitted, search)) {
-      for (const line of byInvoice.get(invoiceNumber) ?? []) found.set(line.transId, line)
+    for await (const { byInvoice, responded_at, endedAt } of lists.pages(batch, submitted, search)) {
+      for (const summary of byInvoice.get(invoiceNumber) ?? []) found.set(summary.transId, summary)
       if (batch) continue
-      responseTimes.push(answered_at)
+      responseTimes.push(responded_at)
       asOf = Math.max(asOf, endedAt)
     }
   }
@@ -195,7 +148,7 @@ async function findTransactions(search: TransactionSearch): Promise<ApiResponse<
   return { body: [...found.values()], responded_at: responseTimes.toSorted()[0] ?? '' }
 }
 
-/** At least one, however the clocks differ. */
+/** Returns at least one range, even when the clocks differ. */
 function timeRangesOf({ submitted, isWide }: TransactionSearch, end: number): TimeRange[] {
   const first = submitted.first - clockMarginMs
   const usual = { first, last: Math.max(first, Math.min(end, submitted.last + settlingMs)) }
@@ -218,11 +171,10 @@ async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Pr
   await Promise.all(Array.from({ length: parallelCalls }, lane))
 }
 
-// The attempts to pay one invoice: its transactions with what each means for the payment, the best one first.
-
+/** A transaction of an invoice with the payment status that follows from it. */
 export type Attempt = ApiResponse<Transaction> & { readonly status: PaymentStatus }
 
-/** Of several transactions of one payment, the one that counts. */
+/** Which of several transactions determines the payment's status; lowest first. */
 const preference: Readonly<Record<PaymentStatus, number>> = {
   succeeded: 0,
   processing: 1,
@@ -231,10 +183,10 @@ const preference: Readonly<Record<PaymentStatus, number>> = {
   pending: 4,
 }
 
-/** `timeoutMs` of one call for details. */
+/** `timeoutMs`: for one details call. */
 export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api: Api; readonly timeoutMs: number }
 
-/** A payer tries a few times; of what lies beyond, the lists have told that it is worth less. */
+/** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
 const maxDetails = 8
 
 /** @returns `null` when the gateway knows no such transaction @throws ProviderError */
@@ -244,13 +196,13 @@ export async function readTransaction(
   deadline: Deadline,
 ): Promise<ApiResponse<Transaction> | null> {
   try {
-    const { body, responded_at: answered_at } = await api.idempotent({
+    const { body, responded_at } = await api.idempotent({
       method: 'getTransactionDetails',
       members: { transId },
       response: transactionDetails,
       deadline,
     })
-    return { body: body.transaction, responded_at: answered_at }
+    return { body: body.transaction, responded_at }
   } catch (error) {
     if (error instanceof AuthorizeNetError && error.code === 'E00040') return null
     throw error
@@ -258,19 +210,21 @@ export async function readTransaction(
 }
 
 /**
- * @param known one that need not be found, and is the first among its equals
- * @returns all of the invoice, the best one first, and the time at which the lists were read
- * @throws ProviderError also when one of them says nothing that can be read
+ * @param known an attempt that was read already; it wins a tie
+ * @returns the attempts of the invoice, best first, and the time at which the lists were read
+ * @throws ProviderError, also when one of them is unreadable
  */
 export async function findAttempts(
   search: AttemptSearch,
   known: Attempt | null,
 ): Promise<ApiResponse<readonly Attempt[]>> {
   const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
-  const hasSucceeded = (line: TransactionSummary) =>
-    isKnown(line) ? known?.status === 'succeeded' : !isRefund(line) && preferenceOf(line) === preference.succeeded
+  const hasSucceeded = (summary: TransactionSummary) =>
+    isKnown(summary)
+      ? known?.status === 'succeeded'
+      : !isRefund(summary) && preferenceOf(summary) === preference.succeeded
   const found = await findTransactions({ ...search, isEnough: hasSucceeded })
-  const others = found.body.filter((line) => !isKnown(line))
+  const others = found.body.filter((summary) => !isKnown(summary))
   const all = [...(known ? [known] : []), ...(await readPreferred(search, others))]
   return {
     body: all.toSorted((a, b) => preference[a.status] - preference[b.status]),
@@ -278,18 +232,18 @@ export async function findAttempts(
   }
 }
 
-/** A word that is not known may mean anything, the best included. */
+/** An unknown status may be a success, so it ranks first. */
 const preferenceOf = ({ transactionStatus }: TransactionSummary) =>
   preference[statusOfTransactionStatus(transactionStatus) ?? 'succeeded']
 
 async function readPreferred(
   { api, timeoutMs, deadline }: AttemptSearch,
-  lines: readonly TransactionSummary[],
+  summaries: readonly TransactionSummary[],
 ): Promise<Attempt[]> {
-  const candidates = lines
-    .filter((line) => !isRefund(line))
-    .map((line) => ({ ...line, worth: preferenceOf(line) }))
-    .toSorted((a, b) => a.worth - b.worth || compareIds(a.transId, b.transId))
+  const candidates = summaries
+    .filter((summary) => !isRefund(summary))
+    .map((summary) => ({ ...summary, rank: preferenceOf(summary) }))
+    .toSorted((a, b) => a.rank - b.rank || compareIds(a.transId, b.transId))
     .slice(0, maxDetails)
   const found: Attempt[] = []
   for (const { transId } of candidates) {
@@ -300,12 +254,16 @@ async function readPreferred(
   return found
 }
 
-/** A list has it and the details have not: nobody can tell what became of it. */
+/** The list contains the transaction, but its details are missing, so the outcome is unknown. */
 function transactionMissingError(): ProviderError {
-  return new ProviderError('unknown', 'transaction_not_found', 'Authorize.Net cannot tell yet what became of this')
+  return new ProviderError(
+    'unknown',
+    'transaction_not_found',
+    'Authorize.Net does not know the outcome of this transaction yet',
+  )
 }
 
-/** Ids grow with time. The order has to be the same each time: of two charges always the same one is the payment's. */
+/** Ids grow with time. A fixed order ensures that of two charges always the same one is the payment's. */
 function compareIds(a: string, b: string): number {
   return a.length - b.length || a.localeCompare(b)
 }

@@ -1,4 +1,4 @@
-// The single calls about products in PayPal's catalogue. Prices are no part of them.
+// Syncs products to PayPal's catalogue. A recurring product also has a billing plan, see plans.ts.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
@@ -10,86 +10,6 @@ import { type PaypalClient, rejectionError, requestKeyOf } from './client.ts'
 import { toMoney } from './fields.ts'
 import { keepPlan, maxTrialDays, putPlan, type RecurringPrice, withdrawPlans } from './plans.ts'
 
-const PaypalProduct = Type.Object({
-  id: Code,
-  name: Type.String(),
-  description: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
-})
-export type PaypalProduct = Static<typeof PaypalProduct>
-const paypalProduct = Compile(PaypalProduct)
-
-export type NewPaypalProduct = {
-  /** 6 to 50 characters; PayPal refuses a second product with the same id. */
-  readonly id: string
-  /** At most 127 characters, and fixed from then on. */
-  readonly name: string
-  /** At most 256 characters. */
-  readonly description: string | null
-  readonly type: 'PHYSICAL' | 'DIGITAL' | 'SERVICE'
-}
-
-/**
- * @returns `null` when there is a product with this id already; the same key gets the product that it made, as it is now
- * @throws ProviderError
- */
-export async function createProduct(
-  client: PaypalClient,
-  { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewPaypalProduct },
-): Promise<PaypalProduct | null> {
-  const { description, ...rest } = product
-  const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
-  const call = {
-    method: 'POST',
-    path: '/v1/catalogs/products',
-    key: requestKeyOf(idempotency_key, body),
-    body,
-  } as const
-  const created = await client.call(call, readProduct)
-  if (!created.rejection) return created.value
-  if (created.rejection.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
-  throw rejectionError(created.rejection)
-}
-
-/**
- * Gives a product another description, the only part of ours that PayPal lets be changed.
- * @param description `null`: none any more
- * @throws ProviderError
- */
-export async function describeProduct(
-  client: PaypalClient,
-  productId: string,
-  description: string | null,
-): Promise<void> {
-  const path = '/description'
-  // `add` also replaces what is there.
-  const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
-  const { rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
-  if (!rejection) return
-  // What somebody has removed meanwhile, or we ourselves in a call whose answer was lost, cannot be removed again.
-  const there = await getProduct(client, productId)
-  if (there === null || descriptionOf(there) !== description) throw rejectionError(rejection)
-}
-
-/** `null` when it has none. */
-function descriptionOf({ description = '' }: PaypalProduct): string | null {
-  return description === '' ? null : description
-}
-
-/** @returns `null` when there is no such product. @throws ProviderError */
-export async function getProduct(client: PaypalClient, productId: string): Promise<PaypalProduct | null> {
-  const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
-  if (!found.rejection) return found.value
-  if (found.rejection.status === 404) return null
-  throw rejectionError(found.rejection)
-}
-
-const readProduct = (answer: HttpResponse): PaypalProduct => readResponse(paypalProduct, answer)
-
-const productPath = (productId: string) => `/v1/catalogs/products/${encodeURIComponent(productId)}`
-
-// Brings products to PayPal: each is one of the catalogue, and a recurring one has a billing plan.
-
 const maxNameLength = 127
 const maxDescriptionLength = 256
 
@@ -97,25 +17,26 @@ const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', su
 
 export function createCatalog(client: PaypalClient): ProductCatalog {
   return {
-    // PayPal asks for the price of what is paid once with each order.
+    // A one-time price is sent with each order.
     keepsPrice: ({ price }) => price.recurring !== null,
     checkProduct,
     putProduct: (request) => withPriority('background', () => putProduct(client, request)),
   }
 }
 
-/** A length is reckoned in characters, and PayPal may reckon some as several: it has the last word. */
+/** Counts characters. PayPal may count some of them as several and still reject the product. */
 function checkProduct({ name, description, price }: CatalogProduct): void {
   if ([...name].length > maxNameLength)
-    throw rejected('name_too_long', `PayPal takes a name of at most ${maxNameLength} characters`)
+    throw rejected('name_too_long', `PayPal accepts names of at most ${maxNameLength} characters`)
   if ([...(description ?? '')].length > maxDescriptionLength)
-    throw rejected('description_too_long', `PayPal takes a description of at most ${maxDescriptionLength} characters`)
+    throw rejected('description_too_long', `PayPal accepts descriptions of at most ${maxDescriptionLength} characters`)
   if (!isRecurring(price)) return
   toMoney(price.amount_cents, price.currency)
-  // PayPal documents free trials and refuses free tiers; of a regular cycle that is free it says nothing.
-  if (price.amount_cents === 0) throw rejected('free_plan', 'PayPal takes no recurring product with a total_cents of 0')
+  // PayPal documents free trials and rejects free tiers. It does not document free regular cycles.
+  if (price.amount_cents === 0)
+    throw rejected('free_plan', 'PayPal does not accept a recurring product with a total_cents of 0')
   if (price.recurring.trial_days > maxTrialDays)
-    throw rejected('trial_too_long', `PayPal takes trial_days of at most ${maxTrialDays}`)
+    throw rejected('trial_too_long', `PayPal accepts trial_days up to ${maxTrialDays}`)
 }
 
 async function putProduct(client: PaypalClient, request: PutProduct): Promise<ProviderProduct> {
@@ -137,7 +58,7 @@ async function putProduct(client: PaypalClient, request: PutProduct): Promise<Pr
   }
 }
 
-/** Our id is the product's, so that there is never a second one, whatever became of earlier calls. */
+/** Uses our product id, so that PayPal never has a second one, whatever the outcome of earlier calls. */
 async function ensureProduct(
   client: PaypalClient,
   { idempotency_key, product, known }: PutProduct,
@@ -145,15 +66,97 @@ async function ensureProduct(
   const { product_id: id, name, description, product_type } = product
   const found = known === null ? null : await getProduct(client, id)
   if (found) return found
-  const fresh = { id, name, description: description === '' ? null : description, type: types[product_type] }
-  const created = await createProduct(client, { idempotency_key, product: fresh })
-  // It was there already: by another call, or by one whose answer was lost.
+  const newProduct = { id, name, description: description === '' ? null : description, type: types[product_type] }
+  const created = await createProduct(client, { idempotency_key, product: newProduct })
+  // It exists already, created by another call or by one with a lost response.
   const there = created ?? (await getProduct(client, id))
   if (there) return there
-  throw new ProviderError('unknown', 'duplicate_resource_identifier', 'PayPal hides the product that it has')
+  throw new ProviderError(
+    'unknown',
+    'duplicate_resource_identifier',
+    'PayPal has a product with this id but does not return it',
+  )
 }
 
-/** @returns the id of the plan; `null` for a product that has none any more */
+const PaypalProduct = Type.Object({
+  id: Code,
+  name: Type.String(),
+  description: Type.Optional(Type.String()),
+  type: Type.Optional(Type.String()),
+})
+export type PaypalProduct = Static<typeof PaypalProduct>
+const paypalProduct = Compile(PaypalProduct)
+
+export type NewPaypalProduct = {
+  /** 6 to 50 characters; PayPal rejects a second product with the same id. */
+  readonly id: string
+  /** At most 127 characters; cannot be changed later. */
+  readonly name: string
+  /** At most 256 characters. */
+  readonly description: string | null
+  readonly type: 'PHYSICAL' | 'DIGITAL' | 'SERVICE'
+}
+
+/**
+ * @returns `null` when a product with this id exists already. Repeated with the same key, the product's current state
+ * @throws ProviderError
+ */
+export async function createProduct(
+  client: PaypalClient,
+  { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewPaypalProduct },
+): Promise<PaypalProduct | null> {
+  const { description, ...rest } = product
+  const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
+  const call = {
+    method: 'POST',
+    path: '/v1/catalogs/products',
+    key: requestKeyOf(idempotency_key, body),
+    body,
+  } as const
+  const created = await client.call(call, readProduct)
+  if (!created.rejection) return created.value
+  if (created.rejection.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
+  throw rejectionError(created.rejection)
+}
+
+/**
+ * Changes a product's description, the only one of our fields that PayPal allows to change.
+ * @param description `null` removes it
+ * @throws ProviderError
+ */
+export async function describeProduct(
+  client: PaypalClient,
+  productId: string,
+  description: string | null,
+): Promise<void> {
+  const path = '/description'
+  // `add` also replaces an existing description.
+  const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
+  const { rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
+  if (!rejection) return
+  // PayPal rejects removing a missing description. It may be gone by another call, or by ours with a lost response.
+  const there = await getProduct(client, productId)
+  if (there === null || descriptionOf(there) !== description) throw rejectionError(rejection)
+}
+
+/** `null` when it has none. */
+function descriptionOf({ description = '' }: PaypalProduct): string | null {
+  return description === '' ? null : description
+}
+
+/** @returns `null` when there is no such product. @throws ProviderError */
+export async function getProduct(client: PaypalClient, productId: string): Promise<PaypalProduct | null> {
+  const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
+  if (!found.rejection) return found.value
+  if (found.rejection.status === 404) return null
+  throw rejectionError(found.rejection)
+}
+
+const readProduct = (response: HttpResponse): PaypalProduct => readResponse(paypalProduct, response)
+
+const productPath = (productId: string) => `/v1/catalogs/products/${encodeURIComponent(productId)}`
+
+/** @returns the plan id; `null` for a product that is not recurring */
 async function putPrice(client: PaypalClient, { idempotency_key, product, known }: PutProduct): Promise<string | null> {
   const { product_id, price } = product
   const knownId = known?.provider_price_id ?? null

@@ -1,4 +1,5 @@
-// What becomes of a product when PayPal or the way to it fails: wherever that is, going over it again leaves it there once.
+// What becomes of a product when PayPal or the way to it fails: wherever that is, going over it again leaves it there
+// once.
 import type { Fault } from '@paylog/testing/fakeServer'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
@@ -111,7 +112,7 @@ for (const story of stories) {
       forEach(lasting, async (fault) => {
         const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
-        const dying = catalogAt(t, fake, { repeats: false, timeoutMs: 800 })
+        const dying = catalogAt(t, fake, { retries: false, timeoutMs: 800 })
         fake.faults.next(...calm(index), fault)
         const label = `call ${index}: ${JSON.stringify(fault)}`
         await t.rejects(putTestProduct(dying, product, { known }), unknown, label)
@@ -137,7 +138,7 @@ for (const story of stories) {
 t.test('a plan is adopted whose id was never told, although its key is forgotten', async (t) => {
   const { fake } = await catalogHarness(t)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
-  const dying = catalogAt(t, fake, { repeats: false })
+  const dying = catalogAt(t, fake, { retries: false })
   await t.rejects(putTestProduct(dying, membership), unknown)
   const [made] = fake.catalog.plans.keys()
   fake.forgetRequestIds()
@@ -149,7 +150,7 @@ t.test('a plan whose id was never told is sold no more once the price is another
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
-  const dying = catalogAt(t, fake, { repeats: false })
+  const dying = catalogAt(t, fake, { retries: false })
   const lost = { ...dearer, description: 'For friends' }
   await t.rejects(putTestProduct(dying, lost, { key: 'k2', known }), unknown)
   t.same(plansOf(fake), ['ACTIVE 9.00', 'ACTIVE 12.00'])

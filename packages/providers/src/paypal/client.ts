@@ -1,4 +1,4 @@
-// What PayPal's refusals mean: its error body, and which kind of error each issue is.
+// PayPal's API client: rejections, idempotency keys, access tokens, and calls with retries.
 
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
@@ -9,12 +9,12 @@ import { ProviderError, type RateLimit } from '../provider.ts'
 import { parseJson, rateLimitIn } from '../responses.ts'
 import { withDeadline, withRetries } from '../retries.ts'
 
-/** A definite no: PayPal has understood the request and did nothing. */
+/** PayPal rejected the request and did nothing. */
 export type PaypalRejection = {
   readonly status: number
   /** `UNPROCESSABLE_ENTITY`, `RESOURCE_NOT_FOUND`, … */
   readonly name: string
-  /** The first of the details: `INSTRUMENT_DECLINED`, …; the name when there are none. */
+  /** The first detail's issue, such as `INSTRUMENT_DECLINED`; without details the name. */
   readonly issue: string
   readonly field: string | null
 }
@@ -30,7 +30,7 @@ const errorBody = Compile(
 )
 const word = Compile(Word)
 
-/** The payer cannot pay like this; another means, or another payer, may. */
+/** The payment was declined. Another payment method or payer may succeed. */
 const declines: ReadonlySet<string> = new Set([
   'ALIAS_DECLINED_BY_PROCESSOR',
   'CARD_BRAND_NOT_SUPPORTED',
@@ -56,7 +56,7 @@ const declines: ReadonlySet<string> = new Set([
   'TRANSACTION_REFUSED',
 ])
 
-/** The same request is being worked on elsewhere, so what becomes of it is not known yet. */
+/** The same request is still being processed, so its outcome is not known yet. */
 const inFlight: ReadonlySet<string> = new Set([
   'DUPLICATE_REQUEST_ID',
   'ORDER_COMPLETION_IN_PROGRESS',
@@ -68,14 +68,16 @@ const aboutCurrency = /^(CURRENCY_NOT_SUPPORTED|INVALID_CURRENCY_CODE|DECIMAL|MA
 export const isDecline = ({ issue }: PaypalRejection): boolean => declines.has(issue)
 
 /**
- * What an answer other than a success refuses.
- * @throws ProviderError `unavailable` when PayPal surely did nothing and may do it later; `unknown` when nobody can tell
+ * Reads the rejection from an error response.
+ * @throws ProviderError `unavailable` when PayPal certainly did nothing and a retry may succeed; `unknown` when the
+ *   outcome
+ *   is unknown
  */
-function rejectionIn(answer: HttpResponse): PaypalRejection {
-  const { status } = answer
+function rejectionIn(response: HttpResponse): PaypalRejection {
+  const { status } = response
   if (status === 401 || status === 403) throw callError('unavailable', `status_${status}`)
-  if (status === 429) throw callError('unavailable', 'rate_limited', rateLimitIn(answer.headers))
-  const body = parseJson(answer.text)
+  if (status === 429) throw callError('unavailable', 'rate_limited', rateLimitIn(response.headers))
+  const body = parseJson(response.text)
   if (status < 400 || status > 499 || !errorBody.Check(body)) throw callError('unknown', `status_${status}`)
   const [detail] = body.details ?? []
   const issue = detail?.issue !== undefined && word.Check(detail.issue) ? detail.issue : body.name
@@ -83,25 +85,23 @@ function rejectionIn(answer: HttpResponse): PaypalRejection {
   return { status, name: body.name, issue, field: detail?.field ?? null }
 }
 
-/** The error that a refusal is for whoever made the call. */
-export function rejectionError(refusal: PaypalRejection): ProviderError {
-  const code = refusal.issue.toLowerCase()
-  if (isDecline(refusal)) return new ProviderError('declined', code, 'PayPal declined the payment')
-  if (aboutCurrency.test(refusal.issue) || refusal.field?.endsWith('currency_code'))
-    return new ProviderError('currency', code, 'PayPal does not take this amount in this currency')
-  return new ProviderError('rejected', code, 'PayPal refused the request')
+/** Converts a rejection to the error that the caller throws. */
+export function rejectionError(rejection: PaypalRejection): ProviderError {
+  const code = rejection.issue.toLowerCase()
+  if (isDecline(rejection)) return new ProviderError('declined', code, 'PayPal declined the payment')
+  if (aboutCurrency.test(rejection.issue) || rejection.field?.endsWith('currency_code'))
+    return new ProviderError('currency', code, 'PayPal does not accept this amount in this currency')
+  return new ProviderError('rejected', code, 'PayPal rejected the request')
 }
 
 function callError(kind: 'unavailable' | 'unknown', code: string, rateLimit: RateLimit | null = null): ProviderError {
-  const message = kind === 'unavailable' ? 'PayPal does not serve us now' : 'PayPal gave no clear answer'
+  const message = kind === 'unavailable' ? 'PayPal is not available' : 'PayPal sent no clear response'
   return new ProviderError(kind, code, message, { rateLimit })
 }
 
-// The keys of the calls that make something in the catalogue.
-
 /**
- * The `PayPal-Request-Id` of a request. PayPal forgets it after 72 hours, and does not say what a known one gets that
- * comes with another content: so another content has another key.
+ * The `PayPal-Request-Id` of a catalogue request. PayPal forgets it after 72 hours, and does not document what happens
+ * to a known id with another body, so the body is part of the key.
  * @param idempotency_key of any length; PayPal's documented limit, for orders, is 108 characters
  */
 export function requestKeyOf(idempotency_key: string, body: string): string {
@@ -110,12 +110,11 @@ export function requestKeyOf(idempotency_key: string, body: string): string {
     .digest('hex')
 }
 
-// The token that PayPal gives for our credentials, kept as long as it is good for.
-
+/** Caches the access token until shortly before it expires. */
 export type AccessTokens = {
-  /** @throws ProviderError `unavailable`: without a token nothing has been asked of PayPal */
+  /** @throws ProviderError `unavailable`: without a token, the call was not sent */
   get(timeoutMs: number): Promise<string>
-  /** PayPal refused this token, so the next call asks for another. */
+  /** Forgets a token that PayPal rejected, so that the next call requests another. */
   drop(token: string): void
 }
 
@@ -125,45 +124,45 @@ const TokenResponse = Type.Object({
 })
 const tokenResponse = Compile(TokenResponse)
 
-/** So long before its end a token is not used any more: a call may be on its way for a while. */
+/** A token is not used this shortly before it expires, because a call takes time to arrive. */
 const marginMs = 60_000
 
-/** @param options `timeoutMs` of one question for a token, which all who wait for one share */
+/** @param options `timeoutMs`: of one token request, which all waiting calls share */
 export function createAccessTokens(options: {
   readonly http: HttpClient
   readonly clientId: string
   readonly clientSecret: string
   readonly timeoutMs: number
 }): AccessTokens {
-  let known: { readonly token: string; readonly goodUntil: number } | undefined
+  let cached: { readonly token: string; readonly validUntil: number } | undefined
   let refreshing: Promise<string> | undefined
 
   async function refresh(): Promise<string> {
     const requestedAt = performance.now()
     const { access_token, expires_in } = await fetchToken(options)
     const lifetimeMs = expires_in * 1000
-    known = { token: access_token, goodUntil: requestedAt + lifetimeMs - Math.min(marginMs, lifetimeMs / 2) }
+    cached = { token: access_token, validUntil: requestedAt + lifetimeMs - Math.min(marginMs, lifetimeMs / 2) }
     return access_token
   }
 
-  const goodToken = () => (known && performance.now() < known.goodUntil ? known.token : undefined)
+  const validToken = () => (cached && performance.now() < cached.validUntil ? cached.token : undefined)
 
   return {
     async get(timeoutMs) {
       const giveUpAt = performance.now() + timeoutMs
-      const joined = goodToken() === undefined ? refreshing : undefined
-      // A question that others asked earlier may fail for a reason that is gone by now.
+      const joined = validToken() === undefined ? refreshing : undefined
+      // A failure of an earlier call's request is ignored: its cause may be gone, so we request a token ourselves.
       if (joined) await withDeadline(timeoutMs, joined, throwTokenTimeout).catch(() => undefined)
-      const token = goodToken()
+      const token = validToken()
       if (token !== undefined) return token
-      // Payers may wait for it as well.
+      // Payers' calls may be waiting for the same token.
       refreshing ??= withPriority('payer', refresh).finally(() => {
         refreshing = undefined
       })
       return withDeadline(giveUpAt - performance.now(), refreshing, throwTokenTimeout)
     },
     drop(token) {
-      if (known?.token === token) known = undefined
+      if (cached?.token === token) cached = undefined
     },
   }
 }
@@ -200,40 +199,45 @@ function throwTokenTimeout(): never {
 }
 
 function tokenError(code: string, cause?: unknown, rateLimit: RateLimit | null = null): ProviderError {
-  return new ProviderError('unavailable', code, 'PayPal gave no access', { cause, rateLimit })
+  return new ProviderError('unavailable', code, 'PayPal did not grant access', { cause, rateLimit })
 }
-
-// Calls to PayPal's API: with a token, with a key, and again when one was throttled or an answer was lost.
 
 export type PaypalCall = {
   readonly method: HttpRequest['method']
   readonly path: string
-  /** The `PayPal-Request-Id`: the same one gets the result of the first call. Every POST that makes something has one. */
+  /**
+   * The `PayPal-Request-Id`: a repeated one returns the first call's result. Every POST that creates something has one.
+   */
   readonly key?: string
   /** JSON. */
   readonly body?: string
 }
 
-/** A success, or a definite no. */
+/** A success or a rejection. */
 export type PaypalResult<Value> =
   | { readonly rejection: null; readonly value: Value }
   | { readonly rejection: PaypalRejection; readonly response: HttpResponse }
 
 export type PaypalClient = {
   /**
-   * @param read reads a success. One that cannot be read counts as lost, and the call is made again
-   * @param timeoutMs for all tries together
+   * @param read parses a success. If it throws `unknown`, the call is retried
+   * @param timeoutMs for all attempts together
    * @throws ProviderError `unavailable`, `unknown`
    */
-  call<Value>(call: PaypalCall, read: (answer: HttpResponse) => Value, timeoutMs?: number): Promise<PaypalResult<Value>>
-  /** The limit of a call that is given none. */
+  call<Value>(
+    call: PaypalCall,
+    read: (response: HttpResponse) => Value,
+    timeoutMs?: number,
+  ): Promise<PaypalResult<Value>>
+  /** The default time limit of a call. */
   readonly timeoutMs: number
   close(): Promise<void>
 }
 
 /**
- * @param options `apiBase` is an origin; `timeoutMs` is for all tries of one call together; `repeats` says whether a call
- *   whose answer was lost is made again; `pace` is shared by all clients of PayPal
+ * @param options `apiBase`: an origin; `timeoutMs`: for all attempts of one call together; `retries`: whether to retry
+ *   a
+ *   call whose response was lost; `pace`: shared by all clients of PayPal
  */
 export function createPaypalClient(options: {
   readonly clientId: string
@@ -253,9 +257,9 @@ export function createPaypalClient(options: {
     const remainingMs = () => giveUpAt - performance.now()
     const send = (token: string) => http.send({ ...requestOf(call, token), timeoutMs: remainingMs() })
     const token = await tokens.get(remainingMs())
-    const answer = await send(token)
-    if (answer.status !== 401) return answer
-    // PayPal may withdraw a token before its end, and did nothing with the call.
+    const response = await send(token)
+    if (response.status !== 401) return response
+    // PayPal may revoke a token early. It did not process the call.
     tokens.drop(token)
     return send(await tokens.get(remainingMs()))
   }
@@ -263,11 +267,9 @@ export function createPaypalClient(options: {
   return {
     call(call, read, timeoutMs = options.timeoutMs) {
       const attemptOnce = async (remainingMs: number) => {
-        const answer = await attempt(call, remainingMs)
-        const isSuccess = answer.status >= 200 && answer.status <= 299
-        return isSuccess
-          ? { rejection: null, value: read(answer) }
-          : { rejection: rejectionIn(answer), response: answer }
+        const response = await attempt(call, remainingMs)
+        const isSuccess = response.status >= 200 && response.status <= 299
+        return isSuccess ? { rejection: null, value: read(response) } : { rejection: rejectionIn(response), response }
       }
       return withRetries({ timeoutMs, pace, ...(retries ? {} : { maxRetries: 0 }) }, attemptOnce)
     },
@@ -280,7 +282,7 @@ function requestOf({ method, path, key, body }: PaypalCall, token: string) {
   const headers: Record<string, string> = {
     accept: 'application/json',
     authorization: `Bearer ${token}`,
-    // Otherwise PayPal leaves most of the object out of its answer.
+    // Otherwise PayPal leaves most fields out of its response.
     prefer: 'return=representation',
   }
   if (key !== undefined) headers['paypal-request-id'] = key

@@ -1,4 +1,4 @@
-// Money in PayPal's form: decimal strings, in the currencies that it takes.
+// PayPal's field formats: money, captures, notification envelopes, and lenient access to their objects.
 import { DomainError } from '@paylog/domain/errors'
 import { currencyExponent } from '@paylog/domain/money'
 import type { Evidence } from '@paylog/domain/payments/evidence'
@@ -11,31 +11,31 @@ import { unreadableResponse } from '../responses.ts'
 export const Money = Type.Object({ currency_code: Type.String({ pattern: '^[A-Z]{3}$' }), value: Type.String() })
 export type Money = Readonly<Static<typeof Money>>
 
-/** PayPal's list of currencies. Its largest amount, 999 999 999 999 999.99, is beyond ours in every one of them. */
+/** PayPal's currencies. Its maximum amount, 999 999 999 999 999.99, exceeds ours in each of them. */
 const currencies: ReadonlySet<string> = new Set(
   'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS JPY MXN MYR NOK NZD PHP PLN SEK SGD THB TWD USD'.split(' '),
 )
-/** PayPal takes no decimals in these, whatever ISO 4217 says. */
+/** PayPal accepts no decimals in these, unlike ISO 4217. */
 const wholeCurrencies: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
 
 const decimal = /^(\d{1,15})(?:\.(\d{1,10}))?$/
 
 /** @throws DomainError `currency_not_supported` */
 export function checkAmount(amount_cents: number, currency: string): void {
-  if (!currencies.has(currency)) throw new DomainError('currency_not_supported', `PayPal does not take ${currency}`)
+  if (!currencies.has(currency)) throw new DomainError('currency_not_supported', `PayPal does not accept ${currency}`)
   if (moneyOf(amount_cents, currency) === null)
-    throw new DomainError('currency_not_supported', `PayPal takes whole amounts of ${currency} only`)
+    throw new DomainError('currency_not_supported', `PayPal accepts only whole amounts of ${currency}`)
 }
 
 /**
- * An amount as PayPal wants it.
+ * Converts an amount to PayPal's format.
  * @param amount_cents in ISO 4217's minor units
- * @throws ProviderError `currency` for an amount that `checkAmount` refuses
+ * @throws ProviderError `currency` for an amount that `checkAmount` rejects
  */
 export function toMoney(amount_cents: number, currency: string): Money {
   const money = currencies.has(currency) ? moneyOf(amount_cents, currency) : null
   if (money) return money
-  throw new ProviderError('currency', 'currency_not_supported', 'PayPal does not take this amount in this currency')
+  throw new ProviderError('currency', 'currency_not_supported', 'PayPal does not accept this amount in this currency')
 }
 
 function moneyOf(amount_cents: number, currency_code: string): Money | null {
@@ -47,7 +47,7 @@ function moneyOf(amount_cents: number, currency_code: string): Money | null {
   return /^0*$/.test(fraction) ? { currency_code, value: whole } : null
 }
 
-/** An amount of PayPal's in minor units; `null` when it is none, or finer than the currency. */
+/** Converts PayPal's amount to minor units; `null` when it is invalid, or has more decimals than the currency. */
 export function toCents({ currency_code, value }: Money): number | null {
   const [, whole, fraction = ''] = decimal.exec(value) ?? []
   if (whole === undefined) return null
@@ -57,26 +57,22 @@ export function toCents({ currency_code, value }: Money): number | null {
   return Number.isSafeInteger(cents) ? cents : null
 }
 
-// What PayPal's answers about orders and captures have in common.
-
-/** @throws ProviderError `unknown` for an amount that is none */
+/** @throws ProviderError `unknown` for an invalid amount */
 export function amountOf(money: Money): { readonly amount_cents: number; readonly currency: string } {
   const amount_cents = toCents(money)
   if (amount_cents === null) throw unreadableResponse('unreadable_answer')
   return { amount_cents, currency: money.currency_code }
 }
 
-/** @throws ProviderError `unknown` for a status that we do not know */
+/** Maps PayPal's status to ours. @throws ProviderError `unknown` for an unknown status */
 export function statusIn<Status>(
   statuses: Readonly<Record<string, Status>>,
   { status }: { readonly status: string },
 ): Status {
-  const ours = Object.hasOwn(statuses, status) ? statuses[status] : undefined
-  if (ours === undefined) throw unreadableResponse('unreadable_answer')
-  return ours
+  const mapped = Object.hasOwn(statuses, status) ? statuses[status] : undefined
+  if (mapped === undefined) throw unreadableResponse('unreadable_answer')
+  return mapped
 }
-
-// What a capture of PayPal's says about the payment behind it.
 
 export const Capture = Type.Object({
   id: Code,
@@ -88,7 +84,7 @@ export type Capture = Static<typeof Capture>
 
 const captureStatuses: Readonly<Record<string, 'succeeded' | 'processing' | 'failed'>> = {
   COMPLETED: 'succeeded',
-  // What went back later does not undo that the payment succeeded.
+  // A later refund does not change that the payment succeeded.
   PARTIALLY_REFUNDED: 'succeeded',
   REFUNDED: 'succeeded',
   PENDING: 'processing',
@@ -97,10 +93,10 @@ const captureStatuses: Readonly<Record<string, 'succeeded' | 'processing' | 'fai
   FAILED: 'failed',
 }
 
-/** @throws ProviderError `unknown` for a status that we do not know */
+/** @throws ProviderError `unknown` for an unknown status */
 export const statusOfCapture = (capture: Capture) => statusIn(captureStatuses, capture)
 
-/** What a capture says, apart from whose it is. @throws ProviderError `unknown` when it cannot be read */
+/** The evidence in a capture, without the payment it belongs to. @throws ProviderError `unknown` when unreadable */
 export function captureEvidence(
   capture: Capture,
 ): Pick<Evidence, 'status' | 'provider_payment_id' | 'amount_cents' | 'currency' | 'failure_code' | 'failure_message'> {
@@ -109,16 +105,15 @@ export function captureEvidence(
   return status === 'failed' ? { ...evidence, ...captureFailure(capture.status_details?.reason) } : evidence
 }
 
-/** @param reason PayPal's own word for it, if it has one */
+/** @param reason PayPal's own reason code, if any */
 export function captureFailure(reason?: string | null) {
   return {
     failure_code: reason?.toLowerCase() ?? 'capture_declined',
-    failure_message: 'PayPal could not take the payment',
+    failure_message: 'PayPal could not capture the payment',
   }
 }
 
-// The text of a notification: an envelope that every one has, around an object that differs with its type.
-
+/** The envelope of every notification. `resource` depends on the type. */
 const Envelope = Type.Object({
   id: Code,
   event_type: Code,
@@ -131,11 +126,11 @@ export type Envelope = Static<typeof Envelope>
 const envelope = Compile(Envelope)
 const code = Compile(Code)
 const money = Compile(Money)
-/** The form of the first version of the API, which sales still have. */
+/** The format of the API's first version, which sales still use. */
 const legacyMoney = Compile(Type.Object({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), total: Type.String() }))
 
 /**
- * @returns the text to the byte, and what it is as JSON
+ * @returns the text, byte for byte, and the parsed JSON
  * @throws DomainError `invalid_request` when it is not a JSON object in UTF-8
  */
 export function parseNotification(body: Buffer): { readonly text: string; readonly json: object } {
@@ -146,8 +141,8 @@ export function parseNotification(body: Buffer): { readonly text: string; readon
 }
 
 /**
- * @returns with the time in UTC
- * @throws DomainError `invalid_request` when it is no notification
+ * @returns the envelope with its time in UTC
+ * @throws DomainError `invalid_request`
  */
 export function readEnvelope(json: object): Envelope {
   if (!envelope.Check(json)) {
@@ -155,13 +150,14 @@ export function readEnvelope(json: object): Envelope {
     throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
   }
   const create_time = instant(json.create_time)
-  if (create_time === null) throw new DomainError('invalid_request', 'The event is not valid: /create_time is no time')
+  if (create_time === null)
+    throw new DomainError('invalid_request', 'The event is not valid: /create_time is not a valid time')
   return { ...json, create_time }
 }
 
 /**
- * What stands at a path, whatever is on the way there. The object is read leniently, because a field that is not as
- * expected is no reason to refuse a notification that PayPal has signed.
+ * The value at a path; `undefined` when a step is missing. Notification objects are read leniently, because an
+ * unexpected field is no reason to reject a notification that PayPal has signed.
  */
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value
@@ -172,19 +168,19 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
   return found
 }
 
-/** An id or a word at a path. */
+/** An id or code at a path. */
 export function codeAt(value: unknown, ...path: readonly (string | number)[]): string | null {
   const found = valueAt(value, ...path)
   return code.Check(found) ? found : null
 }
 
-/** An instant at a path, as ISO 8601 in UTC. */
+/** A time at a path, as ISO 8601 in UTC. */
 export function instantAt(value: unknown, ...path: readonly (string | number)[]): string | null {
   const found = valueAt(value, ...path)
   return typeof found === 'string' ? instant(found) : null
 }
 
-/** An amount at a path, of either version of the API. */
+/** An amount at a path, in either format. */
 export function amountAt(value: unknown, ...path: readonly (string | number)[]): Amount {
   const found = valueAt(value, ...path)
   if (money.Check(found)) return amount(found)

@@ -1,4 +1,4 @@
-// The payment of ours that an object of PayPal's names as the one it is for.
+// Reads PayPal's notifications: generic type, payment report, and subscription facts.
 import { Email, Id } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
@@ -26,16 +26,14 @@ import {
 
 const uuid = Compile(Id)
 
-/** @param object an order, a capture, a refund, or a transaction of a dispute, which calls it otherwise */
+/** @param object an order, a capture, a refund, or a dispute's transaction, each of which has its own field for it */
 function referencedPaymentId(object: unknown): string | null {
   const found =
     valueAt(object, 'custom_id') ?? valueAt(object, 'purchase_units', 0, 'custom_id') ?? valueAt(object, 'custom')
   return uuid.Check(found) ? found : null
 }
 
-// What a notification of PayPal says about a payment.
-
-/** The types that tell the status. The others of an order tell of a step on the way, or of what its capture tells. */
+/** The types that report a payment status. Other order events are intermediate, or repeat what the capture reports. */
 const statuses: Readonly<Record<string, PaymentStatus>> = {
   'CHECKOUT.ORDER.APPROVED': 'processing',
   'CHECKOUT.ORDER.VOIDED': 'canceled',
@@ -55,7 +53,7 @@ const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
 
 const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
-/** @param reported the amount, and the time of the statement */
+/** @param reported the amount and the time of the report */
 function reportOf(event: Envelope, reported: Amount & { readonly provider_time: string }): ProviderReport | null {
   const { id: provider_event_id, event_type, resource } = event
   const source = { provider_event_id, provider_time: reported.provider_time, provider_intent_id: intentIn(event) }
@@ -86,7 +84,7 @@ function statusReport(event: Envelope, reported: Amount, source: ReportSource): 
   const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : statusOfGenericType(event_type)
   if (!status) return isReference(event) ? { about: 'mention', ...source, provider_payment_id: null } : null
   const { amount_cents, currency } = reported
-  // Money that was taken without a word of how much cannot be held against the price; PayPal can be asked.
+  // Without an amount we cannot check the price. The order can be fetched instead.
   if (status === 'succeeded' && (amount_cents === null || currency === null)) return null
   return {
     about: 'status',
@@ -100,17 +98,17 @@ function statusReport(event: Envelope, reported: Amount, source: ReportSource): 
   }
 }
 
-/** An order that is completed says less than its capture, of which PayPal tells as well. */
+/** These events only identify the payment: a completed order says less than its capture's own notification. */
 const isReference = ({ event_type }: Envelope) => event_type.startsWith('CHECKOUT.ORDER.') || isPaymentType(event_type)
 
-/** By a generic name the object is the order, unless it names one. */
+/** In a generic event the object is the order, unless it names one. */
 function intentIn({ event_type, resource }: Envelope): string | null {
   if (event_type.startsWith('CHECKOUT.')) return codeAt(resource, 'id') ?? codeAt(resource, 'order_id')
   const named = orderIn(resource)
   return isPaymentType(event_type) ? (named ?? codeAt(resource, 'id')) : named
 }
 
-/** The order that a capture, or whatever else, is of. Some do not name it and link to it. */
+/** The order that an object belongs to. Some objects name it, others only link to it. */
 function orderIn(resource: unknown): string | null {
   return codeAt(resource, 'supplementary_data', 'related_ids', 'order_id') ?? linkedUp(resource, orderLink)
 }
@@ -121,19 +119,17 @@ function linkedUp(resource: unknown, link: RegExp): string | null {
   return link.exec(codeAt(up, 'href') ?? '')?.[1] ?? null
 }
 
-/** The object is a refund, or in old notifications of a reversal the capture itself. */
+/** In old reversal notifications the object is the capture instead of a refund. */
 const isRefund = ({ resource_type }: Envelope) => resource_type !== 'capture'
 
-/** A refund names its capture by a link alone. */
+/** A refund only links to its capture. */
 function refundedCapture(event: Envelope): string | null {
   const { resource } = event
   const named = linkedUp(resource, captureLink) ?? codeAt(resource, 'supplementary_data', 'related_ids', 'capture_id')
   return named ?? (isRefund(event) ? null : codeAt(resource, 'id'))
 }
 
-// PayPal's notifications in our words: every row of the table of types, and what each says about what.
-
-/** The capture of an order has an id of its own. */
+/** The charge id does not follow from the intent id. */
 const genericEventOptions: GenericEventOptions = { chargeOf: () => null, failure: captureFailure() }
 
 const email = Compile(Email)
@@ -160,7 +156,7 @@ const genericTypes: Readonly<Record<string, string>> = {
   'BILLING.SUBSCRIPTION.PAYMENT.FAILED': 'invoice.payment_failed',
 }
 
-/** The types that tell by their name that the subscription's status is another one than before. */
+/** The types that always mean a changed subscription status. */
 const statusChanges: ReadonlySet<string> = new Set([
   'BILLING.SUBSCRIPTION.ACTIVATED',
   'BILLING.SUBSCRIPTION.RE-ACTIVATED',
@@ -168,8 +164,8 @@ const statusChanges: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a notification, in PayPal's form or in the provider-neutral one.
- * @throws DomainError `invalid_request` when it is none
+ * Reads a notification in PayPal's or the generic shape.
+ * @throws DomainError `invalid_request`
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const { json } = parseNotification(body)
@@ -207,7 +203,7 @@ function genericTypeOf(event: Envelope): string | null {
   return Object.hasOwn(genericTypes, event_type) ? (genericTypes[event_type] ?? null) : genericName(event_type)
 }
 
-/** A sale is the payment of a subscription's invoice only when it names the subscription. */
+/** A sale pays a subscription's invoice only if it names the subscription. */
 function isRenewal({ event_type, resource }: Envelope): boolean {
   return event_type === 'PAYMENT.SALE.COMPLETED' && codeAt(resource, 'billing_agreement_id') !== null
 }
@@ -228,7 +224,7 @@ function subscriptionIn(event: Envelope): ProviderNotification['subscription'] {
       subscription_id: codeAt(resource, 'billing_agreement_id'),
       current_period_end: null,
       status_changed: false,
-      // A sale does not tell which of the subscription's sales it is.
+      // A sale does not say whether it is the subscription's first.
       is_first_invoice: false,
     }
   if (!event_type.startsWith('BILLING.SUBSCRIPTION.')) return genericSubscription(event_type, codeAt(resource, 'id'))

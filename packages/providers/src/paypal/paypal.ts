@@ -1,4 +1,4 @@
-// PayPal: orders that a payer approves and we capture, saved methods, products, and signed notifications.
+// The PayPal adapter: orders that a payer approves and we capture, saved methods, products, and signed notifications.
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { createCatalog } from './catalog.ts'
@@ -10,8 +10,8 @@ import { createVault } from './vault.ts'
 import { createVerifier, readSignature } from './verification.ts'
 
 /**
- * @param options `webhookIds` are PayPal's ids of our webhook, several during a rotation; `apiBase` is an origin;
- *   `timeoutMs` is for all tries of one call together; `maxPerSecond` calls, 0 for any number
+ * @param options `webhookIds`: PayPal's ids of our webhook, several during a rotation; `apiBase`: an origin;
+ *   `timeoutMs`: for all attempts of one call together; `maxPerSecond`: calls, 0 for no limit
  */
 export function createPaypal(options: {
   readonly clientId: string
@@ -32,7 +32,7 @@ export function createPaypal(options: {
     createIntent: (request) => createOrder(client, request),
     retrieveIntent: ({ provider_intent_id }) => retrieveOrder(client, provider_intent_id),
     captureIntent: (request) => captureOrder(client, request),
-    // Orders cannot be searched for, nor withdrawn; one that nobody approves is gone after some hours.
+    // Orders cannot be searched or canceled. An unapproved order expires after some hours.
     findIntents: null,
     cancelIntent: null,
 

@@ -1,4 +1,4 @@
-// The price of a recurring product as the billing cycles of a plan.
+// PayPal's billing plans: each recurring product is sold by one active plan of ours.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
@@ -10,7 +10,7 @@ import { Money, toCents, toMoney } from './fields.ts'
 
 export type RecurringPrice = CatalogPrice & { readonly recurring: NonNullable<CatalogPrice['recurring']> }
 
-/** PayPal allows one free trial, and this many days for one cycle of it. */
+/** PayPal allows one free trial of up to this many days. */
 export const maxTrialDays = 365
 
 const units = { day: 'DAY', week: 'WEEK', month: 'MONTH', year: 'YEAR' } as const
@@ -27,7 +27,7 @@ const shownCycle = Compile(
 )
 
 /**
- * What PayPal is told: first the free trial, if there is one, then the price, for ever.
+ * The billing cycles of a price: the free trial, if any, then the price without end.
  * @throws ProviderError `currency`
  */
 export function billingCyclesOf({ amount_cents, currency, recurring: { interval, trial_days } }: RecurringPrice) {
@@ -48,8 +48,8 @@ export function billingCyclesOf({ amount_cents, currency, recurring: { interval,
 }
 
 /**
- * Whether a plan is sold at a price. Set-up fees and taxes are not looked at: only the merchant adds them to a plan.
- * @param cycles as PayPal shows them, in any order, and with the amounts in another spelling
+ * Whether a plan has this price. Ignores set-up fees and taxes, which only the merchant adds to a plan.
+ * @param cycles as PayPal returns them: in any order, with amounts in another format
  */
 export function isAtPrice(cycles: readonly unknown[], price: RecurringPrice): boolean {
   const wanted = billingCyclesOf(price).map(termsOf)
@@ -57,7 +57,7 @@ export function isAtPrice(cycles: readonly unknown[], price: RecurringPrice): bo
   return shown.length === wanted.length && wanted.every((terms) => terms !== null && shown.includes(terms))
 }
 
-/** What a subscriber pays in a cycle, so that it can be compared; `null` for what is not ours: price tiers and the like. */
+/** A cycle's terms as comparable text; `null` for cycles that we never create, such as price tiers. */
 function termsOf(cycle: unknown): string | null {
   if (!shownCycle.Check(cycle)) return null
   const { tenure_type, frequency, total_cycles = 1, pricing_scheme } = cycle
@@ -68,17 +68,15 @@ function termsOf(cycle: unknown): string | null {
   return [tenure_type, frequency.interval_unit, frequency.interval_count ?? 1, total_cycles, price].join(' ')
 }
 
-// Billing plans: what PayPal charges again and again, and how much. A plan belongs to a product of the catalogue.
-
 const Plan = Type.Object({
   id: Code,
-  /** `CREATED`, `ACTIVE`, `INACTIVE`. Only an active one can be subscribed to; its subscribers keep one that is not. */
+  /** `CREATED`, `ACTIVE`, `INACTIVE`. New subscriptions need an active plan; existing ones keep an inactive plan. */
   status: Type.String(),
   product_id: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   create_time: Type.Optional(Type.String()),
-  /** A list may leave them out. */
+  /** May be missing in a list. */
   billing_cycles: Type.Optional(Type.Array(Type.Unknown())),
 })
 export type Plan = Readonly<Static<typeof Plan>>
@@ -90,14 +88,14 @@ const planList = Compile(
   }),
 )
 
-/** The most that PayPal gives. */
+/** PayPal's maximum. */
 const pageSize = 20
-/** A product with more plans than fit in these is not looked through. */
+/** A product with more pages of plans is an error. */
 const maxPages = 50
 
 const isActive = ({ status }: Plan): boolean => status === 'ACTIVE'
 
-/** @returns the plan; the same key gets the one that it made, as it is now @throws ProviderError */
+/** @returns the plan; repeated with the same key, its current state @throws ProviderError */
 export async function createPlan(
   client: PaypalClient,
   { idempotency_key, plan }: { readonly idempotency_key: string; readonly plan: object },
@@ -117,18 +115,18 @@ export async function getPlan(client: PaypalClient, planId: string): Promise<Pla
   throw rejectionError(found.rejection)
 }
 
-/** All plans of a product, whoever made them. @throws ProviderError also when there are too many */
+/** All plans of a product, the merchant's own included. @throws ProviderError, also when there are too many */
 export async function listPlans(client: PaypalClient, productId: string): Promise<readonly Plan[]> {
   const all = new Map<string, Plan>()
   for (let page = 1; page <= maxPages; page++) {
     const query = new URLSearchParams({ product_id: productId, page_size: `${pageSize}`, page: `${page}` })
     const found = await client.call({ method: 'GET', path: `/v1/billing/plans?${query}` }, readPlans)
-    // PayPal documents that there may be nothing to be found, and not when.
+    // PayPal documents a 404 for lists, but not when it sends one.
     if (found.rejection?.status === 404) return [...all.values()]
     if (found.rejection) throw rejectionError(found.rejection)
     const { plans = [], links = [] } = found.value
-    // While plans are made the pages shift, and a plan may be on two of them.
-    for (const one of plans) all.set(one.id, one)
+    // Pages shift while plans are created, so a plan may appear on two of them.
+    for (const plan of plans) all.set(plan.id, plan)
     if (plans.length < pageSize && !links.some(({ rel }) => rel === 'next')) return [...all.values()]
   }
   throw new ProviderError(
@@ -138,52 +136,48 @@ export async function listPlans(client: PaypalClient, productId: string): Promis
   )
 }
 
-/** Gives an active plan another name. One that is active no more keeps its name. @throws ProviderError */
+/** Renames an active plan. Does nothing when the plan is inactive. @throws ProviderError */
 export async function renamePlan(client: PaypalClient, planId: string, name: string): Promise<void> {
   const body = JSON.stringify([{ op: 'replace', path: '/name', value: name }])
   const { rejection } = await client.call({ method: 'PATCH', path: planPath(planId), body }, () => undefined)
   if (rejection && rejection.issue !== 'PLAN_STATUS_INACTIVE') throw rejectionError(rejection)
 }
 
-/** Lets nobody subscribe to a plan any more; those who have go on being charged. @throws ProviderError */
+/** Stops new subscriptions to a plan. Existing ones continue. @throws ProviderError */
 export const deactivatePlan = (client: PaypalClient, planId: string) => setPlanStatus(client, planId, 'deactivate')
 
-/** Lets a plan that was deactivated be subscribed to again. @throws ProviderError */
+/** Allows new subscriptions to a deactivated plan again. @throws ProviderError */
 export const activatePlan = (client: PaypalClient, planId: string) => setPlanStatus(client, planId, 'activate')
 
-/** There is nothing to be made twice, so there is no key: what was turned already is refused, and that is as good. */
-async function setPlanStatus(client: PaypalClient, planId: string, turn: 'activate' | 'deactivate'): Promise<void> {
-  const { rejection } = await client.call({ method: 'POST', path: `${planPath(planId)}/${turn}` }, () => undefined)
+/** Needs no key: PayPal rejects a repetition with `PLAN_STATUS_INVALID`, which counts as success. */
+async function setPlanStatus(client: PaypalClient, planId: string, action: 'activate' | 'deactivate'): Promise<void> {
+  const { rejection } = await client.call({ method: 'POST', path: `${planPath(planId)}/${action}` }, () => undefined)
   if (rejection && rejection.issue !== 'PLAN_STATUS_INVALID') throw rejectionError(rejection)
 }
 
-const readPlan = (answer: HttpResponse): Plan => readResponse(plan, answer)
-const readPlans = (answer: HttpResponse) => readResponse(planList, answer)
+const readPlan = (response: HttpResponse): Plan => readResponse(plan, response)
+const readPlans = (response: HttpResponse) => readResponse(planList, response)
 
 const planPath = (planId: string) => `/v1/billing/plans/${encodeURIComponent(planId)}`
 
-// The plan that a recurring product of ours is sold by.
-
-/** More looks than it takes while several bring the same product; only somebody with another price makes for more. */
+/** Enough for parallel calls with the same price. Only a parallel call with another price needs more. */
 const maxRounds = 5
 
 /**
- * The description of our plans, by which they are told from those that the merchant makes by hand on the same product. A
- * plan has no other field that is free to use, and PayPal forgets keys: after that only this tells whose a plan is whose
- * id we were never told. Payers may see it.
+ * The description that marks our plans, as opposed to those that the merchant creates by hand. A plan has no other free
+ * field, and PayPal forgets keys, so only this identifies a plan whose create response was lost. Payers may see it.
  */
 const planMarkerOf = (productId: string) => `Product ${productId}`
 
-/** Which product, and the plan that an earlier call has answered. */
+/** `knownId`: the plan that an earlier call returned. */
 type PlanOfProduct = { readonly product_id: string; readonly knownId: string | null }
 
 /**
- * Sees to it that the product can be subscribed to at its price, by one plan of ours and no other. A plan whose price was
- * changed in place (`update-pricing-schemes`) would change it for its subscribers too, so that another price is another
- * plan. A price that comes back finds its plan, and those who have it share it with new subscribers.
+ * Makes one plan with the product's price the only active plan of ours. A new price gets a new plan, because changing a
+ * plan's price (`update-pricing-schemes`) would change it for existing subscribers. A former price reuses its plan.
  *
- * Of plans with the same price the oldest one stays, so that all who look choose the same; and whoever has made one looks
- * again, because another may have been made meanwhile.
+ * Of several plans with the price the oldest stays, so that parallel calls choose the same one. After creating a plan
+ * we list again, because another call may have created one meanwhile.
  * @returns the plan's id
  * @throws ProviderError
  */
@@ -201,8 +195,8 @@ export async function putPlan(
   let created: Plan | null = null
   for (let round = 1; round <= maxRounds; round++) {
     const ours = await ourPlans(client, product_id, { known, made: created })
-    const fitting = ours.filter(({ billing_cycles = [] }) => isAtPrice(billing_cycles, price))
-    const kept = fitting.find(isActive)
+    const matching = ours.filter(({ billing_cycles = [] }) => isAtPrice(billing_cycles, price))
+    const kept = matching.find(isActive)
     if (kept) {
       await deactivateAll(
         client,
@@ -211,22 +205,22 @@ export async function putPlan(
       if (kept.name !== name) await renamePlan(client, kept.id, name)
       return kept.id
     }
-    const [former] = fitting
+    const [former] = matching
     created = former ? null : await createPlan(client, { idempotency_key, plan: newPlan(product) })
     if (former) await activatePlan(client, former.id)
-    // The list may be behind what was just made.
-    for (const provided of [former, created]) if (provided) known.add(provided.id)
+    // The list may not show the change yet.
+    for (const plan of [former, created]) if (plan) known.add(plan.id)
   }
-  throw new ProviderError('unknown', 'plan_contended', 'PayPal is being told different prices of the product')
+  throw new ProviderError('unknown', 'plan_contended', 'Different prices are being set for the product at PayPal')
 }
 
-/** Lets nobody subscribe to the product any more. @throws ProviderError */
+/** Deactivates all our plans of the product. @throws ProviderError */
 export async function withdrawPlans(client: PaypalClient, { product_id, knownId }: PlanOfProduct): Promise<void> {
   const known = new Set(knownId === null ? [] : [knownId])
   await deactivateAll(client, await ourPlans(client, product_id, { known, made: null }))
 }
 
-/** Leaves the plan as it is, but for its name. @returns its id, or `null` when it is gone @throws ProviderError */
+/** Keeps the known plan and updates only its name. @returns its id, or `null` when it is gone @throws ProviderError */
 export async function keepPlan(
   client: PaypalClient,
   { product_id, knownId, name }: PlanOfProduct & { readonly name: string },
@@ -241,9 +235,8 @@ async function deactivateAll(client: PaypalClient, plans: readonly Plan[]): Prom
 }
 
 /**
- * Our plans of a product, whole, the oldest one first.
- * @param options `known` ones are ours whatever their description says by now, and PayPal is asked for each, but for the one
- *   that it has just `made`
+ * Our plans of a product with all fields, oldest first.
+ * @param options `known`: plans that are ours whatever their description; each is fetched, except the one just `made`
  */
 async function ourPlans(
   client: PaypalClient,
@@ -261,10 +254,10 @@ async function ourPlans(
   return ours.toSorted((one, other) => (ageKey(one) < ageKey(other) ? -1 : 1))
 }
 
-/** PayPal tells times in seconds, which several plans may share. */
+/** Adds the id, because PayPal's times are in seconds and several plans may share one. */
 const ageKey = ({ create_time = '', id }: Plan) => `${create_time} ${id}`
 
-/** @returns `null` when it is not there, or another product's */
+/** @returns `null` when it does not exist, or belongs to another product */
 async function planOf(client: PaypalClient, productId: string, planId: string): Promise<Plan | null> {
   const plan = await getPlan(client, planId)
   return plan?.product_id === undefined || plan.product_id === productId ? plan : null
@@ -277,7 +270,7 @@ function newPlan({ product_id, name, price }: CatalogProduct & { readonly price:
     description: planMarkerOf(product_id),
     status: 'ACTIVE',
     billing_cycles: billingCyclesOf(price),
-    // Required, and what PayPal does when it says nothing more.
+    // Required; this is PayPal's default.
     payment_preferences: { auto_bill_outstanding: true },
   }
 }

@@ -1,11 +1,11 @@
-// PayPal's notifications as PayPal writes them. https://developer.paypal.com/api/rest/webhooks/rest/
+// PayPal's plugin: variables, receiver docs, and notification format. https://developer.paypal.com/api/rest/webhooks/rest/
 
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
 import { readNotification } from './notifications.ts'
 
-/** What the object is, by how the type begins; the longest beginnings first. */
+/** The object's resource type by event type prefix; longer prefixes first. */
 const resourceTypes: readonly (readonly [string, string])[] = [
   ['PAYMENT.CAPTURE.REFUNDED', 'refund'],
   ['PAYMENT.CAPTURE.REVERSED', 'refund'],
@@ -34,11 +34,11 @@ const paypalNotificationFormat: NotificationFormat = {
     'invoice.payment_failed': 'BILLING.SUBSCRIPTION.PAYMENT.FAILED',
   },
   minimalObject({ id, generic_type, object }) {
-    // Some objects have their ids under names of their own.
+    // Some objects have their id in another field.
     const isNamed = 'order_id' in object || 'dispute_id' in object
     return {
       ...(isNamed ? {} : { id: testIdOf(id) }),
-      // A sale pays for a subscription only if it names one.
+      // A sale pays a subscription's invoice only if it names the subscription.
       ...(generic_type === 'invoice.payment_succeeded' && { billing_agreement_id: testIdOf(`sub_${id}`) }),
     }
   },
@@ -50,7 +50,7 @@ const paypalNotificationFormat: NotificationFormat = {
       create_time: at.toISOString(),
       resource_type,
       event_type: type,
-      summary: 'A notification that was made up to try a webhook out',
+      summary: 'A simulated notification for testing a webhook',
       resource: object,
       links: [],
     }
@@ -58,8 +58,6 @@ const paypalNotificationFormat: NotificationFormat = {
   keys: { type: 'event_type', object: 'resource' },
   read: ({ body }) => readNotification(body),
 }
-
-// What there is to know of PayPal before it is enabled.
 
 const liveHosts = new Set(['https://api-m.paypal.com', 'https://api.paypal.com'])
 
@@ -69,7 +67,7 @@ export const paypal = definePlugin({
     PAYPAL_CLIENT_SECRET: Type.Optional(text()),
     PAYPAL_WEBHOOK_ID: Type.Optional(commaList()),
     PAYPAL_API_BASE: origin('https://api-m.paypal.com'),
-    /** PayPal publishes no limits; it throttles what looks like abuse. */
+    /** PayPal publishes no limits; it throttles apparent abuse. */
     PAYPAL_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
   problems: (settings) =>
@@ -86,11 +84,11 @@ export const paypal = definePlugin({
     operationId: 'receivePaypalWebhook',
     provider: 'PayPal',
     signedBy: {
-      'paypal-transmission-id': 'Of the transmission',
-      'paypal-transmission-time': 'When it was sent',
-      'paypal-transmission-sig': 'The signature, which PayPal itself is asked about',
-      'paypal-cert-url': 'Where the certificate is',
-      'paypal-auth-algo': 'How it was signed',
+      'paypal-transmission-id': 'Id of the transmission',
+      'paypal-transmission-time': 'Time of the transmission',
+      'paypal-transmission-sig': 'Signature; Paylog asks PayPal to verify it',
+      'paypal-cert-url': 'URL of the signing certificate',
+      'paypal-auth-algo': 'Signature algorithm',
     },
     example: {
       id: 'WH-EXAMPLE0001',

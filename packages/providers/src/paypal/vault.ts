@@ -1,4 +1,4 @@
-// Vault v3: what a payer has agreed to be charged with again.
+// PayPal's vault v3: the payment methods that a payer has saved.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -12,7 +12,7 @@ const Card = Type.Object({
   last_digits: Type.Optional(Type.String({ pattern: '^[0-9]{2,4}$' })),
   expiry: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}$' })),
 })
-/** One of the members says what it is: `card`, `paypal`, `venmo`, `apple_pay`, … */
+/** The present member is the type: `card`, `paypal`, `venmo`, `apple_pay`, … */
 const PaymentSource = Type.Object({
   card: Type.Optional(Card),
   apple_pay: Type.Optional(Type.Object({ card: Type.Optional(Card) })),
@@ -23,13 +23,13 @@ const paymentToken = Compile(
   Type.Object({ id: Code, customer: Type.Object({ id: Code }), payment_source: Type.Optional(PaymentSource) }),
 )
 
-/** What PayPal takes as our name of a customer. */
+/** The format that PayPal accepts for our customer ids. */
 const merchantCustomerId = /^[0-9a-zA-Z_.^*$@#-]{1,64}$/
 
-/** The tokens that a client brings are setup tokens, which its payer has approved. */
+/** Clients send setup tokens that the payer has approved. */
 export function createVault(client: PaypalClient): ProviderMethods {
   return {
-    // A customer comes into being with the first method.
+    // PayPal creates the customer with the first method.
     createCustomer: async () => null,
 
     async attachMethod({ idempotency_key, token, user_id, provider_customer_id }) {
@@ -41,10 +41,11 @@ export function createVault(client: PaypalClient): ProviderMethods {
         payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
         ...(Object.keys(customer).length === 0 ? {} : { customer }),
       })
-      // A key means the same request each time, and the user gets another customer when PayPal has lost the first.
+      // The key includes the customer: the user gets a new customer, and so a different request, if PayPal lost the
+      // first.
       const key = provider_customer_id === null ? idempotency_key : `${idempotency_key}-${provider_customer_id}`
-      const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (answer) =>
-        readResponse(paymentToken, answer),
+      const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (response) =>
+        readResponse(paymentToken, response),
       )
       if (attached.rejection) throw attachError(attached.rejection)
       const { id: provider_method_id, customer: owner, payment_source } = attached.value
@@ -54,15 +55,15 @@ export function createVault(client: PaypalClient): ProviderMethods {
     async readMethod({ token }) {
       const found = await client.call(
         { method: 'GET', path: `/v3/vault/setup-tokens/${encodeURIComponent(token)}` },
-        (answer) => readResponse(setupToken, answer),
+        (response) => readResponse(setupToken, response),
       )
       if (found.rejection) throw rejectionError(found.rejection)
       return { ...detailsOf(found.value.payment_source), provider_method_id: found.value.id }
     },
 
     async retrieveMethod({ provider_method_id, provider_customer_id }) {
-      const found = await client.call({ method: 'GET', path: tokenPath(provider_method_id) }, (answer) =>
-        readResponse(paymentToken, answer),
+      const found = await client.call({ method: 'GET', path: tokenPath(provider_method_id) }, (response) =>
+        readResponse(paymentToken, response),
       )
       if (found.rejection?.status === 404) return null
       if (found.rejection) throw rejectionError(found.rejection)
@@ -79,11 +80,11 @@ export function createVault(client: PaypalClient): ProviderMethods {
 }
 
 /**
- * PayPal has no call that deletes a customer, and does not document how it refuses one that it does not know. A refusal of
- * the field that names the customer is taken for that.
+ * PayPal does not document its error for an unknown customer, so a rejection of the customer id field is treated as
+ * one.
  */
-function attachError(refusal: PaypalRejection): ProviderError {
-  if (refusal.field !== '/customer/id') return rejectionError(refusal)
+function attachError(rejection: PaypalRejection): ProviderError {
+  if (rejection.field !== '/customer/id') return rejectionError(rejection)
   return new ProviderError('rejected', customerMissing, 'PayPal does not know the customer')
 }
 

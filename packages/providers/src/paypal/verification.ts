@@ -1,4 +1,4 @@
-// Whether a notification comes from PayPal, which PayPal itself is asked.
+// Verifies PayPal's notifications by asking PayPal.
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -12,27 +12,27 @@ const verdict = Compile(
   Type.Object({ verification_status: Type.Union([Type.Literal('SUCCESS'), Type.Literal('FAILURE')]) }),
 )
 
-/** Without spaces and commas: a header that came twice has its values joined by them. */
+/** Without spaces and commas, because the values of a repeated header are joined by them. */
 const singleValue = /^[!-+\x2d-~]{1,500}$/
 
-/** Anybody can make us ask, so no more is asked at once, and none of it in the place of orders. */
+/** Anybody can trigger verifications, so they are limited and do not share the connections of payments. */
 const maxConnections = 16
-/** So many notifications may wait for their turn; each is up to 1 MiB. */
+/** Waiting notifications are limited too: each has up to 1 MiB. */
 const maxInFlight = 128
-/** PayPal waits for our answer, and sends again what it gets none for. */
+/** PayPal waits for our response, and sends the notification again without one. */
 const maxTimeoutMs = 5_000
 
 export type Verifier = {
   /**
-   * Asks PayPal once, for each of our webhook ids, whether it has signed the notification.
-   * @throws DomainError `invalid_signature`, `invalid_request`; ProviderError when PayPal did not say, and `unavailable`
-   *   with `verification_busy` when too much is being asked already
+   * Asks PayPal once per webhook id whether it signed the notification.
+   * @throws DomainError `invalid_signature`, `invalid_request`; ProviderError when PayPal does not respond, and
+   *   `unavailable` with `verification_busy` when too many verifications are in flight
    */
   verify(notification: Pick<SignedNotification, 'headers' | 'body'>): Promise<void>
   close(): Promise<void>
 }
 
-/** With connections and access tokens of its own. */
+/** Has its own connections and access tokens. */
 export function createVerifier(
   options: Parameters<typeof createPaypalClient>[0] & { readonly webhookIds: readonly string[] },
 ): Verifier {
@@ -62,12 +62,12 @@ export function createVerifier(
 
 type VerificationRequest = { readonly signature: Readonly<Record<string, string>>; readonly text: string }
 
-/** @throws DomainError for what need not be asked about */
+/** @throws DomainError for a notification that cannot be valid */
 function verificationRequestOf({ headers, body }: Pick<SignedNotification, 'headers' | 'body'>): VerificationRequest {
   return { signature: readSignature(headers), text: parseNotification(body).text }
 }
 
-/** @throws DomainError `invalid_signature` for a header that is missing, malformed or names a certificate of somebody else */
+/** @throws DomainError `invalid_signature` for a missing or malformed header, or a certificate that is not PayPal's */
 export function readSignature(headers: SignedNotification['headers']): VerificationRequest['signature'] {
   return {
     auth_algo: single(headers, 'paypal-auth-algo'),
@@ -86,12 +86,12 @@ async function requestVerification(
   const results = await Promise.allSettled(
     webhookIds.map((webhook_id) => isSigned(client, { ...signature, webhook_id }, text)),
   )
-  if (results.some((answer) => answer.status === 'fulfilled' && answer.value)) return
-  for (const answer of results) if (answer.status === 'rejected') throw answer.reason
+  if (results.some((result) => result.status === 'fulfilled' && result.value)) return
+  for (const result of results) if (result.status === 'rejected') throw result.reason
   throw invalidSignature('PayPal does not know this signature')
 }
 
-/** @param text of the notification, as it came: the signature is over its bytes, so it is not written anew */
+/** @param text the notification as received. It is inserted unchanged, because the signature is over its bytes */
 async function isSigned(
   client: PaypalClient,
   signature: Readonly<Record<string, string>>,
@@ -100,7 +100,7 @@ async function isSigned(
   const body = `${JSON.stringify(signature).slice(0, -1)},"webhook_event":${text}}`
   const result = await client.call(
     { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body },
-    (answer) => readResponse(verdict, answer),
+    (response) => readResponse(verdict, response),
   )
   if (!result.rejection) return result.value.verification_status === 'SUCCESS'
   if (result.rejection.status === 400 && result.rejection.name === 'VALIDATION_ERROR') return false
@@ -113,7 +113,7 @@ function single(headers: SignedNotification['headers'], name: string): string {
   throw invalidSignature(`The header ${name} is missing or not valid`)
 }
 
-/** Anybody can sign with a certificate of their own, so it has to be one of PayPal's. */
+/** Anybody can sign with their own certificate, so it must be one of PayPal's. */
 function certificateUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPaypals =
@@ -123,7 +123,7 @@ function certificateUrl(text: string): string {
     url.username === '' &&
     url.password === ''
   if (isPaypals) return text
-  throw invalidSignature('The certificate is not one of PayPal’s')
+  throw invalidSignature('The certificate is not from PayPal')
 }
 
 function invalidSignature(message: string): DomainError {

@@ -1,5 +1,4 @@
-// The sandbox's notifications: the provider-neutral shape of interface section 6.1.
-
+// The sandbox's plugin. Its notifications have the generic shape of interface section 6.1.
 import { bool, commaList } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { genericName, genericNames, genericSubscription } from '../genericEvent.ts'
@@ -7,7 +6,7 @@ import { definePlugin, type NotificationFormat, testIdOf } from '../providerPlug
 import { codeIn } from '../simulatedFacts.ts'
 import { createSandbox } from './sandbox.ts'
 
-/** The fields of the interface's shape are read for every provider. */
+/** `factsOfObject` reads the generic fields for every provider, so nothing is left to read here. */
 const emptyNotification = {
   object_id: null,
   amount_cents: null,
@@ -40,20 +39,18 @@ const sandboxNotificationFormat: NotificationFormat = {
   }),
 }
 
-// What there is to know of the sandbox before it is enabled, which has to be asked for.
-
 export const sandbox = definePlugin({
   variables: {
     SANDBOX_PROVIDER: bool(false),
     SANDBOX_WEBHOOK_SECRET: Type.Optional(commaList()),
   },
-  problems: ({ SANDBOX_PROVIDER: isAskedFor, SANDBOX_WEBHOOK_SECRET: webhookSecrets = [] }) =>
-    isAskedFor && webhookSecrets.length === 0
+  problems: ({ SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets = [] }) =>
+    isEnabled && webhookSecrets.length === 0
       ? ['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true']
       : [],
   isLive: () => false,
-  async create({ SANDBOX_PROVIDER: isAskedFor, SANDBOX_WEBHOOK_SECRET: webhookSecrets }) {
-    return isAskedFor && webhookSecrets ? createSandbox({ webhookSecrets }) : undefined
+  async create({ SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets }) {
+    return isEnabled && webhookSecrets ? createSandbox({ webhookSecrets }) : undefined
   },
   receiver: {
     operationId: 'receiveSandboxWebhook',

@@ -1,4 +1,4 @@
-// Ids of the sandbox, which keeps nothing: they follow from what they are made of.
+// The sandbox provider: deterministic, stateless and without a network. Its ids are hashes of the request's fields.
 import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { notificationJson } from '../fields.ts'
@@ -7,112 +7,22 @@ import type { ProductCatalog } from '../productCatalog.ts'
 import { type Provider, ProviderError, type ProviderMethods, type ProviderNotification } from '../provider.ts'
 import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
 
-/**
- * The form of a UUID, because a run of digits in another form could look like a card number to us when a client sends
- * the id back.
- */
-function derivedId(parts: readonly unknown[]): string {
-  const digits = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
-}
-
-// The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
-
-const sandboxCatalog: ProductCatalog = {
-  keepsPrice: () => true,
-  checkProduct: () => undefined,
-
-  async putProduct({ product: { product_id, price }, price: wish, known }) {
-    const { amount_cents, currency, recurring } = price
-    const terms = recurring && [recurring.interval, recurring.trial_days]
-    const priceId = `sandbox_price_${derivedId(['price', product_id, amount_cents, currency, terms])}`
-    return {
-      provider_product_id: `sandbox_prod_${product_id}`,
-      provider_price_id: wish === 'put' ? priceId : (known?.provider_price_id ?? null),
-      kept_fields: [],
-    }
-  },
-}
-
-// The sandbox's customers and saved methods. It keeps none: their ids follow from what they are made of.
-
-const declinedCard = 'pm_card_declined'
-
-const card = (card_brand: string, last_four: string): MethodDetails => ({
-  payment_type: 'card',
-  wallet_type: null,
-  card_brand,
-  last_four,
-  expiry_month: '12',
-  expiry_year: '2034',
-})
-
-/** What its tokens stand for. Everybody has the same ones, and each owner gets a method of their own from them. */
-const cards: ReadonlyMap<string, MethodDetails> = new Map([
-  ['pm_card_visa', card('visa', '4242')],
-  ['pm_card_mastercard', card('mastercard', '4444')],
-  ['pm_card_amex', card('amex', '8431')],
-])
-
-const sandboxMethods: ProviderMethods = {
-  createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
-
-  async attachMethod({ token, provider_customer_id }) {
-    if (provider_customer_id === null) throw new Error('A method at the sandbox is attached to a customer')
-    const provider_method_id = `sandbox_pm_${derivedId(['attached', provider_customer_id, token])}`
-    return { ...cardOf(token), provider_method_id, provider_customer_id }
-  },
-
-  async readMethod({ token, owner }) {
-    return { ...cardOf(token), provider_method_id: `sandbox_pm_${derivedId(['read', owner, token])}` }
-  },
-
-  // It keeps nothing that could be asked for.
-  retrieveMethod: null,
-  detachMethod: async () => undefined,
-}
-
-/** @throws ProviderError `declined`, `rejected` */
-function cardOf(token: string): MethodDetails {
-  if (token === declinedCard) throw declined()
-  const found = cards.get(token)
-  if (found) return found
-  throw new ProviderError('rejected', 'unknown_token', 'The sandbox knows no such token')
-}
-
-function declined(): ProviderError {
-  return new ProviderError('declined', 'card_declined', 'The card was declined')
-}
-
-// The sandbox provider: deterministic, without a network and without a state of its own.
-
-/** Its notifications have the provider-neutral shape, and no other. */
-const genericEventOptions: GenericEventOptions = {
-  chargeOf: (intentId) => `sandbox_ch_${intentId.replace('sandbox_pi_', '')}`,
-  failure: { failure_code: 'card_declined', failure_message: 'The sandbox declined the payment' },
-}
-
-/** @throws DomainError `invalid_request` when it is no notification */
-function readNotification(body: Buffer): ProviderNotification {
-  return readGenericEvent(notificationJson(body).json, genericEventOptions)
-}
-
-/** @param secrets of the notifications' signature; several during a rotation */
+/** @param options `webhookSecrets`: for the notifications' signatures; several during a rotation */
 export function createSandbox(options: { readonly webhookSecrets: readonly string[] }): Provider {
   return {
     id: 'sandbox',
 
     async createIntent({ payment_id, idempotency_key, provider_method_id }) {
       if (provider_method_id === declinedCard) throw declined()
-      // Derived from the key alone, so that a repeated call finds the same intent. The key is a UUID and stays one: a
-      // run of hexadecimal digits could look like a card number to us when a client sends it back.
+      // Derived from the key, so that a repeated call returns the same intent. The key keeps its UUID form, see
+      // `derivedId`.
       const provider_intent_id = `sandbox_pi_${idempotency_key}`
       return { provider_intent_id, client_secret: `${provider_intent_id}_secret_${payment_id.slice(-12)}` }
     },
 
     checkAmount: () => undefined,
     isTestMethod: (paymentMethodId) => cards.has(paymentMethodId) || paymentMethodId === declinedCard,
-    // It keeps nothing that could be asked for.
+    // The sandbox stores nothing that could be retrieved.
     retrieveIntent: null,
     findIntents: null,
     cancelIntent: null,
@@ -135,4 +45,84 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     completeNotification: null,
     close: async () => undefined,
   }
+}
+
+const sandboxCatalog: ProductCatalog = {
+  keepsPrice: () => true,
+  checkProduct: () => undefined,
+
+  async putProduct({ product: { product_id, price }, price: priceAction, known }) {
+    const { amount_cents, currency, recurring } = price
+    const terms = recurring && [recurring.interval, recurring.trial_days]
+    const priceId = `sandbox_price_${derivedId(['price', product_id, amount_cents, currency, terms])}`
+    return {
+      provider_product_id: `sandbox_prod_${product_id}`,
+      provider_price_id: priceAction === 'put' ? priceId : (known?.provider_price_id ?? null),
+      kept_fields: [],
+    }
+  },
+}
+
+const declinedCard = 'pm_card_declined'
+
+const card = (card_brand: string, last_four: string): MethodDetails => ({
+  payment_type: 'card',
+  wallet_type: null,
+  card_brand,
+  last_four,
+  expiry_month: '12',
+  expiry_year: '2034',
+})
+
+/** The test tokens. They are shared, and each owner gets a different method from the same token. */
+const cards: ReadonlyMap<string, MethodDetails> = new Map([
+  ['pm_card_visa', card('visa', '4242')],
+  ['pm_card_mastercard', card('mastercard', '4444')],
+  ['pm_card_amex', card('amex', '8431')],
+])
+
+const sandboxMethods: ProviderMethods = {
+  createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
+
+  async attachMethod({ token, provider_customer_id }) {
+    if (provider_customer_id === null) throw new Error('A method at the sandbox is attached to a customer')
+    const provider_method_id = `sandbox_pm_${derivedId(['attached', provider_customer_id, token])}`
+    return { ...cardOf(token), provider_method_id, provider_customer_id }
+  },
+
+  async readMethod({ token, owner }) {
+    return { ...cardOf(token), provider_method_id: `sandbox_pm_${derivedId(['read', owner, token])}` }
+  },
+
+  // The sandbox stores nothing that could be retrieved.
+  retrieveMethod: null,
+  detachMethod: async () => undefined,
+}
+
+/** @throws ProviderError `declined`, `rejected` */
+function cardOf(token: string): MethodDetails {
+  if (token === declinedCard) throw declined()
+  const found = cards.get(token)
+  if (found) return found
+  throw new ProviderError('rejected', 'unknown_token', 'The sandbox knows no such token')
+}
+
+function declined(): ProviderError {
+  return new ProviderError('declined', 'card_declined', 'The card was declined')
+}
+
+const genericEventOptions: GenericEventOptions = {
+  chargeOf: (intentId) => `sandbox_ch_${intentId.replace('sandbox_pi_', '')}`,
+  failure: { failure_code: 'card_declined', failure_message: 'The sandbox declined the payment' },
+}
+
+/** @throws DomainError `invalid_request` */
+function readNotification(body: Buffer): ProviderNotification {
+  return readGenericEvent(notificationJson(body).json, genericEventOptions)
+}
+
+/** UUID-shaped: our check for card numbers could mistake a plain hash for one when a client sends the id back. */
+function derivedId(parts: readonly unknown[]): string {
+  const digits = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }

@@ -1,8 +1,8 @@
-// The signature of the sandbox provider's notifications: HMAC-SHA256 over "<unix seconds>.<body>".
+// The signature of the sandbox's notifications: HMAC-SHA256 over "<unix seconds>.<body>".
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 
-/** A signature older than this may be a replay; one from further ahead could be replayed for longer. */
+/** An older signature may be a replay; one from the future could be replayed for longer. */
 const signatureToleranceSeconds = 300
 
 const mac = (secret: string, timestamp: string, body: Buffer | string) =>
@@ -14,8 +14,8 @@ export function signSandboxEvent(secret: string, body: Buffer | string, unixSeco
 }
 
 /**
- * Checks a `sandbox-signature` header against the bytes that came.
- * @param secrets every secret that is valid now; more than one during a rotation
+ * Checks a `sandbox-signature` header against the received bytes.
+ * @param secrets all valid secrets; more than one during a rotation
  * @throws DomainError `invalid_signature`
  */
 export function verifySandboxSignature(

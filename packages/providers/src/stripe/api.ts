@@ -1,4 +1,4 @@
-// What Stripe's refusals mean for us. https://docs.stripe.com/api/errors
+// Stripe's API: the `stripe` package on our own HTTP client, and its errors. https://docs.stripe.com/api/errors
 import Stripe from 'stripe'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../http.ts'
 import type { Pace } from '../pacing.ts'
@@ -6,21 +6,21 @@ import { ProviderError, type ProviderErrorKind } from '../provider.ts'
 import { parseJson, rateLimitIn, unreadableResponse } from '../responses.ts'
 import { withRetries } from '../retries.ts'
 
-/** The messages are ours: Stripe's own may repeat what was sent. */
+/** Our own messages, because Stripe's may repeat the client's input. */
 const messages: Readonly<Record<ProviderErrorKind, string>> = {
   declined: 'The payment was declined',
-  rejected: 'The provider does not accept this request',
-  currency: 'The provider does not take this amount in this currency',
-  unavailable: 'The provider does not take requests at the moment',
-  unknown: 'The provider did not say what it did',
+  rejected: 'The provider rejected the request',
+  currency: 'The provider does not accept this amount in this currency',
+  unavailable: 'The provider is not available at the moment',
+  unknown: 'The provider did not report the outcome',
 }
 
-/** What Stripe accepts and we do not, in the words of what it does not accept. */
+/** A rejection by us of something that Stripe would accept. */
 export function rejected(code: string): ProviderError {
   return new ProviderError('rejected', code, messages.rejected)
 }
 
-/** @returns what a failed call of the `stripe` package means; anything else that was thrown as it is */
+/** Converts an error of the `stripe` package; returns any other error unchanged. */
 export function toProviderError(error: unknown): unknown {
   if (!(error instanceof Stripe.errors.StripeError)) return error
   const cause = error.detail instanceof Error ? error.detail.cause : undefined
@@ -31,9 +31,9 @@ export function toProviderError(error: unknown): unknown {
   return new ProviderError(kind, codeOf(error), message, { cause: causeOf(error), rateLimit })
 }
 
-/** Waiting helps against one of the reasons, and only the operator against the other. */
+/** Only the operator can fix wrong credentials; the other causes pass. */
 function unavailableMessage(status: number | undefined): string {
-  return status === 401 || status === 403 ? 'The provider refuses our credentials' : messages.unavailable
+  return status === 401 || status === 403 ? 'The provider rejected our credentials' : messages.unavailable
 }
 
 /** Too many requests at once, or about one object: https://docs.stripe.com/rate-limits */
@@ -47,22 +47,21 @@ function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
   if (statusCode === 402 || (rawType === 'card_error' && statusCode === 400)) return 'declined'
   if (rawType === 'invalid_request_error' && (statusCode === 400 || statusCode === 404))
     return isAboutCurrency(error) ? 'currency' : 'rejected'
-  // 5xx; 409, while the first call with the key is still at work; a key that came with other parameters before, so that
-  // what it did is not what was asked for now; and whatever comes some day.
+  // 5xx; 409 while the first call with the key is in progress; a key reused with other parameters; anything new.
   return 'unknown'
 }
 
-/** The answers that come before anything is done: the credentials are refused, or there are too many requests. */
+/** Stripe did nothing: it rejected the credentials, or there were too many requests. */
 function isUnavailable(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
-/** Whether Stripe says that the request is wrong. */
+/** Whether Stripe says that the request is invalid. */
 export function isInvalidRequest(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError
 }
 
-/** Whether Stripe does not know an object that a request named; with `param`, the one that stood there. */
+/** Whether Stripe does not know an object in the request; with `param`, the one in that parameter. */
 export function isMissing(error: unknown, param?: string): boolean {
   return (
     error instanceof Stripe.errors.StripeInvalidRequestError &&
@@ -71,7 +70,7 @@ export function isMissing(error: unknown, param?: string): boolean {
   )
 }
 
-/** Whether Stripe has an object already with the id that was chosen for a new one. */
+/** Whether Stripe already has an object with the id chosen for a new one. */
 export function isAlreadyExisting(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_already_exists'
 }
@@ -80,34 +79,32 @@ function isAboutCurrency({ code, param }: Stripe.errors.StripeError): boolean {
   return param === 'currency' || code === 'amount_too_small' || code === 'amount_too_large'
 }
 
-const machineWord = /^[a-z0-9_]{1,64}$/
+const codePattern = /^[a-z0-9_]{1,64}$/
 
-/** The bank's own code, where it was the bank that said no. */
+/** Prefers the bank's own code, if the bank declined. */
 function codeOf({ decline_code, code, rawType, statusCode }: Stripe.errors.StripeError): string {
-  const words = [decline_code, code, rawType].filter((word) => word !== undefined && machineWord.test(word))
-  return words[0] ?? `http_${statusCode}`
+  const codes = [decline_code, code, rawType].filter((each) => each !== undefined && codePattern.test(each))
+  return codes[0] ?? `http_${statusCode}`
 }
 
-/** What an operator needs to find the request in Stripe's own log, without the text, which may hold data. */
+/** Lets an operator find the request in Stripe's log. Leaves out the message, which may contain personal data. */
 function causeOf(error: Stripe.errors.StripeError): Error {
-  return new Error(`Stripe answered ${error.statusCode}, ${codeOf(error)}, to request ${error.requestId}`)
+  return new Error(`Stripe responded ${error.statusCode}, ${codeOf(error)}, to request ${error.requestId}`)
 }
 
-// The `stripe` package on our own HTTP client: one limit of time for all tries of a call, and known whether one was sent.
-
-/** To be spread into the options of every request of one question. */
+/** Spread into the options of every request of a call. */
 export type TimeLeft = () => { readonly timeout: number }
 
 export type StripeApi = {
   /**
-   * Asks, and asks again when it was throttled or the answer was lost: the same requests, so those that change something carry keys.
+   * Makes a call and retries it when throttled or after a lost response, so requests that change something need keys.
    * @throws ProviderError
    */
   call<Result>(send: (stripe: Stripe, timeLeft: TimeLeft) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
-/** @param options `timeoutMs` is for all tries and all requests of one question together */
+/** @param options `timeoutMs`: for all attempts and requests of one call together */
 export function createStripeApi(options: {
   readonly secretKey: string
   readonly apiBase: string
@@ -116,7 +113,7 @@ export function createStripeApi(options: {
 }): StripeApi {
   const { apiBase: origin, pace, timeoutMs } = options
   const http = createHttpClient({ origin, pace })
-  // What repeats a call is below, and only that.
+  // Only `withRetries` below retries a call.
   const stripe = new Stripe(options.secretKey, {
     httpClient: stripeHttpClient(http),
     maxNetworkRetries: 0,
@@ -137,8 +134,8 @@ export function createStripeApi(options: {
 }
 
 /**
- * The package's own client limits only the silence on a connection, waits for a connection without limit, and makes a
- * call again by itself when its connection was reset, so that nobody could tell whether the first try was sent.
+ * Replaces the package's own client, which limits only idle time, waits for a connection without a limit, and retries
+ * after a connection reset, so that we could not know whether the first attempt was sent.
  */
 function stripeHttpClient(http: HttpClient): Stripe.HttpClient {
   return {
@@ -166,16 +163,16 @@ function stripeHttpClient(http: HttpClient): Stripe.HttpClient {
   }
 }
 
-/** The package looks at the code of what is thrown here, and repeats a call for some of them. Without a code it does not. */
+/** Wraps errors without their code, because the package retries calls for some error codes. */
 async function withoutRetry<Result>(act: () => Promise<Result>): Promise<Result> {
   try {
     return await act()
   } catch (cause) {
-    throw new Error('Not answered', { cause })
+    throw new Error('No response', { cause })
   }
 }
 
-/** The package takes any JSON without an `error` for a success, whatever the status is. */
+/** Checks the status, because the package treats any JSON without `error` as a success. */
 function parseResponse({ status, headers, text }: HttpResponse): unknown {
   const parsed = parseJson(text)
   if (isObject(parsed) && ('error' in parsed ? isObject(parsed.error) : status < 300)) return parsed

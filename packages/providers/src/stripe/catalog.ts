@@ -1,4 +1,4 @@
-// One product at Stripe, without its prices.
+// Syncs products and their prices to Stripe. https://docs.stripe.com/api/products https://docs.stripe.com/api/prices
 import Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -17,13 +17,72 @@ import { checkResponse } from '../responses.ts'
 import { isAlreadyExisting, isMissing, rejected, type StripeApi } from './api.ts'
 import { CurrencyCode, idIn, Maybe, Reference, toStripeAmount } from './fields.ts'
 
+/** How often we start over when someone else changes the same product. */
+const maxRounds = 5
+
+export function createCatalog(api: StripeApi): ProductCatalog {
+  const call: StripeApi['call'] = (send) => withPriority('background', () => api.call(send))
+  return {
+    keepsPrice: () => true,
+    checkProduct: (product) => void unitAmountOf(product),
+    putProduct: (request) => (request.price === 'put' ? putWithPrice(call, request) : putProductOnly(call, request)),
+  }
+}
+
+/** @throws ProviderError `currency` */
+function unitAmountOf({ price: { amount_cents, currency } }: CatalogProduct): number {
+  const amount = toStripeAmount(amount_cents, currency)
+  if (amount !== null) return amount
+  throw new ProviderError(
+    'currency',
+    'amount_not_writable',
+    'The provider does not accept this amount in this currency',
+  )
+}
+
+async function putProductOnly(call: StripeApi['call'], { product, known }: PutProduct): Promise<ProviderProduct> {
+  const { id, isNew } = await upsertProduct(call, product, known)
+  // If the merchant deleted the product, its price is gone too.
+  const provider_price_id = isNew ? null : (known?.provider_price_id ?? null)
+  return { provider_product_id: id, provider_price_id, kept_fields: [] }
+}
+
+/**
+ * Sets the default price before archiving the others, because Stripe does not archive a default price. A rejection or
+ * an unexpected state on the way means that another call or the merchant changed the product meanwhile, so we start
+ * over.
+ */
+async function putWithPrice(call: StripeApi['call'], request: PutProduct): Promise<ProviderProduct> {
+  const { product, known, idempotency_key } = request
+  const wanted = { ...product.price, unit_amount: unitAmountOf(product), product_id: product.product_id }
+  let rejection = new ProviderError(
+    'unknown',
+    'price_contended',
+    'The price at the provider is being changed elsewhere',
+  )
+  for (let round = 0; round < maxRounds; round++) {
+    const { id, default_price, isNew } = await upsertProduct(call, product, known)
+    const ours = isNew ? [] : await listPrices(call, { product: id, product_id: product.product_id })
+    // The oldest of several, so that parallel calls choose the same one.
+    const adopted = ours.findLast((price) => isPriceOf(price, wanted))?.id
+    const idempotencyKey = round === 0 ? idempotency_key : `${idempotency_key}-${round}`
+    const priceId = adopted ?? (await createPrice(call, { product: id, wanted, idempotencyKey }))
+    if (priceId === null) continue
+    const others = ours.map((price) => price.id).filter((other) => other !== priceId)
+    const rejected = await makeDefaultPrice(call, { product: { id, default_price }, priceId, others })
+    if (rejected === null) return { provider_product_id: id, provider_price_id: priceId, kept_fields: [] }
+    rejection = rejected
+  }
+  throw rejection
+}
+
 const productResponse = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
 
 export type PresentProduct = { readonly id: string; readonly default_price: string | null; readonly isNew: boolean }
 
 /**
- * Sees to it that the product is there as ours is. Its id is ours, and Stripe refuses a second one with it: a call whose
- * answer was lost never makes a second product, however late it is made again.
+ * Creates or updates the product. It has our product id, and Stripe rejects a second one with the same id, so a retry
+ * after a lost response never creates a duplicate.
  * @throws ProviderError
  */
 async function upsertProduct(
@@ -39,7 +98,7 @@ async function upsertProduct(
   throw rejected('product_id_spent')
 }
 
-/** @returns `null` when a product with this id is there already */
+/** @returns `null` when a product with this id exists already */
 function createProduct(call: StripeApi['call'], product: CatalogProduct): Promise<PresentProduct | null> {
   const { product_id, name, description } = product
   return call(async (stripe, timeLeft) => {
@@ -56,14 +115,14 @@ function createProduct(call: StripeApi['call'], product: CatalogProduct): Promis
   })
 }
 
-/** @returns `null` when there is none with this id */
+/** @returns `null` when there is no product with this id */
 function updateProduct(call: StripeApi['call'], id: string, product: CatalogProduct): Promise<PresentProduct | null> {
   const { name, description } = product
   return call(async (stripe, timeLeft) => {
     try {
       const response = await stripe.products.update(
         id,
-        // An empty text clears.
+        // An empty string clears the description.
         { name, description: description ?? '', active: true, metadata: metadataOf(product) },
         timeLeft(),
       )
@@ -75,7 +134,7 @@ function updateProduct(call: StripeApi['call'], id: string, product: CatalogProd
   })
 }
 
-/** Stripe's own `type` only tells goods from services, for subscriptions of an older kind. */
+/** In metadata, because Stripe's own `type` only distinguishes goods and services. */
 function metadataOf({ product_id, product_type }: CatalogProduct) {
   return { product_id, product_type }
 }
@@ -84,8 +143,6 @@ function presentProduct(response: unknown, { isNew }: { readonly isNew: boolean 
   const { id, default_price } = checkResponse(productResponse, response)
   return { id, default_price: idIn(default_price), isNew }
 }
-
-// The prices of a product at Stripe. https://docs.stripe.com/api/prices
 
 const Price = Type.Object({
   id: Code,
@@ -104,9 +161,9 @@ type Price = Type.Static<typeof Price>
 const created = Compile(Type.Object({ id: Code }))
 const page = Compile(Type.Object({ data: Type.Array(Price), has_more: Type.Boolean() }))
 
-/** Stripe's longest page. */
+/** Stripe's maximum. */
 const pageSize = 100
-/** Of a merchant who has that many active prices of one product, the oldest ones are not looked at. */
+/** If a product has more active prices, the oldest are ignored. */
 const maxPages = 20
 
 export type WantedPrice = Pick<CatalogPrice, 'currency' | 'recurring'> & {
@@ -114,7 +171,7 @@ export type WantedPrice = Pick<CatalogPrice, 'currency' | 'recurring'> & {
   readonly product_id: string
 }
 
-/** @returns the active prices of ours that a product has, newest first. Those that the merchant has made are left alone */
+/** @returns our active prices of a product, newest first, without those that the merchant created */
 async function listPrices(
   call: StripeApi['call'],
   { product, product_id }: { readonly product: string; readonly product_id: string },
@@ -142,8 +199,8 @@ function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: WantedPr
 }
 
 /**
- * @returns `null` when Stripe only repeats what it said to this key before. The price may have been archived since, or
- *   deleted with its product, or it was refused for what is no longer so
+ * @returns `null` when Stripe replays an earlier response to this key, which may be outdated: the price may have been
+ *   archived or deleted since, or the cause of a rejection may be gone
  */
 function createPrice(
   call: StripeApi['call'],
@@ -172,8 +229,8 @@ function createPrice(
 type PriceToCreate = { readonly product: string; readonly wanted: WantedPrice; readonly idempotencyKey: string }
 
 /**
- * The trial is a default: a subscription has to ask for it (`trial_from_plan`), and Checkout takes its own. No trial is
- * none at all, for Stripe takes no 0.
+ * The trial is only a default: a subscription must request it (`trial_from_plan`), and Checkout has its own. Stripe
+ * does not accept a trial of 0 days.
  */
 function recurringOf({ interval, trial_days }: NonNullable<CatalogPrice['recurring']>) {
   return { interval, ...(trial_days > 0 ? { trial_period_days: trial_days } : {}) }
@@ -183,7 +240,7 @@ function isReplayed(headers: Readonly<Record<string, string>> = {}): boolean {
   return headers['idempotent-replayed'] === 'true'
 }
 
-/** Makes a price the one to be sold at, and archives the others. @returns the refusal, if Stripe refused something of it */
+/** Makes a price the default and archives the others. @returns the rejection, if Stripe rejected a call */
 async function makeDefaultPrice(
   call: StripeApi['call'],
   { product: { id, default_price }, priceId, others }: DefaultPriceChange,
@@ -208,61 +265,4 @@ type DefaultPriceChange = {
   readonly product: { readonly id: string; readonly default_price: string | null }
   readonly priceId: string
   readonly others: readonly string[]
-}
-
-// Products and their prices at Stripe. https://docs.stripe.com/api/products
-
-/** How often it is looked again when somebody else works on the same product. */
-const maxRounds = 5
-
-export function createCatalog(api: StripeApi): ProductCatalog {
-  const call: StripeApi['call'] = (send) => withPriority('background', () => api.call(send))
-  return {
-    keepsPrice: () => true,
-    checkProduct: (product) => void unitAmountOf(product),
-    putProduct: (request) => (request.price === 'put' ? putWithPrice(call, request) : putProductOnly(call, request)),
-  }
-}
-
-/** @throws ProviderError `currency` */
-function unitAmountOf({ price: { amount_cents, currency } }: CatalogProduct): number {
-  const amount = toStripeAmount(amount_cents, currency)
-  if (amount !== null) return amount
-  throw new ProviderError('currency', 'amount_not_writable', 'The provider does not take this amount in this currency')
-}
-
-async function putProductOnly(call: StripeApi['call'], { product, known }: PutProduct): Promise<ProviderProduct> {
-  const { id, isNew } = await upsertProduct(call, product, known)
-  // Where the merchant has deleted the product, its price is gone as well.
-  const provider_price_id = isNew ? null : (known?.provider_price_id ?? null)
-  return { provider_product_id: id, provider_price_id, kept_fields: [] }
-}
-
-/**
- * The price becomes the default one before the others are archived, because Stripe does not archive a default price.
- * Whatever is refused or found otherwise than expected on the way was done by another call meanwhile, or by the merchant:
- * then all is looked at again.
- */
-async function putWithPrice(call: StripeApi['call'], request: PutProduct): Promise<ProviderProduct> {
-  const { product, known, idempotency_key } = request
-  const wanted = { ...product.price, unit_amount: unitAmountOf(product), product_id: product.product_id }
-  let rejection = new ProviderError(
-    'unknown',
-    'price_contended',
-    'The price at the provider is being changed elsewhere',
-  )
-  for (let round = 0; round < maxRounds; round++) {
-    const { id, default_price, isNew } = await upsertProduct(call, product, known)
-    const ours = isNew ? [] : await listPrices(call, { product: id, product_id: product.product_id })
-    // Of several the oldest: whoever looks at the same time chooses the same one.
-    const adopted = ours.findLast((price) => isPriceOf(price, wanted))?.id
-    const idempotencyKey = round === 0 ? idempotency_key : `${idempotency_key}-${round}`
-    const priceId = adopted ?? (await createPrice(call, { product: id, wanted, idempotencyKey }))
-    if (priceId === null) continue
-    const others = ours.map((price) => price.id).filter((other) => other !== priceId)
-    const rejected = await makeDefaultPrice(call, { product: { id, default_price }, priceId, others })
-    if (rejected === null) return { provider_product_id: id, provider_price_id: priceId, kept_fields: [] }
-    rejection = rejected
-  }
-  throw rejection
 }

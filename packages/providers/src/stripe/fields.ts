@@ -1,4 +1,4 @@
-// Amounts as Stripe writes them, whose currencies have other decimals than ISO 4217 in places.
+// Stripe's field formats: amounts, whose decimals differ from ISO 4217 for some currencies, and lenient field readers.
 // https://docs.stripe.com/currencies
 import { DomainError } from '@paylog/domain/errors'
 import { Email } from '@paylog/domain/fields'
@@ -9,16 +9,16 @@ import { Amount, Code, UnixTime } from '../fields.ts'
 
 const zeroDecimal = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
 const threeDecimal = new Set('BHD JOD KWD OMR TND'.split(' '))
-/** Where Stripe's decimals differ from ISO's: ISK and UGX have none, but are written as if they had; MGA has two. */
+/** Currencies with known differences from ISO: ISK and UGX have no decimals but are written with two; MGA has two. */
 const otherThanIso = new Set('ISK UGX MGA'.split(' '))
 
-/** The longest amount that Stripe takes for cards. What is too much for one way to pay, or too little, Stripe knows. */
+/** Stripe's maximum for cards. Stripe itself checks the limits of each payment method. */
 const maxAmount = 999_999_999_999
 
-/** @throws DomainError `currency_not_supported` when Stripe cannot be asked for this amount */
+/** @throws DomainError `currency_not_supported` when the amount cannot be expressed at Stripe */
 export function checkStripeAmount(amount_cents: number, currency: string): void {
   if (toStripeAmount(amount_cents, currency) === null)
-    throw new DomainError('currency_not_supported', 'Stripe does not take this amount in this currency', {
+    throw new DomainError('currency_not_supported', 'Stripe does not accept this amount in this currency', {
       provider_id: 'stripe',
       currency,
       amount_cents,
@@ -26,10 +26,10 @@ export function checkStripeAmount(amount_cents: number, currency: string): void 
 }
 
 /**
- * An amount in the integer that Stripe means by it.
+ * Converts an amount to Stripe's integer.
  * @param amount_cents in ISO's minor units
  * @param currency upper case
- * @returns `null` when there is none
+ * @returns `null` when Stripe cannot express it
  */
 export function toStripeAmount(amount_cents: number, currency: string): number | null {
   const amount = scaled(amount_cents, stripeExponent(currency) - currencyExponent(currency))
@@ -37,7 +37,7 @@ export function toStripeAmount(amount_cents: number, currency: string): number |
 }
 
 /**
- * An amount of Stripe's in ISO's minor units.
+ * Converts Stripe's amount to ISO's minor units.
  * @param currency in any case
  * @returns `null` for a fraction of the minor unit, which Stripe does not charge
  */
@@ -48,7 +48,7 @@ export function fromStripeAmount(amount: number, currency: string): number | nul
 
 function isWritable(amount: number, currency: string): boolean {
   const isKnown = currencyExponent(currency) === stripeExponent(currency) || otherThanIso.has(currency)
-  // The banks behind Stripe take two decimals of the three.
+  // Stripe supports only two of the three decimals.
   return isKnown && amount <= maxAmount && (!threeDecimal.has(currency) || amount % 10 === 0)
 }
 
@@ -63,14 +63,12 @@ function scaled(amount: number, decimals: number): number | null {
   return amount % unit === 0 ? amount / unit : null
 }
 
-// The fields that Stripe's objects are made of, and a lenient look at those that nothing depends on.
-
 export const CurrencyCode = Type.String({ pattern: '^[A-Za-z]{3}$' })
 
-/** A field that some versions of the API leave out and others fill with null. */
+/** A field that some API versions leave out and others set to null. */
 export const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
 
-/** Another object: by its id, or written out. */
+/** Another object: its id, or the expanded object. */
 export const Reference = Type.Union([Code, Type.Object({ id: Code })])
 
 const code = Compile(Code)
@@ -81,7 +79,7 @@ const email = Compile(Email)
 
 export type StripeObject = Readonly<Record<string, unknown>>
 
-/** What is no object has no fields. */
+/** @returns an empty object for any other type */
 export function objectIn(value: unknown): StripeObject {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
@@ -90,7 +88,7 @@ export function codeIn(value: unknown): string | null {
   return code.Check(value) ? value : null
 }
 
-/** The id of an object that is referred to, whether it is written out or not. */
+/** The id of a referenced object, expanded or not. */
 export function idIn(value: unknown): string | null {
   return codeIn(value) ?? codeIn(objectIn(value).id)
 }
@@ -104,7 +102,7 @@ export function currencyIn(value: unknown): string | null {
   return currency.Check(value) ? value.toUpperCase() : null
 }
 
-/** An amount in ISO's minor units, and its currency; an amount whose currency is not known is none. */
+/** An amount in ISO's minor units, and its currency; the amount is `null` without a valid currency. */
 export function moneyIn(
   amount: unknown,
   code: unknown,

@@ -1,4 +1,4 @@
-// Creating, looking at, finding and canceling payment intents. https://docs.stripe.com/api/payment_intents
+// Stripe's payment intents and setup intents. https://docs.stripe.com/api/payment_intents
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import Stripe from 'stripe'
@@ -28,9 +28,9 @@ const searchResult = Compile(
   }),
 )
 
-/** Stripe refuses a longer one, https://docs.stripe.com/api/payment_intents/create */
+/** Stripe's limit, https://docs.stripe.com/api/payment_intents/create */
 const maxDescriptionLength = 1_000
-/** A payment has one intent, or a few when answers were lost. */
+/** A payment has one intent, or a few when responses were lost. */
 const maxPages = 5
 const pageSize = 100
 
@@ -43,7 +43,7 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
     throw new ProviderError(
       'currency',
       'amount_not_writable',
-      'The provider does not take this amount in this currency',
+      'The provider does not accept this amount in this currency',
     )
   const currency = request.currency.toLowerCase()
   return api.call(async (stripe, timeLeft) => {
@@ -53,16 +53,16 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
         currency,
         automatic_payment_methods: { enabled: true },
         metadata: { payment_id },
-        // An empty text would be an order to clear what is not there.
+        // Stripe reads an empty string as a request to clear the field.
         ...(description ? { description } : {}),
         ...(provider_method_id ? { payment_method: provider_method_id } : {}),
-        // A method that is attached can be used for its customer alone.
+        // An attached method can be used only with its customer.
         ...(provider_method_id && provider_customer_id ? { customer: provider_customer_id } : {}),
       },
       { ...timeLeft(), idempotencyKey: request.idempotency_key },
     )
     const intent = checkResponse(paymentIntent, response)
-    // An intent for anything else is not the answer to this question, and nobody shall pay it as if it were.
+    // An intent with other data must not be paid in place of this one.
     const named = intent.metadata?.payment_id ?? payment_id
     if (intent.amount !== amount || intent.currency !== currency || named !== payment_id)
       throw unreadableResponse('another_intent')
@@ -85,7 +85,7 @@ export function retrieveIntent(api: StripeApi, provider_intent_id: string): Prom
 }
 
 /**
- * Searches for the intents that name a payment. Stripe's search lags behind, by a minute as a rule.
+ * Searches for the intents of a payment. Stripe's search lags by about a minute.
  * @throws ProviderError
  */
 export function findIntents(api: StripeApi, paymentId: string): Promise<readonly FoundIntent[]> {
@@ -111,7 +111,7 @@ export function findIntents(api: StripeApi, paymentId: string): Promise<readonly
   })
 }
 
-/** @throws ProviderError when it is not known to be canceled, and could be */
+/** @throws ProviderError when the intent could be canceled but may not have been */
 export function cancelIntent(api: StripeApi, provider_intent_id: string): Promise<void> {
   return api.call(async (stripe, timeLeft) => {
     try {
@@ -142,32 +142,30 @@ function knownStatusOf(intent: PaymentIntent): PaymentStatus {
   return status
 }
 
-// Setup intents, by which a user's device saves a card or a wallet. https://docs.stripe.com/api/setup_intents
-
 const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
 
-/** @throws ProviderError */
+/** Lets a client save a card or a wallet. https://docs.stripe.com/api/setup_intents @throws ProviderError */
 export function createSetupIntent(
   api: StripeApi,
   { idempotency_key, provider_customer_id }: CreateSetupIntent,
 ): Promise<ProviderSetupIntent> {
   return api.call(async (stripe, timeLeft) => {
     const create = async (customer: string | null, idempotencyKey: string) => {
-      const answer = await stripe.setupIntents.create(
+      const response = await stripe.setupIntents.create(
         {
           usage: 'off_session',
-          // The sheet of a phone's wallet has no place for ways to pay that lead away from the app.
+          // A mobile payment sheet cannot show methods that redirect out of the app.
           automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
           ...(customer === null ? {} : { customer }),
         },
         { ...timeLeft(), idempotencyKey },
       )
-      const { id, client_secret } = checkResponse(setupIntent, answer)
+      const { id, client_secret } = checkResponse(setupIntent, response)
       return { provider_setup_intent_id: id, client_secret }
     }
     if (provider_customer_id === null) return create(null, idempotency_key)
     try {
-      // A key means the same parameters each time, and by the next time the user may have another customer, or none.
+      // The key includes the customer, which may be another one, or none, in the next call.
       return await create(provider_customer_id, `${idempotency_key}-${provider_customer_id}`)
     } catch (error) {
       if (!isMissing(error, 'customer')) throw error

@@ -111,7 +111,7 @@ t.test("a method that is a customer's is read by nobody", async (t) => {
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
   const refusals = [read(), methods.readMethod({ token: 'pm_missing', owner: 'guest:pat@example.com' })]
   const told = await Promise.all(refusals.map((refusal) => refusal.catch(({ kind, message }) => ({ kind, message }))))
-  const refused = { kind: 'rejected', message: 'The provider does not accept this request' }
+  const refused = { kind: 'rejected', message: 'The provider rejected the request' }
   t.same(told, [refused, refused], 'in the words for one that does not exist')
 })
 

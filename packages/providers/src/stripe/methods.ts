@@ -1,4 +1,4 @@
-// A payment method of Stripe's, and what is read from it. https://docs.stripe.com/api/payment_methods/object
+// Stripe's customers and saved payment methods. https://docs.stripe.com/api/payment_methods
 
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type Stripe from 'stripe'
@@ -26,16 +26,78 @@ const PaymentMethod = Type.Object({
 export type PaymentMethod = Static<typeof PaymentMethod>
 const paymentMethod = Compile(PaymentMethod)
 
-/** A method, and whose it should be. */
+const customer = Compile(Type.Object({ id: Code }))
+
+export function createMethods(api: StripeApi): ProviderMethods {
+  return {
+    createCustomer: ({ idempotency_key, email, name }) =>
+      api.call(async (stripe, timeLeft) => {
+        const response = await stripe.customers.create(
+          { ...(email ? { email } : {}), ...(name ? { name } : {}) },
+          { ...timeLeft(), idempotencyKey: idempotency_key },
+        )
+        return checkResponse(customer, response).id
+      }),
+
+    async attachMethod({ idempotency_key, token, provider_customer_id }) {
+      if (provider_customer_id === null) throw new Error('A method at Stripe is attached to a customer')
+      const attached = await api.call(async (stripe, timeLeft) => {
+        const id = await methodIdOf(stripe, token, timeLeft)
+        return attachMethod(stripe, { id, idempotency_key, provider_customer_id, timeLeft })
+      })
+      return { ...readMethodOf(attached), provider_customer_id }
+    },
+
+    readMethod: ({ token }) =>
+      api.call(async (stripe, timeLeft) => {
+        const id = await methodIdOf(stripe, token, timeLeft)
+        const method = checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
+        // Someone who only knows the id must learn nothing about another customer's card, not even that it is a card.
+        if (method.customer) throw rejected('attached')
+        return readMethodOf(method)
+      }),
+
+    retrieveMethod: ({ provider_method_id: id, provider_customer_id }) =>
+      api.call(async (stripe, timeLeft) => {
+        const method = await findMethodOf(stripe, { id, provider_customer_id, timeLeft })
+        return method && detailsOf(method)
+      }),
+
+    detachMethod: ({ provider_method_id }) =>
+      api.call(async (stripe, timeLeft) => {
+        try {
+          // Without a key: Stripe would replay an error for a day.
+          checkResponse(paymentMethod, await stripe.paymentMethods.detach(provider_method_id, {}, timeLeft()))
+        } catch (error) {
+          if (!isInvalidRequest(error)) throw error
+          // Stripe has no code for "not attached".
+          const method = await findMethod(stripe, provider_method_id, timeLeft)
+          if (method?.customer) throw error
+        }
+      }),
+  }
+}
+
+/**
+ * Converts a token of the older card forms to a method. The token is the key, because it can be used only once: the
+ * same token always returns the same method.
+ */
+async function methodIdOf(stripe: Stripe, token: string, timeLeft: TimeLeft): Promise<string> {
+  if (!token.startsWith('tok_')) return token
+  const options = { ...timeLeft(), idempotencyKey: `${token}-method` }
+  return checkResponse(paymentMethod, await stripe.paymentMethods.create({ type: 'card', card: { token } }, options)).id
+}
+
+/** A method and its expected customer. */
 export type MethodLookup = { readonly id: string; readonly provider_customer_id: string; readonly timeLeft: TimeLeft }
 
-/** A method if it is the customer's. */
+/** @returns the method, or `null` if it does not belong to the customer */
 async function findMethodOf(stripe: Stripe, lookup: MethodLookup): Promise<PaymentMethod | null> {
   const method = await findMethod(stripe, lookup.id, lookup.timeLeft)
   return idIn(method?.customer) === lookup.provider_customer_id ? method : null
 }
 
-/** A method, whosever it is. */
+/** @returns the method of any customer, or `null` if there is none */
 async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft): Promise<PaymentMethod | null> {
   try {
     return checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
@@ -55,21 +117,19 @@ function detailsOf(method: PaymentMethod): MethodDetails {
     payment_type: type,
     wallet_type: card?.wallet?.type ?? null,
     card_brand: card?.brand ?? null,
-    // Bank debits have one as well.
+    // Bank debits have `last4` too.
     last_four: codeIn(objectIn(objectIn(method)[type]).last4),
     expiry_month: card?.exp_month ? String(card.exp_month).padStart(2, '0') : null,
     expiry_year: card?.exp_year ? String(card.exp_year) : null,
   }
 }
 
-// Attaches a method to a customer, also when that was done before.
-
 type Attachment = MethodLookup & { readonly idempotency_key: string }
 
-/** @throws ProviderError; what the `stripe` package throws */
+/** Succeeds when the method is already attached to the customer. @throws ProviderError, and what `stripe` throws */
 async function attachMethod(stripe: Stripe, attachment: Attachment): Promise<PaymentMethod> {
   const { id, idempotency_key, provider_customer_id: customer, timeLeft } = attachment
-  // A key means the same parameters each time, and the user gets another customer when Stripe has lost the first.
+  // The key includes the customer: the user gets a new customer if Stripe lost the first.
   const options = { ...timeLeft(), idempotencyKey: `${idempotency_key}-${customer}` }
   let response: Stripe.Response<Stripe.PaymentMethod>
   try {
@@ -77,83 +137,19 @@ async function attachMethod(stripe: Stripe, attachment: Attachment): Promise<Pay
   } catch (error) {
     if (isMissing(error, 'customer')) throw customerMissingError(error)
     if (!isInvalidRequest(error)) throw error
-    // A setup intent of the same customer has attached its method already, which Stripe refuses to do again.
+    // A setup intent of the same customer has attached the method already, and Stripe rejects a second attachment.
     return (await findMethodOf(stripe, attachment)) ?? Promise.reject(error)
   }
   const method = checkResponse(paymentMethod, response)
   if (idIn(method.customer) !== customer) throw unreadableResponse('another_customer')
   if (response.lastResponse.headers['idempotent-replayed'] !== 'true') return method
-  // What is kept under a key says how it was, and the method may have been detached since.
+  // A replayed response may be outdated: the method may have been detached since.
   const present = await findMethodOf(stripe, { ...attachment, id: method.id })
   if (present) return present
-  throw new ProviderError('rejected', 'detached', 'The provider does not accept this token any more')
+  throw new ProviderError('rejected', 'detached', 'The provider no longer accepts this token')
 }
 
 function customerMissingError(error: unknown): ProviderError {
   const cause = toProviderError(error)
   return new ProviderError('rejected', customerMissing, 'The provider does not know the customer', { cause })
-}
-
-// Customers and their saved methods. https://docs.stripe.com/api/payment_methods
-
-const customer = Compile(Type.Object({ id: Code }))
-
-export function createMethods(api: StripeApi): ProviderMethods {
-  return {
-    createCustomer: ({ idempotency_key, email, name }) =>
-      api.call(async (stripe, timeLeft) => {
-        const answer = await stripe.customers.create(
-          { ...(email ? { email } : {}), ...(name ? { name } : {}) },
-          { ...timeLeft(), idempotencyKey: idempotency_key },
-        )
-        return checkResponse(customer, answer).id
-      }),
-
-    async attachMethod({ idempotency_key, token, provider_customer_id }) {
-      if (provider_customer_id === null) throw new Error('A method at Stripe is attached to a customer')
-      const attached = await api.call(async (stripe, timeLeft) => {
-        const id = await methodIdOf(stripe, token, timeLeft)
-        return attachMethod(stripe, { id, idempotency_key, provider_customer_id, timeLeft })
-      })
-      return { ...readMethodOf(attached), provider_customer_id }
-    },
-
-    readMethod: ({ token }) =>
-      api.call(async (stripe, timeLeft) => {
-        const id = await methodIdOf(stripe, token, timeLeft)
-        const method = checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
-        // Whoever has seen its id somewhere learns nothing about a card that is somebody's, not even that it is one.
-        if (method.customer) throw rejected('attached')
-        return readMethodOf(method)
-      }),
-
-    retrieveMethod: ({ provider_method_id: id, provider_customer_id }) =>
-      api.call(async (stripe, timeLeft) => {
-        const method = await findMethodOf(stripe, { id, provider_customer_id, timeLeft })
-        return method && detailsOf(method)
-      }),
-
-    detachMethod: ({ provider_method_id }) =>
-      api.call(async (stripe, timeLeft) => {
-        try {
-          // Without a key: an error that is kept under one would keep the method for a day.
-          checkResponse(paymentMethod, await stripe.paymentMethods.detach(provider_method_id, {}, timeLeft()))
-        } catch (error) {
-          if (!isInvalidRequest(error)) throw error
-          // Stripe has no code for "not attached".
-          const method = await findMethod(stripe, provider_method_id, timeLeft)
-          if (method?.customer) throw error
-        }
-      }),
-  }
-}
-
-/**
- * A token of the older card forms is made a method first. It can be used once, so it is its own key: whoever comes with
- * the same token finds the same method.
- */
-async function methodIdOf(stripe: Stripe, token: string, timeLeft: TimeLeft): Promise<string> {
-  if (!token.startsWith('tok_')) return token
-  const options = { ...timeLeft(), idempotencyKey: `${token}-method` }
-  return checkResponse(paymentMethod, await stripe.paymentMethods.create({ type: 'card', card: { token } }, options)).id
 }

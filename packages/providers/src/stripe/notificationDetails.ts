@@ -1,4 +1,4 @@
-// An event of Stripe's, taken apart, and what is read from it.
+// Reads the objects of Stripe's events: payments, refunds, disputes, subscriptions, invoices, customers and methods.
 
 import { Id } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
@@ -11,24 +11,22 @@ export type StripeEventData = {
   readonly id: string
   readonly occurred_at: string
   readonly object: StripeObject
-  /** What changed, as it was before. */
+  /** The previous values of changed fields. */
   readonly previous: StripeObject
 }
 
-/** What depends on the type of the event; the envelope is the same for all. */
+/** The fields that depend on the event type. The others come from the envelope. */
 export type NotificationDetails = Omit<
   ProviderNotification,
   'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'
 >
 
-// What Stripe's events about payments say: a status, a refund, a dispute.
-
 const paymentIntent = Compile(PaymentIntent)
 const ourId = Compile(Id)
 
 /**
- * An event about an intent. The type says what happened; the object is how it was then. One that cannot be read states
- * nothing, because a success over no amount could not be told from one over another; it is kept all the same.
+ * An event about an intent; the status follows from the event type. An unreadable intent reports nothing, because
+ * without an amount we could not check that the right amount was paid. The event is recorded anyway.
  */
 export function intentDetails(
   { id, occurred_at, object }: StripeEventData,
@@ -46,7 +44,7 @@ export function intentDetails(
   }
 }
 
-/** An intent that came into being: of ours there is nothing new in it, and of another system's it says what it is. */
+/** A created intent: nothing new for our payments, but it identifies a foreign payment. */
 export function referenceDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { report, ...details } = intentDetails(event, 'pending')
   return report ? { ...details, report: referenceReport(event, report.provider_intent_id, null) } : details
@@ -70,7 +68,7 @@ function referenceReport(
   return { about: 'mention', provider_time, provider_event_id, provider_intent_id, provider_payment_id }
 }
 
-/** `amount_refunded` is the sum of all refunds of the charge, so this one is what was added. */
+/** `amount_refunded` is the sum of all refunds of the charge, so the difference is this refund. */
 export function refundDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { object, previous } = event
   const [sum, before] = [amountIn(object.amount_refunded), amountIn(previous.amount_refunded)]
@@ -119,7 +117,7 @@ function reportAbout(
   }
 }
 
-/** The payment that the object names as ours. Others write what they like under the same name. */
+/** The payment id in the metadata. Other systems may use the same key for other values. */
 function paymentIdIn(object: StripeObject): string | null {
   const { payment_id } = objectIn(object.metadata)
   return ourId.Check(payment_id) ? payment_id : null
@@ -130,9 +128,7 @@ function listIn(list: unknown): readonly unknown[] {
   return Array.isArray(data) ? data : []
 }
 
-// What Stripe's events about subscriptions, their invoices, customers and saved methods say.
-
-/** @param changed whether the type alone says that the status is another one than before */
+/** @param changed whether the event type implies a changed status */
 export function subscriptionDetails(
   { object, previous }: StripeEventData,
   changed: boolean,
@@ -148,7 +144,7 @@ export function subscriptionDetails(
   }
 }
 
-/** Versions of the API since 2025 have the period on the items, which may differ; we read the first one. */
+/** API versions since 2025 have the period on the items. Items may differ; we read the first. */
 function periodEndIn(subscription: StripeObject): string | null {
   const { data } = objectIn(subscription.items)
   const [first]: readonly unknown[] = Array.isArray(data) ? data : []
@@ -156,26 +152,27 @@ function periodEndIn(subscription: StripeObject): string | null {
 }
 
 /**
- * An invoice of Stripe's says which subscription it is of, if any; in the interface's own shape it says only what was paid.
- * @param paid the field that holds what was, or was to be, paid
+ * A Stripe invoice names its subscription, if any. An invoice in the generic shape does not, so its subscription is
+ * unknown.
+ * @param paid the field with the paid or due amount
  */
 export function invoiceDetails(
   { object }: StripeEventData,
   paid: 'amount_paid' | 'amount_due',
 ): Partial<NotificationDetails> {
   const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
-  const saysWhich = subscription_id !== null || object.object === 'invoice'
+  const isKnown = subscription_id !== null || object.object === 'invoice'
   const is_first_invoice = object.billing_reason === 'subscription_create'
   return {
     ...moneyIn(object[paid] ?? object.amount, object.currency),
     customer_email: emailIn(object.customer_email),
-    subscription: saysWhich
+    subscription: isKnown
       ? { subscription_id, current_period_end: null, status_changed: false, is_first_invoice }
       : null,
   }
 }
 
-/** Versions of the API since 2025 have it here. */
+/** API versions since 2025 have the subscription here. */
 function subscriptionOf(invoice: StripeObject): unknown {
   return objectIn(objectIn(invoice.parent).subscription_details).subscription
 }
@@ -184,7 +181,7 @@ export function customerDetails({ object }: StripeEventData): Partial<Notificati
   return { customer_id: idIn(object.id), customer_email: emailIn(object.email) }
 }
 
-/** A method that was detached no longer says from whom, but what changed does. */
+/** A detached method no longer names its customer; the previous values do. */
 export function methodDetails({ object, previous }: StripeEventData): Partial<NotificationDetails> {
   return { customer_id: idIn(object.customer) ?? idIn(previous.customer) }
 }

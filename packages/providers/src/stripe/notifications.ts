@@ -1,4 +1,4 @@
-// The signature of Stripe's notifications: HMAC-SHA256 over "<unix seconds>.<body>". https://docs.stripe.com/webhooks/signature
+// Stripe's notifications: signature and event types. https://docs.stripe.com/webhooks/signature https://docs.stripe.com/api/events
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { ClientObject } from '@paylog/domain/fields'
@@ -22,13 +22,14 @@ import {
   subscriptionDetails,
 } from './notificationDetails.ts'
 
-/** A signature older than this may be a replay; one from further ahead could be replayed for longer. */
+/** An older signature may be a replay; one from the future could be replayed for longer. */
 const toleranceSeconds = 300
 
 /**
- * Checks a `stripe-signature` header, `t=…,v1=…[,v1=…][,v0=…]`, against the bytes that came. The `stripe` package would
- * decode the bytes first, so that several bodies have the same signature, and would accept a time that is ahead.
- * @param secrets every secret that is valid now; more than one during a rotation
+ * Checks a `stripe-signature` header, `t=…,v1=…[,v1=…][,v0=…]`, against the received bytes: HMAC-SHA256 over "<unix
+ * seconds>.<body>". The `stripe` package is not used, because it decodes the bytes first, so that several bodies have
+ * the same signature, and accepts a time in the future.
+ * @param secrets all valid secrets; more than one during a rotation
  * @throws DomainError `invalid_signature`
  */
 export function verifyStripeSignature(
@@ -38,14 +39,14 @@ export function verifyStripeSignature(
   now: Date,
 ): void {
   const { timestamp, signatures } = readStripeSignature(header, now)
-  // The whole secret is the key, with its prefix and without any decoding.
+  // The key is the whole secret as text, including its prefix.
   const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest())
   const isSigned = signatures.some((given) => expected.some((mac) => timingSafeEqual(mac, given)))
   if (!isSigned) throw new DomainError('invalid_signature', 'The signature does not match the body')
 }
 
 /**
- * Stripe signs with each of its secrets during a rotation, and adds schemes; unknown ones say nothing.
+ * During a rotation Stripe signs with each secret. Signatures of unknown schemes are ignored.
  * @throws DomainError `invalid_signature` for a header that is malformed, or whose time is too far from `now`
  */
 export function readStripeSignature(
@@ -64,29 +65,31 @@ export function readStripeSignature(
   return { timestamp, signatures }
 }
 
-// Every kind of Stripe event that means something to us: its generic name, and what is read from it.
-
+/** How an event type is read. */
 type NotificationKind = {
-  /** `null` where another event of Stripe's tells the same, or no generic name exists. */
+  /** The generic type; `null` where another event of Stripe's reports the same, or no generic type exists. */
   readonly generic: string | null
   readonly details?: (event: StripeEventData) => Partial<NotificationDetails>
 }
 
 const intentKind = (generic: string, status: PaymentStatus): NotificationKind => ({
   generic: `payment_intent.${generic}`,
-  details: (said) => intentDetails(said, status),
+  details: (event) => intentDetails(event, status),
 })
 const methodKind = (generic: string): NotificationKind => ({
   generic: `payment_method.${generic}`,
   details: methodDetails,
 })
-const subscriptionKind = (generic: string, status: 'as_told' | 'changed' = 'as_told'): NotificationKind => ({
+const subscriptionKind = (
+  generic: string,
+  status: 'maybe_changed' | 'changed' = 'maybe_changed',
+): NotificationKind => ({
   generic: `subscription.${generic}`,
-  details: (said) => subscriptionDetails(said, status === 'changed'),
+  details: (event) => subscriptionDetails(event, status === 'changed'),
 })
 const invoiceKind = (generic: string, paid: 'amount_paid' | 'amount_due'): NotificationKind => ({
   generic: `invoice.${generic}`,
-  details: (said) => invoiceDetails(said, paid),
+  details: (event) => invoiceDetails(event, paid),
 })
 const customerKind = (generic: string): NotificationKind => ({
   generic: `customer.${generic}`,
@@ -95,7 +98,7 @@ const customerKind = (generic: string): NotificationKind => ({
 const chargeKind: NotificationKind = { generic: null, details: chargeDetails }
 const disputeKind: NotificationKind = { generic: null, details: disputeDetails }
 
-/** By Stripe's names, and by the generic ones of the interface where those differ. */
+/** By Stripe's types, and by the generic types where those differ. */
 const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   ['payment_intent.created', { generic: 'payment_intent.created', details: referenceDetails }],
   ['payment_intent.succeeded', intentKind('succeeded', 'succeeded')],
@@ -106,7 +109,7 @@ const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   ['payment_intent.amount_capturable_updated', intentKind('processing', 'processing')],
   ['payment_intent.requires_action', intentKind('requires_action', 'pending')],
 
-  // The intent's own events tell of the same money; the charge's would tell it twice.
+  // No status from charges: the intent's own events report it.
   ['charge.succeeded', chargeKind],
   ['charge.failed', chargeKind],
   ['charge.refunded', { generic: null, details: refundDetails }],
@@ -132,7 +135,7 @@ const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   ['subscription.deleted', subscriptionKind('deleted')],
   ['subscription.trial_will_end', subscriptionKind('trial_will_end')],
 
-  // `invoice.paid` tells the same, and also of invoices that were paid outside Stripe.
+  // `invoice.paid` is left out: it reports the same, and also invoices that were paid outside Stripe.
   ['invoice.payment_succeeded', invoiceKind('payment_succeeded', 'amount_paid')],
   ['invoice.payment_failed', invoiceKind('payment_failed', 'amount_due')],
 
@@ -141,20 +144,20 @@ const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   ['customer.deleted', customerKind('deleted')],
 ])
 
-// Stripe's notifications in our words. https://docs.stripe.com/api/events
-
 const stripeEvent = Compile(
   Type.Object({
     id: Code,
     type: Code,
     created: UnixTime,
-    /** Set when the event is of another account that is connected to ours. */
+    /** Set when the event belongs to a connected account. */
     account: Maybe(Code),
     data: Type.Object({ object: ClientObject(), previous_attributes: Maybe(ClientObject()) }),
   }),
 )
 
-/** The second generation of events names its object and does not hold it. None of them is about what we keep. */
+/**
+ * Second-generation events name their object but do not contain it. None of them concerns us; they are only recorded.
+ */
 const thinEvent = Compile(
   Type.Object({
     id: Code,
@@ -166,8 +169,8 @@ const thinEvent = Compile(
 )
 
 /**
- * What a notification says. Types that we do not know are kept all the same.
- * @throws DomainError `invalid_request` when it is no event of Stripe's
+ * Reads a notification. Unknown types are accepted too.
+ * @throws DomainError `invalid_request` when it is not a Stripe event
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const { json: event } = notificationJson(body)
@@ -191,7 +194,7 @@ export function readNotification(body: Buffer): ProviderNotification {
       status: codeIn(data.object.status)?.toLowerCase() ?? null,
       customer_id: idIn(data.object.customer),
       ...kind?.details?.({ id, occurred_at, object: data.object, previous }),
-      // Our intents are our account's. What others write into theirs is no claim on a payment of ours.
+      // Our intents belong to our own account, so metadata of a connected account never refers to our payments.
       ...(account ? { referenced_payment_id: null } : {}),
     },
   )

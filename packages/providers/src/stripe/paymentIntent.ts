@@ -1,11 +1,11 @@
-// A payment intent of Stripe's, and what it says about a payment. https://docs.stripe.com/api/payment_intents/object
+// Stripe's payment intent object and the evidence in it. https://docs.stripe.com/api/payment_intents/object
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
 import { Amount, Code } from '../fields.ts'
 import { CurrencyCode, fromStripeAmount, idIn, Maybe, Reference } from './fields.ts'
 
-/** As much as we read of one, in answers and in notifications. */
+/** The fields that we read, in responses and in notifications. */
 export const PaymentIntent = Type.Object({
   id: Code,
   amount: Amount,
@@ -24,9 +24,9 @@ export const PaymentIntent = Type.Object({
 })
 export type PaymentIntent = Static<typeof PaymentIntent>
 
-/** @returns `undefined` for a status that Stripe did not have when this was written */
+/** @returns `undefined` for an unknown status */
 export function statusOf({ status, last_payment_error }: PaymentIntent): PaymentStatus | undefined {
-  // The attempt failed, and the intent waits for another one.
+  // The last attempt failed, and the intent waits for another.
   if (status === 'requires_payment_method' && last_payment_error) return 'failed'
   return statuses.get(status)
 }
@@ -42,9 +42,9 @@ const statuses: ReadonlyMap<unknown, PaymentStatus> = new Map([
 ])
 
 /**
- * The intent's own statement that its payment has a status.
- * @param source when and how Stripe said so
- * @returns `null` when the amount is none that we can write
+ * Evidence that the intent's payment has a status.
+ * @param source the time and the event of the report
+ * @returns `null` when the amount cannot be converted
  */
 export function evidenceOf(
   intent: PaymentIntent,
@@ -58,7 +58,7 @@ export function evidenceOf(
     ...source,
     status,
     provider_intent_id: id,
-    // An attempt can fail before there is a charge; the latest one is then an earlier attempt's.
+    // An attempt can fail before it has a charge, and `latest_charge` then belongs to an earlier attempt.
     provider_payment_id: idIn(status === 'failed' ? last_payment_error?.charge : latest_charge),
     amount_cents,
     currency: currency.toUpperCase(),
@@ -67,7 +67,7 @@ export function evidenceOf(
   }
 }
 
-/** The bank's own code, where it was the bank that said no. */
+/** Prefers the bank's own code, if the bank declined. */
 function failureOf(error: PaymentIntent['last_payment_error']) {
   return {
     failure_code: error?.decline_code ?? error?.code ?? error?.type ?? 'failed',

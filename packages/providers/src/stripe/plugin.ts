@@ -1,4 +1,4 @@
-// Stripe's notifications as Stripe writes them. https://docs.stripe.com/api/events/object
+// Stripe's plugin: variables, receiver docs, and notification format. https://docs.stripe.com/api/events/object
 
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
@@ -42,8 +42,6 @@ const stripeNotificationFormat: NotificationFormat = {
   read: ({ body }) => readNotification(body),
 }
 
-// What there is to know of Stripe before it is enabled.
-
 const liveHost = 'https://api.stripe.com'
 
 export const stripe = definePlugin({
@@ -51,7 +49,7 @@ export const stripe = definePlugin({
     STRIPE_SECRET_KEY: Type.Optional(text()),
     STRIPE_WEBHOOK_SECRET: Type.Optional(commaList()),
     STRIPE_API_BASE: origin(liveHost),
-    /** Stripe takes 25 requests a second in a sandbox, and 100 in live mode: https://docs.stripe.com/rate-limits */
+    /** Stripe allows 25 requests a second in a sandbox, and 100 in live mode: https://docs.stripe.com/rate-limits */
     STRIPE_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
   problems: (settings) => missingCredentials(settings, ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']),

@@ -1,4 +1,4 @@
-// Stripe. https://docs.stripe.com/api
+// The Stripe adapter. https://docs.stripe.com/api
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { createStripeApi } from './api.ts'
@@ -9,9 +9,9 @@ import { createMethods } from './methods.ts'
 import { readNotification, readStripeSignature, verifyStripeSignature } from './notifications.ts'
 
 /**
- * @param options `secretKey` secret or restricted, live or test; `webhookSecrets` of the notifications' signature, several
- *   during a rotation; `apiBase` an origin; `timeoutMs` for all tries of a call together; `maxPerSecond` calls, 0 for any
- *   number
+ * @param options `secretKey`: secret or restricted, live or test; `webhookSecrets`: for the notifications' signatures,
+ *   several during a rotation; `apiBase`: an origin; `timeoutMs`: for all attempts of a call together; `maxPerSecond`:
+ *   calls, 0 for no limit
  */
 export function createStripe(options: {
   readonly secretKey: string
@@ -31,7 +31,7 @@ export function createStripe(options: {
     retrieveIntent: ({ provider_intent_id }) => retrieveIntent(api, provider_intent_id),
     findIntents: (paymentId) => findIntents(api, paymentId),
     cancelIntent: (provider_intent_id) => cancelIntent(api, provider_intent_id),
-    // Stripe takes the money by itself once the payer has confirmed.
+    // Stripe captures by itself once the payer has confirmed.
     captureIntent: null,
 
     createSetupIntent: (request) => createSetupIntent(api, request),
@@ -45,7 +45,7 @@ export function createStripe(options: {
       verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)
     },
     readNotification,
-    // A notification holds the whole object.
+    // Stripe's notifications contain the whole object.
     completeNotification: null,
     close: () => api.close(),
   }

@@ -1,5 +1,4 @@
-// For tests: calls that start when they are made, and are given up when their own time is over.
-
+// Test support: the adapters connected to fake providers, and simulated notifications.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -12,9 +11,8 @@ import type { ProviderObject } from '../providerPlugin.ts'
 import { type Simulator, simulators } from '../simulation.ts'
 import { createStripe } from '../stripe/stripe.ts'
 
+/** Starts calls at once and gives up when the call's own time is over. */
 export const unlimitedPace = createPace({ perSecond: 0, patienceMs: 0 })
-
-// Simulated notifications with the same id and time in every test.
 
 export const simulatedId = '018f0000-0000-7000-8000-000000000001'
 export const simulatedAt = new Date('2026-01-02T03:04:05.678Z')
@@ -29,9 +27,7 @@ export function simulate(provider: string, type: string, object: ProviderObject,
   return simulatorOf(provider).simulate({ type, generic_type, payload: object, id: simulatedId, at: simulatedAt })
 }
 
-// For tests: the adapters, connected to fakes of their providers. Each is closed with its test.
-
-/** Unpaced unless a test is about it. */
+/** Without a rate limit by default. */
 type CallLimits = { readonly timeoutMs?: number; readonly maxPerSecond?: number }
 const defaultTimeoutMs = 5_000
 
@@ -66,6 +62,7 @@ export function connectAuthorizeNet(
   return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs, maxPerSecond }))
 }
 
+/** Closes the provider with its test. */
 function closing(t: Test, provider: Provider): Provider {
   t.teardown(() => provider.close())
   return provider

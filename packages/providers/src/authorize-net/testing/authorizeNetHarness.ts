@@ -1,4 +1,4 @@
-// What the tests of Authorize.Net start from: the adapter, connected to a fake of the gateway.
+// Test support: the Authorize.Net adapter connected to a fake gateway.
 import {
   type FakeAuthorizeNet,
   type FakeAuthorizeNetOptions,
@@ -20,7 +20,7 @@ export const sampleIntent: CreateIntent = {
 
 export const sampleInvoice = '7e6f8a9b0c1d2e3f4a5b'
 
-/** @param options `timeoutMs` of the adapter, and what the fake is told */
+/** @param options `timeoutMs` of the adapter, and the fake's options */
 export async function authorizeNetHarness(
   t: Test,
   options: FakeAuthorizeNetOptions & { readonly timeoutMs?: number } = {},
@@ -40,14 +40,14 @@ export function connectTo(
   return connectAuthorizeNet(t, { ...fake, apiLoginId: 'fake-login', transactionKey }, { timeoutMs })
 }
 
-/** Opens the sample payment. @returns the token that its payer gets */
+/** Creates the sample payment's intent. @returns the payer's token */
 export async function openHostedPage(provider: Provider, more: Partial<CreateIntent> = {}): Promise<{ token: string }> {
   const { client_secret } = await provider.createIntent({ ...sampleIntent, ...more })
   if (client_secret === null) throw new Error('no token')
   return { token: client_secret }
 }
 
-/** @param created_at by the fake's clock, since it may run ahead */
+/** @param created_at by the fake's clock, which may run ahead */
 export const sampleRef = (created_at: number, more: Partial<IntentRef> = {}): IntentRef => ({
   payment_id: sampleIntent.payment_id,
   provider_intent_id: sampleInvoice,
@@ -63,9 +63,7 @@ export async function retrieve(provider: Provider, ref: IntentRef) {
   return snapshot
 }
 
-// Notifications of the fake gateway, as the adapter takes them in.
-
-/** The latest notification as it is received: verified, read and completed. */
+/** Verifies, reads and completes the fake's latest notification. */
 export async function receiveLatest(fake: FakeAuthorizeNet, provider: Provider) {
   const event = fake.events.at(-1)
   if (!event) throw new Error('nothing was sent')

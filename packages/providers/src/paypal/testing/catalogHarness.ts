@@ -1,4 +1,4 @@
-// For tests: the catalogue of a PayPal of its own, faster than PayPal is called otherwise.
+// Test support: PayPal's catalogue on a fake PayPal, without a rate limit.
 import { type FakePaypal, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Plan } from '@paylog/testing/paypal/plans'
 import type { Test } from 'tap'
@@ -34,7 +34,7 @@ export function membershipAt(price: Partial<CatalogPrice>): CatalogProduct {
   return { ...membership, price: { ...monthly, ...price } }
 }
 
-/** @param options `patienceMs` while PayPal is called too often */
+/** @param options `patienceMs`: how long throttled calls are retried */
 export async function catalogHarness(
   t: Test,
   { timeoutMs = 5000, patienceMs = 0 }: { readonly timeoutMs?: number; readonly patienceMs?: number } = {},
@@ -43,19 +43,19 @@ export async function catalogHarness(
   return { fake, catalog: catalogAt(t, fake, { timeoutMs, patienceMs }) }
 }
 
-/** A further one, as another process would have it. @param options `repeats`: calls whose answer was lost */
+/** Another catalogue on the same fake, like that of a second process. @param options `retries` of lost responses */
 export function catalogAt(
   t: Test,
   fake: FakePaypal,
   {
     timeoutMs = 5000,
     patienceMs = 0,
-    repeats = true,
-  }: { readonly timeoutMs?: number; readonly patienceMs?: number; readonly repeats?: boolean } = {},
+    retries = true,
+  }: { readonly timeoutMs?: number; readonly patienceMs?: number; readonly retries?: boolean } = {},
 ): ProductCatalog {
   const { clientId, clientSecret, apiBase } = fake
   const pace = createPace({ perSecond: 0, patienceMs })
-  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, retries: repeats, pace })
+  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, retries, pace })
   t.teardown(() => client.close())
   return createCatalog(client)
 }
@@ -66,7 +66,7 @@ export type PutOptions = {
   readonly known?: ProviderProductIds | null
 }
 
-/** Puts a product, with its price and as if for the first time unless said otherwise. */
+/** Puts a product; by default with its price, as if for the first time. */
 export function putTestProduct(
   catalog: ProductCatalog,
   product: CatalogProduct,
@@ -75,7 +75,7 @@ export function putTestProduct(
   return catalog.putProduct({ idempotency_key: key, product, price, known })
 }
 
-/** The plans of the fake, the oldest one first: `ACTIVE 9.00` for each. */
+/** The fake's plans, oldest first, each as `ACTIVE 9.00`. */
 export function plansOf({ catalog }: FakePaypal): readonly string[] {
   return [...catalog.plans.values()].map(({ status, billing_cycles }) => `${status} ${regularValue(billing_cycles)}`)
 }

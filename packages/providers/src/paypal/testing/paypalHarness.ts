@@ -1,4 +1,4 @@
-// For tests: the adapter against a PayPal of its own.
+// Test support: the PayPal adapter connected to a fake PayPal.
 import { type FakePaypal, type FakePaypalOptions, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Test } from 'tap'
 import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
@@ -16,7 +16,7 @@ export const createRequest: CreateIntent = {
   provider_customer_id: null,
 }
 
-/** @param options `timeoutMs` of every call */
+/** @param options `timeoutMs` of every call, and the fake's options */
 export async function paypalHarness(
   t: Test,
   { timeoutMs = 5000, ...options }: FakePaypalOptions & { readonly timeoutMs?: number } = {},
@@ -25,24 +25,24 @@ export async function paypalHarness(
   return { fake, paypal: paypalFor(t, fake, { timeoutMs }) }
 }
 
-/** A further adapter, as another process would have it. */
+/** Another adapter on the same fake, like that of a second process. */
 export function paypalFor(
   t: Test,
   fake: FakePaypal,
-  differing: { readonly timeoutMs?: number; readonly clientSecret?: string; readonly apiBase?: string } = {},
+  overrides: { readonly timeoutMs?: number; readonly clientSecret?: string; readonly apiBase?: string } = {},
 ): Provider {
-  return connectPaypal(t, { ...fake, ...differing }, differing)
+  return connectPaypal(t, { ...fake, ...overrides }, overrides)
 }
 
 /** @throws when the provider cannot do it */
 export async function retrieve(paypal: Provider, ref: IntentRef) {
-  if (!paypal.retrieveIntent) throw new Error('PayPal can be asked')
+  if (!paypal.retrieveIntent) throw new Error('PayPal lacks retrieveIntent')
   return await paypal.retrieveIntent(ref)
 }
 
 /** @throws when the provider cannot do it */
 export async function capture(paypal: Provider, ref: IntentRef, idempotency_key: string) {
-  if (!paypal.captureIntent) throw new Error('PayPal captures')
+  if (!paypal.captureIntent) throw new Error('PayPal lacks captureIntent')
   return await paypal.captureIntent({ ...ref, idempotency_key })
 }
 
@@ -56,7 +56,7 @@ export function refTo(provider_intent_id: string): IntentRef {
   }
 }
 
-/** An order that its payer has approved. */
+/** Creates an order and approves it as the payer. */
 export async function approvedOrder({ fake, paypal }: Awaited<ReturnType<typeof paypalHarness>>): Promise<IntentRef> {
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   fake.approve(provider_intent_id)

@@ -1,4 +1,4 @@
-// The catalogue at the fake Stripe, for tests.
+// Test support: Stripe's catalogue on a fake Stripe.
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import { createPace, type Pace } from '../../pacing.ts'
@@ -24,7 +24,7 @@ export const firstPut: PutProduct = { idempotency_key: 'first', product, price: 
 
 type Options = { readonly timeoutMs?: number; readonly now?: () => Date; readonly pace?: Pace }
 
-/** Without waiting for turns, unless a test is about them. */
+/** Without a rate limit by default. */
 const unlimitedPace = () => createPace({ perSecond: 0 })
 
 export async function catalogHarness(
@@ -45,7 +45,7 @@ export function catalogAt(
   return createCatalog(api)
 }
 
-/** The product is there once, with one active price of ours, which is the one to be sold at. */
+/** Asserts that there is one product with one active price of ours, and that this is the default. */
 export function assertDefaultPrice(
   t: Test,
   fake: FakeStripe,
@@ -62,7 +62,7 @@ export function assertDefaultPrice(
   )
 }
 
-/** What was asked for, in short: `POST /v1/prices`. */
+/** The fake's calls in short form, such as `POST /v1/prices`. */
 export function callsOf(fake: FakeStripe): string[] {
   return fake.calls.map(({ method, path }) => `${method} ${path.replace(/price_\w+/, ':price')}`)
 }

@@ -1,4 +1,4 @@
-// Stripe's notifications as a test writes them, and what we read from them.
+// Test support: the Stripe adapter connected to a fake Stripe, and event fixtures.
 
 import { createServer, type RequestListener } from 'node:http'
 import { listen } from '@paylog/testing/fakeServer'
@@ -24,8 +24,6 @@ export const readBody = (body: unknown) => readNotification(Buffer.from(JSON.str
 export const readEvent = (type: string, object: object, previous?: object) =>
   readBody(eventFixture(type, object, previous))
 
-// The Stripe adapter beside the fake Stripe, for tests.
-
 export const payment_id = '018f0000-0000-7000-8000-000000000001'
 
 export const createIntentRequest: CreateIntent = {
@@ -39,7 +37,7 @@ export const createIntentRequest: CreateIntent = {
 }
 
 type StripeCapability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'
-/** What other providers may lack, Stripe has. */
+/** Stripe has these optional capabilities. */
 export type ConnectedStripe = Provider & { readonly [Name in StripeCapability]: NonNullable<Provider[Name]> }
 
 type Options = { readonly timeoutMs?: number; readonly secretKey?: string; readonly now?: () => Date }
@@ -52,7 +50,7 @@ export async function stripeHarness(
   return { fake, stripe: stripeAt(t, fake.origin, { timeoutMs, secretKey }) }
 }
 
-/** The adapter beside a server that answers whatever it likes. */
+/** The adapter connected to a server with any listener. */
 export async function stripeWithListener(
   t: Test,
   listener: RequestListener,
@@ -69,21 +67,21 @@ export function stripeAt(
   const stripe = connectStripe(t, { origin: apiBase, secretKey, webhookSecret: 'whsec_example' }, { timeoutMs })
   const { retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods } = stripe
   if (!retrieveIntent || !findIntents || !cancelIntent || !createSetupIntent || !methods)
-    throw new Error('Stripe lacks something')
+    throw new Error('Stripe lacks a capability')
   return { ...stripe, retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods }
 }
 
-/** With a user who is a customer already. */
+/** A harness with an existing customer. */
 export async function withCustomer(t: Test) {
   const { fake, stripe } = await stripeHarness(t)
   const { methods } = stripe
   const person = { idempotency_key: 'customer', user_id: 'u1', email: 'user@example.com', name: 'User Example' }
   const provider_customer_id = await methods.createCustomer(person)
-  if (provider_customer_id === null) throw new Error('Stripe has customers')
+  if (provider_customer_id === null) throw new Error('Stripe created no customer')
   return { fake, stripe, methods, person, provider_customer_id }
 }
 
-/** What a payment knows of an intent. */
+/** The reference that a payment holds to an intent. */
 export function refOf(provider_intent_id: string) {
   return {
     payment_id,
