@@ -1,4 +1,4 @@
-// The provider-neutral shape, whoever sends it.
+// Reading events of the generic shape.
 import t from 'tap'
 import { genericName, isGenericEvent, readGenericEvent } from './genericEvent.ts'
 
@@ -13,7 +13,7 @@ const event = (type: string, object: object = {}) => ({
 })
 const read = (type: string, object?: object) => readGenericEvent(event(type, object), dialect)
 
-t.test('an event about a payment names the intent, and of a success the charge [6.1-shape]', async (t) => {
+t.test('a generic payment event reports the intent, and a success also the charge [6.1-shape]', async (t) => {
   t.strictSame(read('payment_intent.succeeded'), {
     provider_event_id: 'evt_1',
     provider_type: 'payment_intent.succeeded',
@@ -48,7 +48,7 @@ t.test('an event about a payment names the intent, and of a success the charge [
   t.match(read('payment_intent.failed').report, { status: 'failed', provider_payment_id: null, ...failure })
 })
 
-t.test('that there is an intent says nothing about its payment', async (t) => {
+t.test('a generic payment_intent.created event reports no status', async (t) => {
   t.strictSame(read('payment_intent.created').report, {
     about: 'mention',
     provider_time: '2026-09-01T10:00:00.000Z',
@@ -58,7 +58,7 @@ t.test('that there is an intent says nothing about its payment', async (t) => {
   })
 })
 
-t.test('every generic name is one, and no other [6.1-types]', async (t) => {
+t.test('exactly the types of interface section 6.1 are generic types [6.1-types]', async (t) => {
   const families = {
     payment_intent: ['created', 'succeeded', 'failed', 'canceled', 'processing', 'requires_action'],
     payment_method: ['attached', 'detached', 'updated'],
@@ -77,7 +77,7 @@ t.test('every generic name is one, and no other [6.1-types]', async (t) => {
   t.equal(genericName('toString'), null)
 })
 
-t.test('a subscription is named by its events, and by no others', async (t) => {
+t.test('generic subscription events name the subscription, other events do not', async (t) => {
   t.strictSame(read('subscription.updated').subscription, {
     subscription_id: 'obj_1',
     current_period_end: null,
@@ -87,7 +87,7 @@ t.test('a subscription is named by its events, and by no others', async (t) => {
   for (const type of ['invoice.payment_failed', 'customer.updated']) t.equal(read(type).subscription, null)
 })
 
-t.test('what is not a payment needs no amount', async (t) => {
+t.test('a generic event needs amount and currency only if it is about a payment', async (t) => {
   for (const none of [null, undefined]) {
     const little = { amount: none, currency: none, status: none, customer: none }
     t.match(read('customer.created', little), { amount_cents: null, currency: null, status: null, customer_id: null })
@@ -97,8 +97,8 @@ t.test('what is not a payment needs no amount', async (t) => {
   }
 })
 
-t.test('what is not quite of the shape is malformed [6.1-malformed]', async (t) => {
-  const refused: readonly object[] = [
+t.test('a generic event with an invalid field is an invalid request [6.1-malformed]', async (t) => {
+  const invalid: readonly object[] = [
     { amount: '2599' },
     { amount: 25.99 },
     { amount: -1 },
@@ -107,13 +107,13 @@ t.test('what is not quite of the shape is malformed [6.1-malformed]', async (t) 
     { currency: 'e\u0007r' },
     { metadata: { payment_id: 'not ours' } },
   ]
-  for (const object of refused)
+  for (const object of invalid)
     t.throws(() => read('payment_intent.succeeded', object), { name: 'DomainError', code: 'invalid_request' })
   for (const more of [{ created: 1e15 }, { created: -1 }, { created: '2026' }, { id: 17 }])
     t.throws(() => readGenericEvent({ ...event('customer.created'), ...more }, dialect), { code: 'invalid_request' })
 })
 
-t.test('the shape is told by its own members, unless a provider names the type in its own way', async (t) => {
+t.test('isGenericEvent accepts the generic shape without a provider’s own type field', async (t) => {
   t.ok(isGenericEvent(event('x')))
   t.ok(isGenericEvent({ type: 'x', data: { object: {} } }))
   for (const other of [null, [], 'x', {}, { type: 'x' }, { type: 'x', data: {} }, { type: 1, data: { object: {} } }])
@@ -121,6 +121,6 @@ t.test('the shape is told by its own members, unless a provider names the type i
   for (const name of ['event_type', 'eventType']) t.notOk(isGenericEvent({ ...event('x'), [name]: 'y' }), name)
 })
 
-t.test('a status is told in lower case, however the sender writes it', async (t) => {
+t.test('the status of a generic event is converted to lower case', async (t) => {
   t.equal(read('subscription.updated', { status: 'ACTIVE' }).status, 'active')
 })

@@ -1,4 +1,4 @@
-// One exchange with a provider: when nothing was sent, when nobody knows, and what an answer is.
+// The HTTP client: responses, unsent requests, and requests with an unknown outcome.
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { listen } from '@paylog/testing/fakeServer'
@@ -20,11 +20,11 @@ function client(t: Test, origin: string, maxBytes?: number) {
   return created
 }
 
-async function answering(t: Test, listener: RequestListener) {
+async function serve(t: Test, listener: RequestListener) {
   return client(t, await listen(t, createServer(listener)))
 }
 
-/** A server of bare TCP. */
+/** A plain TCP server. */
 async function tcp(t: Test, onConnection: (socket: Socket) => void): Promise<number> {
   const port = await freePort()
   const sockets = new Set<Socket>()
@@ -40,8 +40,8 @@ async function tcp(t: Test, onConnection: (socket: Socket) => void): Promise<num
   return port
 }
 
-t.test('hands back what was answered, with the status and the headers', async (t) => {
-  const http = await answering(t, (request, response) => {
+t.test('the HTTP client returns status, headers and body of a response', async (t) => {
+  const http = await serve(t, (request, response) => {
     t.match(request, { method: 'POST', url: '/pay', headers: { 'x-key': 'k1', 'content-length': '2' } })
     response.writeHead(422, { date: 'Tue, 01 Sep 2026 10:00:00 GMT' }).end('{"name":"x"}')
   })
@@ -52,26 +52,26 @@ t.test('hands back what was answered, with the status and the headers', async (t
   })
 })
 
-t.test('drops a byte order mark, which JSON does not know', async (t) => {
-  const http = await answering(t, (_request, response) => void response.end('\ufeff{"ok":true}'))
+t.test('the HTTP client drops a byte order mark', async (t) => {
+  const http = await serve(t, (_request, response) => void response.end('\ufeff{"ok":true}'))
   t.equal((await http.send(post)).text, '{"ok":true}')
 })
 
-t.test('takes a redirect for an answer and does not follow it', async (t) => {
-  const asked: unknown[] = []
-  const http = await answering(t, (request, response) => {
-    asked.push(request.url)
+t.test('the HTTP client returns a redirect and does not follow it', async (t) => {
+  const requested: unknown[] = []
+  const http = await serve(t, (request, response) => {
+    requested.push(request.url)
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
   t.equal((await http.send(post)).status, 307)
-  t.same(asked, ['/pay'])
+  t.same(requested, ['/pay'])
 })
 
-t.test('knows that nothing was sent where there is no connection', async (t) => {
-  const nobody = client(t, `http://127.0.0.1:${await freePort()}`)
-  await t.rejects(nobody.send(post), { ...notSent, code: 'econnrefused' }, 'refused')
-  const nowhere = client(t, 'http://provider.invalid')
-  await t.rejects(nowhere.send(post), notSent, 'no such name')
+t.test('the HTTP client reports unavailable when it cannot connect', async (t) => {
+  const unreachable = client(t, `http://127.0.0.1:${await freePort()}`)
+  await t.rejects(unreachable.send(post), { ...notSent, code: 'econnrefused' }, 'connection refused')
+  const unresolvable = client(t, 'http://provider.invalid')
+  await t.rejects(unresolvable.send(post), notSent, 'unknown host name')
   const plain = await listen(
     t,
     createServer((_request, response) => void response.end()),
@@ -81,16 +81,16 @@ t.test('knows that nothing was sent where there is no connection', async (t) => 
   await t.rejects(client(t, `https://127.0.0.1:${hangingUp}`).send(post), notSent, 'reset in the handshake')
 })
 
-t.test('knows that nothing was sent when time runs out before there is a connection', async (t) => {
+t.test('the HTTP client reports unavailable when the time ends before it is connected', async (t) => {
   const port = await tcp(t, () => undefined)
   const http = client(t, `https://127.0.0.1:${port}`)
   await t.rejects(http.send({ ...post, timeoutMs: 100 }), { ...notSent, code: 'timeout' })
 })
 
-t.test('knows that nothing was sent while all connections are taken', async (t) => {
+t.test('the HTTP client reports unavailable when no connection becomes free in time', async (t) => {
   const urls: unknown[] = []
   const waiting: ServerResponse[] = []
-  const http = await answering(t, (request, response) => {
+  const http = await serve(t, (request, response) => {
     urls.push(request.url)
     if (request.url === '/taken') waiting.push(response)
     else response.end()
@@ -101,48 +101,48 @@ t.test('knows that nothing was sent while all connections are taken', async (t) 
   const next = Array.from({ length: 64 }, () => http.send({ ...post, path: '/next' }))
   for (const response of waiting) response.end()
   await Promise.all([...taking, ...next])
-  t.notOk(urls.includes('/pay'), 'nor when there are connections again')
+  t.notOk(urls.includes('/pay'), 'not sent later either')
 })
 
-t.test('does not know what became of a request whose answer did not come', async (t) => {
-  const silent = await answering(t, () => undefined)
-  await t.rejects(silent.send({ ...post, timeoutMs: 1_000 }), { ...lost, code: 'timeout' }, 'in time')
-  const hangingUp = await answering(t, (request) => void request.socket.resetAndDestroy())
-  await t.rejects(hangingUp.send(post), lost, 'on a connection that was reset')
+t.test('the HTTP client reports an unknown outcome when no response arrives', async (t) => {
+  const silent = await serve(t, () => undefined)
+  await t.rejects(silent.send({ ...post, timeoutMs: 1_000 }), { ...lost, code: 'timeout' }, 'timeout')
+  const hangingUp = await serve(t, (request) => void request.socket.resetAndDestroy())
+  await t.rejects(hangingUp.send(post), lost, 'connection reset')
   const noHttp = await tcp(t, (socket) => void socket.on('data', () => socket.write('nonsense\r\n\r\n')))
-  await t.rejects(client(t, `http://127.0.0.1:${noHttp}`).send(post), lost, 'as HTTP')
+  await t.rejects(client(t, `http://127.0.0.1:${noHttp}`).send(post), lost, 'not HTTP')
 })
 
-t.test('does not know what became of a request whose answer did not come as a whole', async (t) => {
-  const cutting = await answering(t, (_request, response) => {
+t.test('the HTTP client reports an unknown outcome when the response is incomplete', async (t) => {
+  const cutting = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('{"half":')
     setImmediate(() => response.destroy())
   })
   await t.rejects(cutting.send(post), lost, 'cut off')
-  const stalling = await answering(t, (_request, response) => void response.write('{"half":'))
+  const stalling = await serve(t, (_request, response) => void response.write('{"half":'))
   await t.rejects(stalling.send({ ...post, timeoutMs: 1_000 }), { ...lost, code: 'timeout' }, 'stalled')
   const flood = createServer((_request, response) => void response.end('x'.repeat(2000)))
   await t.rejects(client(t, await listen(t, flood), 1000).send(post), lost, 'too long')
 })
 
-t.test('keeps the connection for the next exchange until it is closed', async (t) => {
+t.test('the HTTP client reuses its connection until it is closed', async (t) => {
   const ports = new Set<number | undefined>()
-  const http = await answering(t, (request, response) => {
+  const http = await serve(t, (request, response) => {
     ports.add(request.socket.remotePort)
     response.end()
   })
   for (let sent = 0; sent < 10; sent++) await http.send(post)
-  // A connection is free again one turn of the event loop after its answer, so a second one may be opened.
+  // A connection becomes free one event loop turn after its response, so a second one may be opened.
   t.ok(ports.size <= 2, `${ports.size} connections`)
   await http.close()
   await t.rejects(http.send(post), notSent)
 })
 
-t.test('takes an answer only in the shape that is expected', (t) => {
+t.test('readResponse accepts only the expected shape', (t) => {
   const shape = Compile(Type.Object({ id: Type.String() }))
-  const answer = (text: string): HttpResponse => ({ status: 200, headers: {}, text })
-  t.same(readResponse(shape, answer('{"id":"a","more":1}')), { id: 'a', more: 1 })
+  const responseOf = (text: string): HttpResponse => ({ status: 200, headers: {}, text })
+  t.same(readResponse(shape, responseOf('{"id":"a","more":1}')), { id: 'a', more: 1 })
   for (const text of ['{"id":1}', '{"id":', '<html>', ''])
-    t.throws(() => readResponse(shape, answer(text)), { ...lost, code: 'unreadable_answer' })
+    t.throws(() => readResponse(shape, responseOf(text)), { ...lost, code: 'unreadable_answer' })
   t.end()
 })

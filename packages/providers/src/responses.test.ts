@@ -3,7 +3,7 @@ import { rateLimitIn } from './responses.ts'
 
 const after = (header: string) => rateLimitIn({ 'retry-after': header }).retryAfterMs
 
-t.test('reads when a provider takes the next call', (t) => {
+t.test('rateLimitIn reads retry-after in seconds and as a date', (t) => {
   t.equal(after('0'), 0)
   t.equal(after('17'), 17_000)
   const inAMinute = Number(after(new Date(Date.now() + 60_000).toUTCString()))

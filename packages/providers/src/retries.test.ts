@@ -3,7 +3,7 @@ import { ownRateLimitCode } from './pacing.ts'
 import { ProviderError, type ProviderErrorKind } from './provider.ts'
 import { withRetries } from './retries.ts'
 
-/** A pace that notes what it is told. */
+/** A pace that records its pauses. */
 function paceOf(patienceMs = 0) {
   const pauses: number[] = []
   return { pauses, pause: (ms: number) => void pauses.push(ms), patienceMs: () => patienceMs }
@@ -13,46 +13,46 @@ const repeated = <Answer>(timeoutMs: number, call: (remainingMs: number) => Prom
   withRetries({ timeoutMs, pace: paceOf() }, call)
 
 const throttled = (retryAfterMs: number | null = null, code = 'rate_limited') =>
-  new ProviderError('unavailable', code, 'words', { rateLimit: { retryAfterMs } })
+  new ProviderError('unavailable', code, 'message', { rateLimit: { retryAfterMs } })
 
-/** Calls in turn; every call is told the time it has. Errors are thrown by their kind, everything else is an answer. */
-function calls(...outcomes: readonly (ProviderErrorKind | Error | { readonly answer: string })[]) {
+/** Calls with the given outcomes, which record their remaining time. A kind or an error is thrown. */
+function calls(...outcomes: readonly (ProviderErrorKind | Error | { readonly value: string })[]) {
   const remaining: number[] = []
   const call = async (remainingMs: number) => {
     const outcome = outcomes[remaining.length]
     remaining.push(remainingMs)
     if (outcome === undefined) throw new Error('more calls than expected')
-    if (typeof outcome === 'string') throw new ProviderError(outcome, `${outcome}_${remaining.length}`, 'words')
+    if (typeof outcome === 'string') throw new ProviderError(outcome, `${outcome}_${remaining.length}`, 'message')
     if (outcome instanceof Error) throw outcome
-    return outcome.answer
+    return outcome.value
   }
   return { call, remaining }
 }
 
-t.test('an answer is an answer, and the call had all the time', async (t) => {
-  const { call, remaining } = calls({ answer: 'yes' })
+t.test('withRetries returns the first response, and the call gets the whole time', async (t) => {
+  const { call, remaining } = calls({ value: 'yes' })
   t.equal(await repeated(3_000, call), 'yes')
   t.equal(remaining.length, 1)
   t.ok(Number(remaining[0]) > 2_900 && Number(remaining[0]) <= 3_000)
 })
 
-t.test('a call whose answer was lost is made twice more at most, each with less time [10.2-repeat]', async (t) => {
-  const recovered = calls('unknown', 'unknown', { answer: 'yes' })
+t.test('a call whose response was lost is retried at most twice, each time with less time [10.2-repeat]', async (t) => {
+  const recovered = calls('unknown', 'unknown', { value: 'yes' })
   t.equal(await repeated(3_000, recovered.call), 'yes')
   const [first = 0, second = 0, third = 0] = recovered.remaining
   t.ok(second <= first - 190 && third <= second - 390, `pauses between ${recovered.remaining}`)
-  const lost = calls('unknown', 'unknown', 'unknown', { answer: 'too late' })
+  const lost = calls('unknown', 'unknown', 'unknown', { value: 'too late' })
   await t.rejects(repeated(3_000, lost.call), { kind: 'unknown', code: 'unknown_3' })
   t.equal(lost.remaining.length, 3)
 })
 
-t.test('what was lost stays unknown when a later call does not get through', async (t) => {
+t.test('a lost call stays unknown when its retry cannot be sent', async (t) => {
   const { call, remaining } = calls('unknown', 'unavailable')
   await t.rejects(repeated(3_000, call), { kind: 'unknown', code: 'unknown_1' })
   t.equal(remaining.length, 2)
 })
 
-t.test('what the provider says of a repeated call holds', async (t) => {
+t.test('a retry’s definite error replaces the unknown outcome', async (t) => {
   for (const kind of ['declined', 'rejected', 'currency'] as const) {
     const { call, remaining } = calls('unknown', kind)
     t.match(await repeated(3_000, call).catch((error) => error), { kind })
@@ -60,53 +60,53 @@ t.test('what the provider says of a repeated call holds', async (t) => {
   }
 })
 
-t.test('nothing else is repeated', async (t) => {
+t.test('withRetries does not retry definite and unexpected errors', async (t) => {
   for (const kind of ['declined', 'rejected', 'currency', 'unavailable'] as const) {
     const { call, remaining } = calls(kind)
     t.match(await repeated(3_000, call).catch((error) => error), { kind })
     t.equal(remaining.length, 1, kind)
   }
-  const broken = calls(new TypeError('a mistake of ours'))
+  const broken = calls(new TypeError('a bug'))
   await t.rejects(repeated(3_000, broken.call), TypeError)
-  const later = calls('unknown', new TypeError('a mistake of ours'))
+  const later = calls('unknown', new TypeError('a bug'))
   await t.rejects(repeated(3_000, later.call), TypeError)
 })
 
-t.test('there is no further call without time for it, and no waiting either', async (t) => {
+t.test('withRetries gives up at once when there is no time for another attempt', async (t) => {
   const started = performance.now()
-  // So often that even the shortest pause would add up.
+  // Many times, so that even short pauses would add up.
   for (let times = 0; times < 10; times++) {
-    const { call, remaining } = calls('unknown', { answer: 'too late' })
+    const { call, remaining } = calls('unknown', { value: 'too late' })
     await t.rejects(repeated(400, call), { kind: 'unknown', code: 'unknown_1' })
     t.equal(remaining.length, 1)
   }
   t.ok(performance.now() - started < 1_500, 'given up before the time is over')
-  const second = calls('unknown', 'unknown', { answer: 'too late' })
+  const second = calls('unknown', 'unknown', { value: 'too late' })
   await t.rejects(repeated(800, second.call), { kind: 'unknown', code: 'unknown_2' })
   t.equal(second.remaining.length, 2)
 })
 
-t.test('a throttled call is made again until it gets through', async (t) => {
-  const { call, remaining } = calls(throttled(), throttled(), throttled(), { answer: 'yes' })
+t.test('a throttled call is retried until it succeeds', async (t) => {
+  const { call, remaining } = calls(throttled(), throttled(), throttled(), { value: 'yes' })
   const pace = paceOf()
   t.equal(await withRetries({ timeoutMs: 5_000, pace }, call), 'yes')
   const [first = 0, second = 0, third = 0, fourth = 0] = remaining
   t.ok(first - second >= 200 && second - third >= 400 && third - fourth >= 800, `longer pauses between ${remaining}`)
-  t.equal(pace.pauses.length, 3, 'the pace is told of each')
+  t.equal(pace.pauses.length, 3, 'each pauses the pace')
 })
 
 t.test(
-  'a throttled call is made again when the provider says, also when it names none of our repetitions',
+  'a throttled call is retried after the provider’s retry-after, even without retries of lost responses',
   async (t) => {
-    const { call, remaining } = calls(throttled(600), { answer: 'yes' })
+    const { call, remaining } = calls(throttled(600), { value: 'yes' })
     t.equal(await withRetries({ timeoutMs: 5_000, pace: paceOf(), maxRetries: 0 }, call), 'yes')
     const [first = 0, second = 0] = remaining
     t.ok(first - second >= 600 && first - second < 2_000, `a pause between ${remaining}`)
   },
 )
 
-t.test('a throttled call is made a last time when the provider names a time beyond the end', async (t) => {
-  const recovered = calls(throttled(60_000), { answer: 'yes' })
+t.test('a throttled call is retried once at the end when retry-after exceeds the time limit', async (t) => {
+  const recovered = calls(throttled(60_000), { value: 'yes' })
   t.equal(await repeated(1_000, recovered.call), 'yes')
   t.ok(
     Number(recovered.remaining[1]) > 100 && Number(recovered.remaining[1]) <= 260,
@@ -119,27 +119,24 @@ t.test('a throttled call is made a last time when the provider names a time beyo
   t.ok(remaining.length >= 3 && remaining.length <= 6, `${remaining.length} calls`)
 })
 
-t.test('a call whose answer was lost stays unknown when it is throttled afterwards', async (t) => {
+t.test('a lost call stays unknown when its retries are throttled', async (t) => {
   const { call } = calls('unknown', ...Array.from({ length: 20 }, () => throttled()))
   await t.rejects(repeated(1_000, call), { kind: 'unknown', code: 'unknown_1' })
-  const recovered = calls('unknown', throttled(), 'unknown', { answer: 'yes' })
+  const recovered = calls('unknown', throttled(), 'unknown', { value: 'yes' })
   t.equal(await repeated(5_000, recovered.call), 'yes')
 })
 
-t.test(
-  'a call that nobody waits for goes on beyond its time while it is throttled, each try with all of it',
-  async (t) => {
-    const { call, remaining } = calls(throttled(700), throttled(700), { answer: 'yes' })
-    const pace = paceOf(10_000)
-    t.equal(await withRetries({ timeoutMs: 500, pace }, call), 'yes')
-    t.ok(
-      remaining.every((ms) => ms > 400 && ms <= 500),
-      `${remaining}`,
-    )
-  },
-)
+t.test('a throttled background call is retried beyond its time limit, each attempt with the whole time', async (t) => {
+  const { call, remaining } = calls(throttled(700), throttled(700), { value: 'yes' })
+  const pace = paceOf(10_000)
+  t.equal(await withRetries({ timeoutMs: 500, pace }, call), 'yes')
+  t.ok(
+    remaining.every((ms) => ms > 400 && ms <= 500),
+    `${remaining}`,
+  )
+})
 
-t.test('a call for which there is no turn is not made again, and fails as it did before', async (t) => {
+t.test('a call that our own rate limit stops is not retried and fails with the previous error', async (t) => {
   const { call, remaining } = calls(throttled(null, ownRateLimitCode))
   const pace = paceOf()
   await t.rejects(withRetries({ timeoutMs: 5_000, pace }, call), { code: ownRateLimitCode })

@@ -1,4 +1,4 @@
-// What clients write down as a provider's notification, in the shapes that come naturally.
+// Simulated notifications from payloads of every accepted shape.
 import t from 'tap'
 import { genericNames } from './genericEvent.ts'
 import type { ProviderObject } from './providerPlugin.ts'
@@ -16,7 +16,7 @@ const shapes: Readonly<Record<string, (type: string, object: ProviderObject) => 
 }
 for (const [shape, payloadOf] of Object.entries(shapes))
   t.test(
-    `${shape} is understood for every provider, with an amount in minor units [4.9-generic 4.9-bare]`,
+    `simulate reads ${shape} for every provider, with an amount in minor units [4.9-generic 4.9-bare]`,
     async (t) => {
       const object = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'Succeeded', customer: 'cus_1' }
       for (const [provider, simulator] of simulators) {
@@ -44,7 +44,7 @@ for (const [shape, payloadOf] of Object.entries(shapes))
     },
   )
 
-t.test("an event in the provider's own shape keeps its envelope, and its time counts", async (t) => {
+t.test("simulate keeps the envelope and the time of an event in the provider's own shape", async (t) => {
   const time = '2025-12-29T09:20:00.000Z'
   const seconds = Date.parse(time) / 1000
   const own: Readonly<Record<string, readonly [type: string, event: ProviderObject]>> = {
@@ -67,10 +67,10 @@ t.test("an event in the provider's own shape keeps its envelope, and its time co
   const [type, event] = own.stripe ?? ['', {}]
   t.match(simulate('stripe', type, event).facts.subscription, { status_changed: true })
   const other = simulate('stripe', 'customer.created', { type: 'charge.failed', data: { object: { id: 'o' } } })
-  t.match(JSON.parse(other.body), { type: 'customer.created' }, 'the type is the one that was asked for')
+  t.match(JSON.parse(other.body), { type: 'customer.created' }, 'the requested type is used')
 })
 
-t.test('a field that is missing, null or of another type is null, and never an error', async (t) => {
+t.test('simulate returns null for a field that is missing, null or of another type', async (t) => {
   const odd: readonly unknown[] = [null, 'dollars', '', 'ü', 'x'.repeat(201), -1, 10.5, true, [], {}, { id: [] }]
   for (const [provider, simulator] of simulators)
     for (const generic of genericNames)
@@ -96,7 +96,7 @@ t.test('a field that is missing, null or of another type is null, and never an e
       }
 })
 
-t.test('an amount of Authorize.Net is in major units where the object is plainly its own', async (t) => {
+t.test('simulate reads amounts of Authorize.Net’s own objects in major units', async (t) => {
   const amountOf = (object: ProviderObject) =>
     simulate('authorize-net', 'net.authorize.customer.subscription.created', object).facts.amount_cents
   t.equal(amountOf({ amount: 25 }), 25)

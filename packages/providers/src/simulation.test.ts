@@ -1,4 +1,4 @@
-// Simulated notifications, as the providers' own readers take them.
+// Simulated notifications, checked with the providers' own readers.
 import t from 'tap'
 import { createAuthorizeNet } from './authorize-net/authorizeNet.ts'
 import { genericNames } from './genericEvent.ts'
@@ -20,7 +20,7 @@ const providers: readonly Provider[] = [
 ]
 t.teardown(() => Promise.all(providers.map((provider) => provider.close())))
 
-/** An amount of 25.99 euros (or whatever the account's currency is) as each provider writes it. */
+/** 25.99 in the account's currency, in each provider's format. */
 const money: Readonly<Record<string, ProviderObject>> = {
   stripe: { amount: 2599, currency: 'eur' },
   paypal: { amount: { currency_code: 'EUR', value: '25.99' } },
@@ -31,7 +31,7 @@ const money: Readonly<Record<string, ProviderObject>> = {
 const parsed = (provider: string, type: string, object: ProviderObject) =>
   JSON.parse(simulate(provider, type, object).body)
 
-t.test('there is a simulator for every provider that has a receiver', async (t) => {
+t.test('there is a simulator for every provider with a receiver', async (t) => {
   t.same(
     [...simulators.keys()],
     providers.map((provider) => provider.id),
@@ -40,7 +40,7 @@ t.test('there is a simulator for every provider that has a receiver', async (t) 
 
 for (const provider of providers) {
   t.test(
-    `a generic name leads to a type of ${provider.id} that is read as this generic name again [6.1-own-names]`,
+    `each generic type maps to a type of ${provider.id} that is read as the same generic type [6.1-own-names]`,
     async (t) => {
       const simulator = simulatorOf(provider.id)
       for (const generic of genericNames) {
@@ -54,13 +54,13 @@ for (const provider of providers) {
           at: simulatedAt,
         })
         t.hasStrict(facts, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
-        t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the very receiver')
+        t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the receiver')
       }
     },
   )
 }
 
-t.test('the provider has its own word wherever it says such a thing', async (t) => {
+t.test('each provider has a native type for each generic type that it supports', async (t) => {
   const unnamed = (provider: string) =>
     genericNames.filter((generic) => simulatorOf(provider).nativeType(generic) === undefined)
   t.same(unnamed('stripe'), [])
@@ -84,12 +84,12 @@ t.test('the provider has its own word wherever it says such a thing', async (t) 
       'customer.subscription.deleted',
       'customer.subscription.trial_will_end',
     ],
-    'Stripe shares the other names',
+    'Stripe uses the other types unchanged',
   )
   t.equal(simulatorOf('stripe').nativeType('toString'), undefined)
 })
 
-t.test('the text is what each provider would have sent', async (t) => {
+t.test('a simulated body has the envelope of its provider', async (t) => {
   const object = { id: 'object-1', note: 'as it came' }
   t.strictSame(parsed('stripe', 'charge.captured', object), {
     id: `evt_test_${simulatedId}`,
@@ -128,7 +128,7 @@ t.test('the text is what each provider would have sent', async (t) => {
   })
 })
 
-t.test('what kind of object PayPal and Authorize.Net tell of follows from the type', async (t) => {
+t.test('the simulated object kind of PayPal and Authorize.Net follows from the event type', async (t) => {
   const resourceTypes = {
     'PAYMENT.CAPTURE.REFUNDED': 'refund',
     'PAYMENT.CAPTURE.REVERSED': 'refund',
@@ -154,7 +154,7 @@ t.test('what kind of object PayPal and Authorize.Net tell of follows from the ty
     t.equal(parsed('authorize-net', type, {}).payload.entityName, expected, type)
 })
 
-t.test('amounts are read in the notation of each provider', async (t) => {
+t.test('simulated amounts are read in each provider’s format', async (t) => {
   const read = (provider: string, type: string, object: ProviderObject) => {
     const { amount_cents, currency } = simulate(provider, type, object).facts
     return [amount_cents, currency]
@@ -162,8 +162,8 @@ t.test('amounts are read in the notation of each provider', async (t) => {
   const stripe = (amount: unknown, currency: string) => read('stripe', 'payment_intent.succeeded', { amount, currency })
   t.same(stripe(2599, 'eur'), [2599, 'EUR'])
   t.same(stripe(500, 'jpy'), [500, 'JPY'], 'a currency without decimals')
-  t.same(stripe(50_000, 'isk'), [500, 'ISK'], 'one that Stripe writes with decimals it does not have')
-  t.same(stripe(5000, 'bhd'), [5000, 'BHD'], 'one with three')
+  t.same(stripe(50_000, 'isk'), [500, 'ISK'], 'a currency that Stripe writes with two decimals although it has none')
+  t.same(stripe(5000, 'bhd'), [5000, 'BHD'], 'a currency with three decimals')
   t.same(stripe('2599', 'eur'), [null, 'EUR'])
   t.same(stripe(25.99, 'eur'), [null, 'EUR'])
 
@@ -171,8 +171,8 @@ t.test('amounts are read in the notation of each provider', async (t) => {
     read('paypal', 'PAYMENT.CAPTURE.COMPLETED', { amount: { currency_code, value } })
   t.same(paypal('25.99', 'EUR'), [2599, 'EUR'])
   t.same(paypal('500', 'JPY'), [500, 'JPY'])
-  t.same(paypal('25.999', 'EUR'), [null, 'EUR'], 'finer than the currency')
-  t.same(paypal(25.99, 'EUR'), [null, null], 'PayPal has texts')
+  t.same(paypal('25.999', 'EUR'), [null, 'EUR'], 'more decimals than the currency')
+  t.same(paypal(25.99, 'EUR'), [null, null], 'PayPal’s amounts are strings')
   const order = { purchase_units: [{ amount: { currency_code: 'USD', value: '7.00' } }] }
   t.same(read('paypal', 'CHECKOUT.ORDER.APPROVED', order), [700, 'USD'])
   const sale = { billing_agreement_id: 'I-1', amount: { total: '5.00', currency: 'USD' } }
@@ -180,14 +180,14 @@ t.test('amounts are read in the notation of each provider', async (t) => {
 
   const authorizeNet = (authAmount: unknown) =>
     read('authorize-net', 'net.authorize.payment.authcapture.created', { authAmount })
-  t.same(authorizeNet(25.99), [2599, null], 'it names no currency')
+  t.same(authorizeNet(25.99), [2599, null], 'Authorize.Net names no currency')
   t.same(authorizeNet(7), [700, null])
   t.same(authorizeNet(0.1), [10, null])
   t.same(authorizeNet('7.25'), [725, null])
   t.same(authorizeNet(7.251), [null, null])
 })
 
-t.test('an id that is left out is made up, and one that is given stays', async (t) => {
+t.test('a simulated object without an id gets one, and keeps its own', async (t) => {
   for (const [provider, type] of [
     ['stripe', 'customer.created'],
     ['paypal', 'VAULT.PAYMENT-TOKEN.CREATED'],
@@ -203,7 +203,7 @@ t.test('an id that is left out is made up, and one that is given stays', async (
   t.equal(reversed.facts.object_id, 'order-1')
 })
 
-t.test('what a generic name needs is made up as well, and no more', async (t) => {
+t.test('a simulated generic type gets the fields it needs, and no others', async (t) => {
   const generic = (provider: string, name: string, object: ProviderObject) => {
     const type = simulatorOf(provider).nativeType(name) ?? name
     const { generic_type, subscription } = simulate(provider, type, object, name).facts
@@ -225,17 +225,17 @@ t.test('what a generic name needs is made up as well, and no more', async (t) =>
   })
 
   const sale = simulate('paypal', 'PAYMENT.SALE.COMPLETED', {})
-  t.equal(sale.facts.generic_type, null, 'a sale by its own name is of no subscription')
+  t.equal(sale.facts.generic_type, null, 'a sale named by its native type has no subscription')
   const transaction = (more: ProviderObject) =>
     simulate('authorize-net', 'net.authorize.payment.authcapture.created', more).facts.generic_type
-  t.equal(transaction({}), 'payment_intent.succeeded', 'a transaction is approved')
-  t.equal(transaction({ responseCode: 2 }), 'payment_intent.failed', 'unless it says otherwise')
+  t.equal(transaction({}), 'payment_intent.succeeded', 'approved by default')
+  t.equal(transaction({ responseCode: 2 }), 'payment_intent.failed', 'declined by its response code')
   t.equal(transaction({ responseCode: 4 }), 'payment_intent.processing')
   const held = JSON.parse(simulate('authorize-net', 'net.authorize.payment.fraud.held', {}).body)
-  t.notOk('responseCode' in held.payload, 'and has no code where none is needed')
+  t.notOk('responseCode' in held.payload, 'no response code where none is needed')
 })
 
-t.test('a type that nobody knows is a notification of no generic name', async (t) => {
+t.test('a simulated notification of an unknown type has no generic type', async (t) => {
   for (const [provider] of simulators) {
     const { facts } = simulate(provider, 'some.future_thing', { id: 'object-1' })
     t.hasStrict(facts, { provider_type: 'some.future_thing', generic_type: null, object_id: 'object-1' }, provider)

@@ -1,4 +1,4 @@
-// Calls that a provider throttles, and calls that are kept below its limit.
+// Calls that a provider throttles, and calls that wait for our own rate limit.
 import { type FakeAuthorizeNet, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -28,18 +28,22 @@ const missing = { provider_method_id: '100000001', provider_customer_id: '100000
 
 type Throttled = { readonly throttle: () => void; readonly calls: () => number; readonly provider: Provider }
 
-/** Each provider, whose next three calls are throttled on order, in the ways that it has. */
+/** Each provider, with a function that throttles its next three calls in its different ways. */
 const providers: Readonly<Record<string, (t: Test, timeoutMs: number) => Promise<Throttled>>> = {
   async stripe(t, timeoutMs) {
     const fake = await startFakeStripe(t)
-    const refusal = (code: string, headers = {}) => ({
+    const throttledError = (code: string, headers = {}) => ({
       status: 429,
       error: { type: 'invalid_request_error', code, message: 'Slow down' } as const,
       headers,
     })
     const inASecond = new Date(Date.now() + 1_000).toUTCString()
     const throttle = () =>
-      fake.failNext(refusal('rate_limit'), refusal('lock_timeout'), refusal('rate_limit', { 'retry-after': inASecond }))
+      fake.failNext(
+        throttledError('rate_limit'),
+        throttledError('lock_timeout'),
+        throttledError('rate_limit', { 'retry-after': inASecond }),
+      )
     return { throttle, calls: () => fake.calls.length, provider: connectStripe(t, fake, { timeoutMs }) }
   },
   async paypal(t, timeoutMs) {
@@ -66,7 +70,7 @@ const providers: Readonly<Record<string, (t: Test, timeoutMs: number) => Promise
 }
 
 for (const [id, start] of Object.entries(providers))
-  t.test(`${id}: throttled calls about payments and methods end as if they had not been throttled`, async (t) => {
+  t.test(`${id}: throttled calls about payments and methods are retried and succeed`, async (t) => {
     const { provider, throttle, calls } = await start(t, 10_000)
     const throttled = async <Result>(name: string, call: () => Promise<Result>) => {
       const before = calls()
@@ -85,7 +89,7 @@ for (const [id, start] of Object.entries(providers))
   })
 
 for (const [id, start] of Object.entries(providers))
-  t.test(`${id}: a call that is throttled until its time is over is unavailable, and did nothing`, async (t) => {
+  t.test(`${id}: a call that is throttled until its time is over is unavailable`, async (t) => {
     const { provider, throttle } = await start(t, 1_000)
     const startedAt = performance.now()
     for (let n = 0; n < 10; n++) throttle()
@@ -93,17 +97,17 @@ for (const [id, start] of Object.entries(providers))
       name: 'ProviderError',
       kind: 'unavailable',
     } satisfies Partial<ProviderError>)
-    t.ok(performance.now() - startedAt >= 600, 'not before its time is over')
+    t.ok(performance.now() - startedAt >= 600, 'only after its time is over')
   })
 
-t.test('authorize-net: a 503 that names no time for another try leaves the outcome unknown', async (t) => {
+t.test('authorize-net: a 503 without retry-after leaves the outcome unknown', async (t) => {
   const fake: FakeAuthorizeNet = await startFakeAuthorizeNet(t)
   fake.faults.always({ kind: 'status', status: 503, commits: false })
   const provider = connectAuthorizeNet(t, fake, { timeoutMs: 500 })
   await t.rejects(provider.createIntent(intent), { kind: 'unknown', code: 'http_503' })
 })
 
-t.test('a throttled check of a signature is made again', async (t) => {
+t.test('paypal: a throttled signature verification is retried', async (t) => {
   const fake = await startFakePaypal(t)
   const paypal = connectPaypal(t, fake)
   await paypal.createIntent(intent)
@@ -113,16 +117,16 @@ t.test('a throttled check of a signature is made again', async (t) => {
   await paypal.verifyNotification({ headers, body: Buffer.from(body), now: new Date() })
 })
 
-t.test('a provider takes payments at once while questions of the reconciler wait for their turn', async (t) => {
+t.test('a payment’s call starts at once while the reconciler’s calls wait for the rate limit', async (t) => {
   const fake = await startFakeStripe(t)
   const stripe = connectStripe(t, fake, { maxPerSecond: 10, timeoutMs: 5_000 })
   const { provider_intent_id } = await stripe.createIntent(intent)
   const startedAt = performance.now()
-  const asked = withPriority('reconciler', () =>
+  const reconciling = withPriority('reconciler', () =>
     Promise.all(Array.from({ length: 12 }, () => stripe.retrieveIntent?.(refTo(provider_intent_id)))),
   )
   await stripe.createIntent({ ...intent, idempotency_key: 'second' })
   t.ok(performance.now() - startedAt < 700, `${performance.now() - startedAt} ms`)
-  await asked
-  t.ok(performance.now() - startedAt > 1_900, 'half as many a second')
+  await reconciling
+  t.ok(performance.now() - startedAt > 1_900, 'the reconciler gets half of the rate')
 })

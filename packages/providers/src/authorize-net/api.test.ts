@@ -1,9 +1,9 @@
-// Refusals: read by us, and shown to nobody.
+// Error responses of the gateway: readable by us, hidden from logs.
 import { inspect } from 'node:util'
 import t from 'tap'
 import { AuthorizeNetError } from './api.ts'
 
-t.test('what the gateway said is read by us, and is not in what is logged of the error', async (t) => {
+t.test('the text of an Authorize.Net error response is readable but not enumerable for loggers', async (t) => {
   const error = new AuthorizeNetError({
     code: 'E00053',
     text: 'of jane@example.com',
@@ -11,7 +11,7 @@ t.test('what the gateway said is read by us, and is not in what is logged of the
   })
   t.equal(error.text, 'of jane@example.com')
   t.same(error.response, { email: 'jane@example.com' })
-  // What a serialiser of errors goes through, inherited members included.
+  // The members that an error serialiser visits, inherited ones included.
   const members: string[] = []
   for (const name in error) members.push(name)
   t.same(members.toSorted(), ['code', 'kind', 'name', 'rateLimit'])

@@ -9,62 +9,71 @@ import {
   sampleInvoice,
 } from './testing/authorizeNetHarness.ts'
 
-t.test('a payment is told with its invoice, its exact amount and its customer', async (t) => {
-  const { fake, provider, transId } = await paidGateway(t, { email: 'ada@example.com' })
-  const { notification, completed } = await receiveLatest(fake, provider)
-  t.match(completed, {
-    ...notification,
-    generic_type: 'payment_intent.succeeded',
-    object_id: transId,
-    amount_cents: 2599,
-    currency: 'USD',
-    status: 'capturedpendingsettlement',
-    customer_email: 'ada@example.com',
-    referenced_payment_id: null,
-    report: {
-      about: 'status',
-      status: 'succeeded',
-      provider_event_id: notification.provider_event_id,
-      provider_intent_id: sampleInvoice,
-      provider_payment_id: transId,
+t.test(
+  'Authorize.Net: a completed payment notification has the invoice number, exact amount and customer',
+  async (t) => {
+    const { fake, provider, transId } = await paidGateway(t, { email: 'ada@example.com' })
+    const { notification, completed } = await receiveLatest(fake, provider)
+    t.match(completed, {
+      ...notification,
+      generic_type: 'payment_intent.succeeded',
+      object_id: transId,
       amount_cents: 2599,
       currency: 'USD',
-    },
-    subscription: null,
-  })
-})
+      status: 'capturedpendingsettlement',
+      customer_email: 'ada@example.com',
+      referenced_payment_id: null,
+      report: {
+        about: 'status',
+        status: 'succeeded',
+        provider_event_id: notification.provider_event_id,
+        provider_intent_id: sampleInvoice,
+        provider_payment_id: transId,
+        amount_cents: 2599,
+        currency: 'USD',
+      },
+      subscription: null,
+    })
+  },
+)
 
-t.test('every step of a payment leads to its status', async (t) => {
+t.test('Authorize.Net: each notification of a payment is completed with the resulting status', async (t) => {
   const { fake, provider, transId } = await paidGateway(t, { authOnly: true })
-  const statement = async () => (await receiveLatest(fake, provider)).completed.report
-  t.match(await statement(), { about: 'status', status: 'processing', provider_payment_id: transId })
+  const latestReport = async () => (await receiveLatest(fake, provider)).completed.report
+  t.match(await latestReport(), { about: 'status', status: 'processing', provider_payment_id: transId })
   fake.capture(transId, 1999)
-  t.match(await statement(), { about: 'status', status: 'succeeded', amount_cents: 1999 })
+  t.match(await latestReport(), { about: 'status', status: 'succeeded', amount_cents: 1999 })
   fake.voidTransaction(transId)
-  t.match(await statement(), { about: 'status', status: 'canceled', provider_intent_id: sampleInvoice })
+  t.match(await latestReport(), { about: 'status', status: 'canceled', provider_intent_id: sampleInvoice })
 })
 
-t.test('what is held for review is decided later', async (t) => {
-  for (const [decide, status, generic] of [
-    ['approveHeld', 'succeeded', 'payment_intent.succeeded'],
-    ['declineHeld', 'failed', 'payment_intent.failed'],
-  ] as const) {
-    const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
-    const held = (await receiveLatest(fake, provider)).completed
-    t.match(held, { generic_type: 'payment_intent.processing', report: { status: 'processing' } })
-    fake[decide](transId)
-    const { completed } = await receiveLatest(fake, provider)
-    t.match(completed, { generic_type: generic, report: { about: 'status', status, provider_payment_id: transId } })
-  }
-})
+t.test(
+  'Authorize.Net: a payment held for review is processing, then succeeded or failed by the decision',
+  async (t) => {
+    for (const [decide, status, generic] of [
+      ['approveHeld', 'succeeded', 'payment_intent.succeeded'],
+      ['declineHeld', 'failed', 'payment_intent.failed'],
+    ] as const) {
+      const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
+      const held = (await receiveLatest(fake, provider)).completed
+      t.match(held, { generic_type: 'payment_intent.processing', report: { status: 'processing' } })
+      fake[decide](transId)
+      const { completed } = await receiveLatest(fake, provider)
+      t.match(completed, { generic_type: generic, report: { about: 'status', status, provider_payment_id: transId } })
+    }
+  },
+)
 
-t.test('a void is final, whatever else the details still say', async (t) => {
-  const { fake, provider, transId } = await paidGateway(t)
-  fake.notify('payment.void.created', { responseCode: 1, authAmount: 25.99, entityName: 'transaction', id: transId })
-  t.match((await receiveLatest(fake, provider)).completed.report, { about: 'status', status: 'canceled' })
-})
+t.test(
+  'Authorize.Net: a void notification cancels the payment even if the details still show it as paid',
+  async (t) => {
+    const { fake, provider, transId } = await paidGateway(t)
+    fake.notify('payment.void.created', { responseCode: 1, authAmount: 25.99, entityName: 'transaction', id: transId })
+    t.match((await receiveLatest(fake, provider)).completed.report, { about: 'status', status: 'canceled' })
+  },
+)
 
-t.test('a refund is a fact about the payment that it gives back', async (t) => {
+t.test('Authorize.Net: a refund notification reports a refund of the refunded payment', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   for (const invoiceNumber of [null, 'something else', sampleInvoice]) {
@@ -82,16 +91,16 @@ t.test('a refund is a fact about the payment that it gives back', async (t) => {
   }
 })
 
-t.test('a refund that was called back gave nothing back', async (t) => {
+t.test('Authorize.Net: a voided refund is not reported and does not cancel its payment', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   const refund = fake.refund(transId, 72)
   fake.voidTransaction(refund.transId)
   const { completed } = await receiveLatest(fake, provider)
-  t.match(completed, { generic_type: null, report: null }, 'and its payment is not canceled')
+  t.match(completed, { generic_type: null, report: null }, 'the payment is not canceled')
 })
 
-t.test('a payment of another system has no intent of ours', async (t) => {
+t.test('Authorize.Net: a payment with a foreign invoice number is reported without an intent', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const invoiceNumber of ['INV-1', null, sampleInvoice.toUpperCase(), `${sampleInvoice}0`]) {
     const { transId } = fake.pay({ invoiceNumber, amount_cents: 725 })
@@ -101,7 +110,7 @@ t.test('a payment of another system has no intent of ours', async (t) => {
   }
 })
 
-t.test('the payment of a subscription is its invoice, and no payment besides', async (t) => {
+t.test('Authorize.Net: a subscription payment becomes an invoice notification without a payment report', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const payNum of [1, 2]) {
     const { transId } = fake.pay(
@@ -124,11 +133,11 @@ t.test('the payment of a subscription is its invoice, and no payment besides', a
     })
     fake.settle()
     fake.refund(transId)
-    t.match((await receiveLatest(fake, provider)).completed.report, { about: 'refund' }, 'its refund is one')
+    t.match((await receiveLatest(fake, provider)).completed.report, { about: 'refund' }, 'the refund is reported')
   }
 })
 
-t.test('a payment that only the notification ties to a subscription is no payment of ours either', async (t) => {
+t.test('Authorize.Net: a payment is not reported when only the notification names its subscription', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   const subscription = { id: 4415473, payNum: 2 }
   fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 25.99, id: transId, subscription })
@@ -139,31 +148,37 @@ t.test('a payment that only the notification ties to a subscription is no paymen
 
 const minuteMs = 60_000
 
-t.test('a transaction that the gateway has not known for a quarter of an hour stays as it was', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  fake.advance(-15 * minuteMs)
-  for (const id of ['1', '0']) {
-    fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, entityName: 'transaction', id })
+t.test(
+  'Authorize.Net: a notification is left unchanged when its transaction is unknown after 15 minutes',
+  async (t) => {
+    const { fake, provider } = await authorizeNetHarness(t)
+    fake.advance(-15 * minuteMs)
+    for (const id of ['1', '0']) {
+      fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, entityName: 'transaction', id })
+      const { notification, completed } = await receiveLatest(fake, provider)
+      t.same(completed, notification, id)
+      t.equal(completed.report, null)
+    }
+  },
+)
+
+t.test(
+  'Authorize.Net: completing a notification fails for retry while its transaction is not reported yet',
+  async (t) => {
+    const { fake, provider } = await authorizeNetHarness(t)
+    const notYet = { name: 'ProviderError', kind: 'unknown', code: 'not_reported_yet' }
+    for (const aheadMs of [-14 * minuteMs, 14 * minuteMs, 5 * minuteMs]) {
+      fake.advance(aheadMs)
+      fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: '1' })
+      await t.rejects(receiveLatest(fake, provider), notYet)
+    }
+    fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: 'no number' })
     const { notification, completed } = await receiveLatest(fake, provider)
-    t.same(completed, notification, id)
-    t.equal(completed.report, null)
-  }
-})
+    t.same(completed, notification, 'an invalid id is not looked up')
+  },
+)
 
-t.test('one that it does not know yet is asked for again, since its reports lag behind', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const notYet = { name: 'ProviderError', kind: 'unknown', code: 'not_reported_yet' }
-  for (const aheadMs of [-14 * minuteMs, 14 * minuteMs, 5 * minuteMs]) {
-    fake.advance(aheadMs)
-    fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: '1' })
-    await t.rejects(receiveLatest(fake, provider), notYet)
-  }
-  fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: 'no number' })
-  const { notification, completed } = await receiveLatest(fake, provider)
-  t.same(completed, notification, 'what is no id is not asked for at all')
-})
-
-t.test('the currency of a refund and of an invoice is the account’s, too', async (t) => {
+t.test('Authorize.Net: refunds and invoices get the currency of the account', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   fake.refund(transId, 72)
@@ -175,7 +190,7 @@ t.test('the currency of a refund and of an invoice is the account’s, too', asy
   })
 })
 
-t.test('a transaction is asked for by a generic name as well', async (t) => {
+t.test('Authorize.Net: a generic notification about a transaction is completed too', async (t) => {
   const { provider, transId } = await paidGateway(t)
   const payload = { responseCode: 1, authAmount: 25.99, id: transId }
   const body = (eventType: string) =>
@@ -189,7 +204,7 @@ t.test('a transaction is asked for by a generic name as well', async (t) => {
   }
 })
 
-t.test('an event that says by itself which payment it is about is left alone', async (t) => {
+t.test('Authorize.Net: a notification that names its payment is not completed', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const id of [sampleInvoice, '60022194830']) {
     const object = { id, amount: 2599, currency: 'usd', status: 'succeeded', customer: null }
@@ -201,7 +216,7 @@ t.test('an event that says by itself which payment it is about is left alone', a
   t.equal(fake.calls.length, 0)
 })
 
-t.test('nothing is asked about what is no transaction', async (t) => {
+t.test('Authorize.Net: a notification about a customer is left unchanged without a call', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.notify('customer.created', { entityName: 'customerProfile', id: '394' })
   const { notification, completed } = await receiveLatest(fake, provider)
@@ -209,27 +224,30 @@ t.test('nothing is asked about what is no transaction', async (t) => {
   t.equal(fake.calls.length, 0)
 })
 
-t.test('when the gateway does not answer, the notification has to wait', async (t) => {
-  const { fake, provider } = await paidGateway(t)
-  const hasty = connectTo(t, fake, { timeoutMs: 600 })
-  for (const fault of [
-    { kind: 'hang', commits: false },
-    { kind: 'drop', commits: false },
-    { kind: 'garbage', commits: false },
-    { kind: 'status', status: 500, commits: false },
-  ] as const) {
-    fake.readFaults.always(fault)
-    await t.rejects(
-      receiveLatest(fake, hasty),
-      { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>,
-      fault.kind,
+t.test(
+  'Authorize.Net: completing a notification fails with an unknown outcome when the gateway does not respond',
+  async (t) => {
+    const { fake, provider } = await paidGateway(t)
+    const hasty = connectTo(t, fake, { timeoutMs: 600 })
+    for (const fault of [
+      { kind: 'hang', commits: false },
+      { kind: 'drop', commits: false },
+      { kind: 'garbage', commits: false },
+      { kind: 'status', status: 500, commits: false },
+    ] as const) {
+      fake.readFaults.always(fault)
+      await t.rejects(
+        receiveLatest(fake, hasty),
+        { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>,
+        fault.kind,
+      )
+    }
+    fake.readFaults.always(undefined)
+    fake.readFaults.next({ kind: 'drop', commits: false })
+    t.match(
+      (await receiveLatest(fake, provider)).completed.report,
+      { status: 'succeeded' },
+      'one lost response is retried',
     )
-  }
-  fake.readFaults.always(undefined)
-  fake.readFaults.next({ kind: 'drop', commits: false })
-  t.match(
-    (await receiveLatest(fake, provider)).completed.report,
-    { status: 'succeeded' },
-    'one lost answer is no matter',
-  )
-})
+  },
+)

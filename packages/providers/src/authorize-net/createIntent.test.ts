@@ -1,4 +1,4 @@
-// Tokens for the hosted form, and what happens to a call that the gateway refuses, loses or never gets.
+// Creating tokens for the hosted form, with rejected, lost and unsent calls.
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
@@ -14,7 +14,7 @@ const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }
 
 t.test(
-  'asks for a token over the exact amount, under an invoice number of 20 digits [10.2-invoice-number]',
+  'Authorize.Net: an intent is created with the exact amount and a 20-digit invoice number [10.2-invoice-number]',
   async (t) => {
     const { fake, provider } = await authorizeNetHarness(t)
     const intent = await provider.createIntent(sampleIntent)
@@ -45,24 +45,27 @@ t.test(
   },
 )
 
-t.test('the form offers what the customer has saved, and opens without a customer that is lost', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const user = { idempotency_key: 'k', user_id: 'user-1', email: null, name: null }
-  const provider_customer_id = (await provider.methods?.createCustomer(user)) ?? null
-  if (provider_customer_id === null) throw new Error('no customer')
-  const saved = { provider_customer_id, provider_method_id: '1' }
-  const first = await openHostedPage(provider, saved)
-  const requested = () => fake.calls.map(({ request }) => Object(request.transactionRequest)).at(-1)
-  t.same(requested().profile, { customerProfileId: provider_customer_id })
-  fake.profiles.deleteCustomer(provider_customer_id)
-  t.not((await openHostedPage(provider, saved)).token, first.token)
-  t.notOk('profile' in requested())
-  fake.failNext('E00007')
-  await t.rejects(openHostedPage(provider, saved), { kind: 'unavailable', code: 'E00007' })
-  t.equal(requested().profile.customerProfileId, provider_customer_id, 'asked for once')
-})
+t.test(
+  'Authorize.Net: an intent names the saved customer, and is created without one that the gateway lost',
+  async (t) => {
+    const { fake, provider } = await authorizeNetHarness(t)
+    const user = { idempotency_key: 'k', user_id: 'user-1', email: null, name: null }
+    const provider_customer_id = (await provider.methods?.createCustomer(user)) ?? null
+    if (provider_customer_id === null) throw new Error('no customer')
+    const saved = { provider_customer_id, provider_method_id: '1' }
+    const first = await openHostedPage(provider, saved)
+    const requested = () => fake.calls.map(({ request }) => Object(request.transactionRequest)).at(-1)
+    t.same(requested().profile, { customerProfileId: provider_customer_id })
+    fake.profiles.deleteCustomer(provider_customer_id)
+    t.not((await openHostedPage(provider, saved)).token, first.token)
+    t.notOk('profile' in requested())
+    fake.failNext('E00007')
+    await t.rejects(openHostedPage(provider, saved), { kind: 'unavailable', code: 'E00007' })
+    t.equal(requested().profile.customerProfileId, provider_customer_id, 'sent once')
+  },
+)
 
-t.test('a description is cut to what the gateway takes', async (t) => {
+t.test('Authorize.Net: a long description is cut to the gateway’s limit', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   await openHostedPage(provider, { description: `a\u0007b\n${'é'.repeat(300)}` })
   await openHostedPage(provider, { description: `${'a'.repeat(254)}😀` })
@@ -73,7 +76,7 @@ t.test('a description is cut to what the gateway takes', async (t) => {
   t.notMatch(orders[2], { order: { description: String } })
 })
 
-t.test('a repeated call gives another token for the same invoice', async (t) => {
+t.test('Authorize.Net: a repeated create call returns another token for the same invoice', async (t) => {
   const { provider } = await authorizeNetHarness(t)
   const first = await provider.createIntent(sampleIntent)
   const second = await provider.createIntent(sampleIntent)
@@ -81,7 +84,7 @@ t.test('a repeated call gives another token for the same invoice', async (t) => 
   t.not(second.client_secret, first.client_secret)
 })
 
-t.test('two tokens of a payment charge a card only once', async (t) => {
+t.test('Authorize.Net: two tokens of one payment charge a card only once', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const [first, second] = [await openHostedPage(provider), await openHostedPage(provider)]
   t.match(fake.pay(first), { responseCode: 1 })
@@ -90,14 +93,14 @@ t.test('two tokens of a payment charge a card only once', async (t) => {
   t.equal(fake.ledger.charges.length, 1)
 })
 
-t.test('answers are read with and without a byte order mark', async (t) => {
+t.test('Authorize.Net: responses are read with and without a byte order mark', async (t) => {
   for (const byteOrderMark of [true, false]) {
     const { provider } = await authorizeNetHarness(t, { byteOrderMark })
     t.ok(await openHostedPage(provider))
   }
 })
 
-t.test('a lost call is made again', async (t) => {
+t.test('Authorize.Net: creating an intent is retried after a lost response', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const commits of [false, true]) {
     fake.faults.next({ kind: 'drop', commits })
@@ -112,7 +115,7 @@ t.test('a lost call is made again', async (t) => {
   t.equal(fake.ledger.charges.length, 0)
 })
 
-t.test('when no answer comes nobody knows, and that within the time limit', async (t) => {
+t.test('Authorize.Net: without a response the outcome is unknown within the time limit', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 700 })
   for (const fault of [
     { kind: 'drop', commits: true },
@@ -122,16 +125,16 @@ t.test('when no answer comes nobody knows, and that within the time limit', asyn
     { kind: 'slow', ms: 2000 },
   ] as const) {
     fake.faults.always(fault)
-    const asked = fake.calls.length
+    const callsBefore = fake.calls.length
     const startedAt = performance.now()
     await t.rejects(openHostedPage(provider), unknown, fault.kind)
-    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} is over in time`)
-    // What takes all the time there is leaves none for a further try.
-    if (fault.kind === 'hang' || fault.kind === 'slow') t.equal(fake.calls.length, asked + 1, fault.kind)
+    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} ends in time`)
+    // A fault that uses up the time leaves none for another attempt.
+    if (fault.kind === 'hang' || fault.kind === 'slow') t.equal(fake.calls.length, callsBefore + 1, fault.kind)
   }
 })
 
-t.test('an answer of another shape is no answer', async (t) => {
+t.test('Authorize.Net: a response of an unexpected shape makes the outcome unknown', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 440 })
   for (const status of [201, 408, 502]) {
     fake.faults.always({ kind: 'status', status, commits: false })
@@ -141,7 +144,7 @@ t.test('an answer of another shape is no answer', async (t) => {
   await t.rejects(openHostedPage(provider), { ...unknown, code: 'unreadable_answer' }, 'a page of HTML')
 })
 
-t.test('what stands in front of the gateway refuses before anything is done', async (t) => {
+t.test('Authorize.Net: an HTTP error before the gateway means that nothing was done', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const status of [301, 403, 404]) {
     fake.faults.next({ kind: 'status', status, commits: false })
@@ -154,18 +157,18 @@ t.test('what stands in front of the gateway refuses before anything is done', as
   } satisfies Partial<ProviderError>)
 })
 
-t.test('a refused connection did nothing', async (t) => {
+t.test('Authorize.Net: a refused connection makes the provider unavailable', async (t) => {
   const provider = connectTo(t, { origin: `http://127.0.0.1:${await freePort()}`, signatureKey: 'key' })
   await t.rejects(openHostedPage(provider), unavailable)
 })
 
-t.test('refused credentials did nothing', async (t) => {
+t.test('Authorize.Net: rejected credentials make the provider unavailable', async (t) => {
   const { fake } = await authorizeNetHarness(t)
   const stranger = connectTo(t, fake, { transactionKey: 'other' })
   await t.rejects(openHostedPage(stranger), { ...unavailable, code: 'E00007' })
 })
 
-t.test('every code of the gateway has its meaning, and its words are not passed on', async (t) => {
+t.test('Authorize.Net: each error code maps to its kind, and the gateway’s text is not passed on', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 440 })
   const codes = {
     unavailable: ['E00005', 'E00006', 'E00007', 'E00008', 'E00009', 'E00010', 'E00011', 'E00059', 'E00104', 'E00124'],
@@ -174,16 +177,16 @@ t.test('every code of the gateway has its meaning, and its words are not passed 
   }
   for (const [kind, list] of Object.entries(codes))
     for (const code of list) {
-      fake.failNext(code, { text: 'Words of the provider' })
+      fake.failNext(code, { text: 'Text of the provider' })
       const error = await openHostedPage(provider).catch((thrown: unknown) => thrown)
       t.match(error, { name: 'ProviderError', kind, code })
       t.notMatch(error, { message: /Words/ })
     }
   fake.failNext('E00001')
-  await t.rejects(openHostedPage(provider), { ...unknown, code: 'E00001' }, 'with no time to ask again')
+  await t.rejects(openHostedPage(provider), { ...unknown, code: 'E00001' }, 'no time for a retry')
 })
 
-t.test('a currency that the account does not take is told as that', async (t) => {
+t.test('Authorize.Net: a currency that the account does not accept is a currency error', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const code of ['E00013', 'E00027']) {
     fake.failNext(code, {
@@ -193,7 +196,7 @@ t.test('a currency that the account does not take is told as that', async (t) =>
   }
 })
 
-t.test('has no ids for trying things out', async (t) => {
+t.test('Authorize.Net has no test methods', async (t) => {
   const { provider } = await authorizeNetHarness(t)
   t.notOk(provider.isTestMethod('pm_card_visa'))
 })

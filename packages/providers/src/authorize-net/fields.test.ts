@@ -1,17 +1,17 @@
-// Decimals without floats.
+// Authorize.Net's amounts, converted without floating point.
 import t from 'tap'
 import { parseExactJson } from '../responses.ts'
 import { amountOf, centsOf, checkAmount, decimalOf } from './fields.ts'
 
-t.test('cents become a decimal with two places', async (t) => {
+t.test('Authorize.Net: cents are written as a decimal with two places', async (t) => {
   const decimals = { 1: '0.01', 10: '0.10', 725: '7.25', 100: '1.00', 1999: '19.99', 999999999999: '9999999999.99' }
   for (const [cents, decimal] of Object.entries(decimals)) {
     t.equal(decimalOf(Number(cents)), decimal)
-    t.equal(centsOf(decimal), Number(cents), 'and back')
+    t.equal(centsOf(decimal), Number(cents), 'read back')
   }
 })
 
-t.test('a decimal becomes cents exactly, however many zeros it has', async (t) => {
+t.test('Authorize.Net: decimals are read as exact cents, with any number of zeros', async (t) => {
   const cents = {
     '7.25': 725,
     '0.0': 0,
@@ -31,7 +31,7 @@ t.test('a decimal becomes cents exactly, however many zeros it has', async (t) =
     t.equal(centsOf(none), null, none)
 })
 
-t.test('an amount of a transaction that is no whole number of cents cannot be read', async (t) => {
+t.test('Authorize.Net: a transaction amount with a fraction of a cent is unreadable', async (t) => {
   const transaction = {
     transId: '1',
     transactionType: 'authCaptureTransaction',
@@ -44,7 +44,7 @@ t.test('an amount of a transaction that is no whole number of cents cannot be re
   t.throws(() => amountOf(transaction, 'settleAmount'), { kind: 'unknown', code: 'unreadable_answer' })
 })
 
-t.test('numbers of JSON stay the text that was sent', async (t) => {
+t.test('parseExactJson keeps numbers as their text', async (t) => {
   t.strictSame(parseExactJson('{"a":7.25,"b":[0.0,19.990,60022194830],"c":"7.25","d":true,"e":null}'), {
     a: '7.25',
     b: ['0.0', '19.990', '60022194830'],
@@ -55,7 +55,7 @@ t.test('numbers of JSON stay the text that was sent', async (t) => {
   t.equal(parseExactJson('{"half":'), undefined)
 })
 
-t.test('takes the currencies that the gateway processes, all of two decimals', async (t) => {
+t.test('Authorize.Net: checkAmount accepts only the gateway’s currencies', async (t) => {
   for (const currency of ['USD', 'CAD', 'GBP', 'EUR', 'AUD', 'NZD']) checkAmount(100, currency)
   for (const currency of ['JPY', 'KWD', 'BRL', 'usd'])
     t.throws(() => checkAmount(100, currency), { code: 'currency_not_supported' }, currency)

@@ -44,7 +44,7 @@ export function invoiceNumberOf(payment_id: string): string {
 }
 
 /** Whether a number has the form of ours. Other systems on the same merchant account may use other forms. */
-export function isInvoiceNumber(text: string): boolean {
+function isInvoiceNumber(text: string): boolean {
   return /^[0-9a-f]{20}$/.test(text)
 }
 

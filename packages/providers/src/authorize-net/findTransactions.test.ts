@@ -1,4 +1,4 @@
-// The search for the transactions of a payment in the lists of the gateway.
+// Searching the gateway's lists for the transactions of a payment.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import {
@@ -11,10 +11,10 @@ import {
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
-/** What the fake does happens now; only the payment is older. */
+/** The fake acts now; only the payment is older. */
 const ago = (ms: number) => Date.now() - ms
 
-t.test('finds what was settled in any batch within days of the payment', async (t) => {
+t.test('Authorize.Net: a transaction is found in any batch settled within days of the payment', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-10 * dayMs)
   const createdAt = fake.now()
@@ -32,7 +32,7 @@ t.test('finds what was settled in any batch within days of the payment', async (
   t.same(daysRead(fake, createdAt), [0, 4])
 })
 
-/** The batches whose transactions were read, by the day of their settlement since the payment was opened. */
+/** The batches that were read, as the day of settlement since the payment was created. */
 function daysRead(fake: FakeAuthorizeNet, createdAt: number): readonly number[] {
   const read = fake.calls.filter(({ method }) => method === 'getTransactionList').map(({ request }) => request.batchId)
   return fake.batches
@@ -40,7 +40,7 @@ function daysRead(fake: FakeAuthorizeNet, createdAt: number): readonly number[] 
     .map(({ settledAt }) => Math.round((settledAt - createdAt) / dayMs))
 }
 
-t.test('looks for what settled late only when a transaction is on record, until it finds it', async (t) => {
+t.test('Authorize.Net: late batches are searched only for a recorded transaction, until it is found', async (t) => {
   for (const [known, status, days] of [
     ['declined', 'succeeded', [0, 28]],
     ['succeeded', 'succeeded', [0, 28]],
@@ -64,7 +64,7 @@ t.test('looks for what settled late only when a transaction is on record, until 
   }
 })
 
-t.test('looks no further once it has found what is paid', async (t) => {
+t.test('Authorize.Net: the search ends at the first paid transaction', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-20 * dayMs)
   const createdAt = fake.now()
@@ -77,22 +77,25 @@ t.test('looks no further once it has found what is paid', async (t) => {
   t.same(daysRead(fake, createdAt), [0])
 })
 
-t.test('a payment that nobody paid costs the batches of a few days, however long ago it was opened', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  fake.advance(-60 * dayMs)
-  const createdAt = fake.now()
-  fake.advance(hourMs)
-  for (let day = 0; day < 60; day++) {
-    fake.settle()
-    fake.advance(dayMs)
-  }
-  const { evidence } = await retrieve(provider, sampleRef(createdAt))
-  t.equal(evidence.status, 'pending')
-  t.same(daysRead(fake, createdAt), [0, 1, 2, 3])
-  t.ok(fake.calls.length <= 7, 'what is not settled, the batches of at most two months, and four batches')
-})
+t.test(
+  'Authorize.Net: checking an unpaid payment reads only the batches of a few days, whatever its age',
+  async (t) => {
+    const { fake, provider } = await authorizeNetHarness(t)
+    fake.advance(-60 * dayMs)
+    const createdAt = fake.now()
+    fake.advance(hourMs)
+    for (let day = 0; day < 60; day++) {
+      fake.settle()
+      fake.advance(dayMs)
+    }
+    const { evidence } = await retrieve(provider, sampleRef(createdAt))
+    t.equal(evidence.status, 'pending')
+    t.same(daysRead(fake, createdAt), [0, 1, 2, 3])
+    t.ok(fake.calls.length <= 7, 'the unsettled list, the batch lists of at most two months, and four batches')
+  },
+)
 
-t.test('searches also for a payment that was opened in the future, by our clock', async (t) => {
+t.test('Authorize.Net: the search works for a payment created in the future by our clock', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.settle()
   const createdAt = ago(-3 * hourMs)
@@ -100,7 +103,7 @@ t.test('searches also for a payment that was opened in the future, by our clock'
   t.equal(evidence.status, 'pending')
 })
 
-t.test('a refund with our invoice number does not end the search for the payment', async (t) => {
+t.test('Authorize.Net: a refund with our invoice number does not end the search for the payment', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-40 * dayMs)
   const createdAt = fake.now()
@@ -118,7 +121,7 @@ t.test('a refund with our invoice number does not end the search for the payment
   })
 })
 
-t.test('reads lists page by page, and no further than they are of use', async (t) => {
+t.test('Authorize.Net: lists are read page by page, and no further than needed', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-dayMs)
   for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `older-${n}`, amount_cents: 100 })
@@ -134,7 +137,7 @@ t.test('reads lists page by page, and no further than they are of use', async (t
   )
 })
 
-t.test('a search that cannot be finished says nothing', async (t) => {
+t.test('Authorize.Net: a search with too many pages fails with an unknown outcome', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const since = fake.now()
   await openHostedPage(provider)
@@ -142,7 +145,7 @@ t.test('a search that cannot be finished says nothing', async (t) => {
   await t.rejects(retrieve(provider, sampleRef(since - 1000)), { kind: 'unknown', code: 'search_too_large' })
 })
 
-t.test('a search that has failed asks for nothing more', async (t) => {
+t.test('Authorize.Net: a failed search sends no more calls', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (let n = 0; n < 40; n++) fake.settle()
   const notFaulty = [undefined, undefined]

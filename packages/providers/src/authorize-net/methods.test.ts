@@ -1,4 +1,4 @@
-// Customers and their saved methods.
+// Authorize.Net's customers and saved methods.
 import t, { type Test } from 'tap'
 import { customerMissing, type ProviderError } from '../provider.ts'
 import { authorizeNetHarness } from './testing/authorizeNetHarness.ts'
@@ -21,7 +21,7 @@ async function start(t: Test, options: { timeoutMs?: number } = {}) {
   return { fake, provider, methods, attach, customer }
 }
 
-t.test('a customer is made with an id of at most 20 characters, an e-mail and a name', async (t) => {
+t.test('Authorize.Net: a customer is created with an id of at most 20 characters, e-mail and name', async (t) => {
   const { fake, methods } = await start(t)
   await methods.createCustomer({ ...owner, user_id: `user-${'1'.repeat(200)}` })
   await methods.createCustomer({ ...owner, email: null, name: null })
@@ -30,7 +30,7 @@ t.test('a customer is made with an id of at most 20 characters, an e-mail and a 
   t.same(Object.keys(Object(profiles[1])), ['merchantCustomerId'])
 })
 
-t.test('the same customer is made only once, also when the answer is lost', async (t) => {
+t.test('Authorize.Net: a customer is created once, even when the response is lost', async (t) => {
   const { fake, methods, customer } = await start(t)
   const first = await customer()
   t.equal(await customer(), first)
@@ -41,13 +41,13 @@ t.test('the same customer is made only once, also when the answer is lost', asyn
   t.equal(fake.profiles.customers.size, 2)
 })
 
-t.test('a duplicate that the gateway does not name is refused', async (t) => {
+t.test('Authorize.Net: a duplicate customer whose id the error omits is rejected', async (t) => {
   const { fake, methods } = await start(t)
   fake.failNext('E00039', { text: 'A duplicate record already exists.' })
   await t.rejects(methods.createCustomer(owner), { kind: 'rejected', code: 'E00039' })
 })
 
-t.test('a method is kept and read back', async (t) => {
+t.test('Authorize.Net: an attached method is saved and read back', async (t) => {
   const { fake, attach, customer } = await start(t)
   const provider_customer_id = await customer()
   const attached = await attach(provider_customer_id)
@@ -67,13 +67,13 @@ t.test('a method is kept and read back', async (t) => {
   })
 })
 
-t.test('the same card once more is the method that there is', async (t) => {
+t.test('Authorize.Net: attaching the same card again returns the existing method', async (t) => {
   const { attach, customer } = await start(t)
   const provider_customer_id = await customer()
   t.same(await attach(provider_customer_id), await attach(provider_customer_id))
 })
 
-t.test('a lost call is not made again with a token that may be used up; a new token finds the method', async (t) => {
+t.test('Authorize.Net: a token whose call was lost is not sent again, and a new token finds the method', async (t) => {
   const { fake, attach, customer } = await start(t, { timeoutMs: 1000 })
   const provider_customer_id = await customer()
   for (const fault of [
@@ -90,7 +90,7 @@ t.test('a lost call is not made again with a token that may be used up; a new to
   t.same([...(fake.profiles.customers.get(provider_customer_id)?.methods.keys() ?? [])], [attached.provider_method_id])
 })
 
-t.test('a method that was kept but not read back is an error, and is found the next time', async (t) => {
+t.test('Authorize.Net: attaching fails when the method cannot be read back, and finds it the next time', async (t) => {
   const { fake, attach, customer } = await start(t, { timeoutMs: 700 })
   const provider_customer_id = await customer()
   fake.readFaults.always({ kind: 'status', status: 500, commits: false })
@@ -99,20 +99,20 @@ t.test('a method that was kept but not read back is an error, and is found the n
   t.match(await attach(provider_customer_id), { last_four: '0015' })
 })
 
-t.test('a token that is used up, malformed, or without a customer is refused', async (t) => {
+t.test('Authorize.Net: attaching rejects a used or malformed token, and a missing customer', async (t) => {
   const { fake, attach, customer } = await start(t)
   const provider_customer_id = await customer()
   const token = fake.profiles.tokenise(card)
   await attach(provider_customer_id, token)
-  const refused = (code: string) => ({ name: 'ProviderError', kind: 'rejected', code })
-  await t.rejects(attach(provider_customer_id, token), refused('E00114'))
+  const rejection = (code: string) => ({ name: 'ProviderError', kind: 'rejected', code })
+  await t.rejects(attach(provider_customer_id, token), rejection('E00114'))
   for (const malformed of ['', 'tok_visa', ':', 'COMMON.ACCEPT.INAPP.PAYMENT:', 'COMMON.X:with space', ':value'])
-    await t.rejects(attach(provider_customer_id, malformed), refused('malformed_token'), malformed)
-  await t.rejects(attach(null), refused('no_customer'))
-  await t.rejects(attach('1'), refused(customerMissing), 'a customer that is not there')
+    await t.rejects(attach(provider_customer_id, malformed), rejection('malformed_token'), malformed)
+  await t.rejects(attach(null), rejection('no_customer'))
+  await t.rejects(attach('1'), rejection(customerMissing), 'an unknown customer')
 })
 
-t.test('of a token alone only the wallet can be told, and it is not kept', async (t) => {
+t.test('Authorize.Net: reading a token returns only its wallet and a hash as id', async (t) => {
   const { fake, methods } = await start(t)
   const unknown = {
     payment_type: null,
@@ -135,7 +135,7 @@ t.test('of a token alone only the wallet can be told, and it is not kept', async
   t.equal(fake.calls.length, 0)
 })
 
-t.test('a method is forgotten once, and then counts as forgotten', async (t) => {
+t.test('Authorize.Net: detaching a method deletes it, and succeeds again when it is gone', async (t) => {
   const { fake, methods, attach, customer } = await start(t)
   const method = await attach(await customer())
   fake.faults.next({ kind: 'drop', commits: true })
@@ -147,7 +147,7 @@ t.test('a method is forgotten once, and then counts as forgotten', async (t) => 
   await t.rejects(methods.detachMethod(method), { kind: 'unavailable', code: 'E00007' })
 })
 
-t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {
+t.test('Authorize.Net: a saved method is read in its current state, and is null after its deletion', async (t) => {
   const { fake, methods, attach, customer } = await start(t)
   const { provider_customer_id, provider_method_id } = await attach(await customer())
   const retrieve = async (id = provider_method_id, owner = provider_customer_id) =>
@@ -165,7 +165,7 @@ t.test('tells what a saved method is now, and nothing when its customer has it n
   const other = await methods.createCustomer({ ...owner, user_id: 'user-2' })
   t.equal(await retrieve(provider_method_id, other ?? ''), null, "another customer's")
   fake.failNext('E00007')
-  await t.rejects(retrieve(), { kind: 'unavailable', code: 'E00007' }, 'another refusal says nothing')
+  await t.rejects(retrieve(), { kind: 'unavailable', code: 'E00007' }, 'another error is not null')
   fake.profiles.deleteMethod(provider_customer_id, provider_method_id)
   t.equal(await retrieve(), null, 'deleted')
   const again = await attach(provider_customer_id)
@@ -173,25 +173,28 @@ t.test('tells what a saved method is now, and nothing when its customer has it n
   t.equal(await retrieve(again.provider_method_id), null, 'deleted with the customer')
 })
 
-t.test('a customer that the gateway has lost is told, and the token is good for another one', async (t) => {
-  const { fake, attach, customer } = await start(t)
-  const lost = await customer()
-  fake.profiles.deleteCustomer(lost)
-  const token = fake.profiles.tokenise(card)
-  await t.rejects(attach(lost, token), { name: 'ProviderError', kind: 'rejected', code: customerMissing })
-  const another = await customer()
-  t.not(another, lost)
-  t.match(await attach(another, token), { provider_customer_id: another, last_four: '0015' })
-})
+t.test(
+  'Authorize.Net: attaching to a lost customer reports customer_missing, and the token stays usable',
+  async (t) => {
+    const { fake, attach, customer } = await start(t)
+    const lost = await customer()
+    fake.profiles.deleteCustomer(lost)
+    const token = fake.profiles.tokenise(card)
+    await t.rejects(attach(lost, token), { name: 'ProviderError', kind: 'rejected', code: customerMissing })
+    const another = await customer()
+    t.not(another, lost)
+    t.match(await attach(another, token), { provider_customer_id: another, last_four: '0015' })
+  },
+)
 
-t.test('what happens to a method at the gateway is told', async (t) => {
+t.test('Authorize.Net: notifications about methods have generic type, method and customer', async (t) => {
   const { fake, provider, methods, attach, customer } = await start(t)
   const { provider_customer_id, provider_method_id } = await attach(await customer())
   fake.profiles.changeMethod(provider_customer_id, provider_method_id, { expirationDate: '2034-11' })
   await methods.detachMethod({ provider_customer_id, provider_method_id })
-  const told = fake.events.map(({ body }) => provider.readNotification(Buffer.from(body)))
+  const received = fake.events.map(({ body }) => provider.readNotification(Buffer.from(body)))
   t.same(
-    told.map(({ generic_type, object_id, customer_id }) => [generic_type, object_id, customer_id]),
+    received.map(({ generic_type, object_id, customer_id }) => [generic_type, object_id, customer_id]),
     [
       ['customer.created', provider_customer_id, provider_customer_id],
       ['payment_method.attached', provider_method_id, provider_customer_id],

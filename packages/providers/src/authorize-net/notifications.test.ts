@@ -1,8 +1,8 @@
-// What notifications say by themselves: every row of the tables of names.
+// Reading Authorize.Net's notifications, with every type of the tables.
 import t from 'tap'
 import { readNotification } from './notifications.ts'
 
-// What is in UTC has to be read as UTC wherever the service runs.
+// Times without a zone are UTC, also where the process runs in another time zone.
 process.env.TZ = 'America/Denver'
 
 const envelope = {
@@ -24,7 +24,7 @@ const transaction = (responseCode: number) => ({
   id: '60022194830',
 })
 
-t.test('a notification about a transaction says which one, and how much', async (t) => {
+t.test('Authorize.Net: a transaction notification has the transaction id and the amount', async (t) => {
   const paid =
     '{"notificationId":"70295d62-d8fd-45a8-9f54-4b8f0f7c2a10","eventType":"net.authorize.payment.authcapture.created","eventDate":"2017-04-15T21:13:43.2977159Z","webhookId":"dd9e42e4","payload":{"responseCode":1,"authCode":"ODAY02","avsResponse":"Y","authAmount":19.990,"entityName":"transaction","id":"60022194830"}}'
   t.strictSame(readNotification(Buffer.from(paid)), {
@@ -44,7 +44,7 @@ t.test('a notification about a transaction says which one, and how much', async 
   })
 })
 
-t.test('what happened to a transaction depends on the name and the response code', async (t) => {
+t.test('Authorize.Net: the generic type of a transaction follows from event type and response code', async (t) => {
   const types = [
     ['payment.authcapture.created', 1, 'payment_intent.succeeded'],
     ['payment.capture.created', 1, 'payment_intent.succeeded'],
@@ -73,7 +73,7 @@ t.test('what happened to a transaction depends on the name and the response code
   for (const code of [1, 2, 3]) t.equal(read('payment.refund.created', transaction(code)).generic_type, null)
 })
 
-t.test('a transaction of a subscription is its invoice', async (t) => {
+t.test('Authorize.Net: a transaction of a subscription is an invoice notification', async (t) => {
   const first = read('payment.authcapture.created', { ...transaction(1), subscription: { id: 4415473, payNum: 1 } })
   t.match(first, {
     generic_type: 'invoice.payment_succeeded',
@@ -83,7 +83,7 @@ t.test('a transaction of a subscription is its invoice', async (t) => {
   t.match(second.subscription, { subscription_id: '4415473', is_first_invoice: false })
 })
 
-t.test('notifications about subscriptions', async (t) => {
+t.test('Authorize.Net: subscription notifications have generic type, status and subscription facts', async (t) => {
   const subscription = {
     name: 'Subscription Test 005',
     amount: 11.55,
@@ -121,11 +121,11 @@ t.test('notifications about subscriptions', async (t) => {
       },
       name,
     )
-  const { status: _status, ...unsaid } = subscription
-  t.equal(read('customer.subscription.suspended', unsaid).status, 'suspended', 'the name says it')
+  const { status: _status, ...withoutStatus } = subscription
+  t.equal(read('customer.subscription.suspended', withoutStatus).status, 'suspended', 'from the event type')
 })
 
-t.test('notifications about customers and their methods', async (t) => {
+t.test('Authorize.Net: customer and method notifications have generic type and customer', async (t) => {
   const customer = { merchantCustomerId: 'c1', entityName: 'customerProfile', id: '394' }
   for (const name of ['created', 'updated', 'deleted'])
     t.match(read(`customer.${name}`, customer), {
@@ -147,7 +147,7 @@ t.test('notifications about customers and their methods', async (t) => {
 
 const asBody = (event: object) => Buffer.from(JSON.stringify(event))
 
-t.test('a notification that bears a generic name is what it is called [6.1-gateway-generic]', async (t) => {
+t.test('Authorize.Net: a notification with a generic type keeps that type [6.1-gateway-generic]', async (t) => {
   const named = (eventType: string, payload: unknown) => readNotification(asBody({ ...envelope, eventType, payload }))
   const facts = { current_period_end: null, status_changed: false, is_first_invoice: false }
   const rows = [
@@ -158,14 +158,14 @@ t.test('a notification that bears a generic name is what it is called [6.1-gatew
     ['customer.updated', null],
   ] as const
   for (const [type, subscription] of rows) {
-    const said = { provider_type: type, generic_type: type, object_id: '17', report: null, subscription }
-    t.match(named(type, { id: 17 }), said, type)
+    const expected = { provider_type: type, generic_type: type, object_id: '17', report: null, subscription }
+    t.match(named(type, { id: 17 }), expected, type)
     t.throws(() => named(type, { id: {} }), { code: 'invalid_request' }, type)
   }
 })
 
 t.test(
-  'an event of the provider-neutral shape is read as such, unless the gateway’s own members are there',
+  'Authorize.Net: an event of the generic shape is read as generic unless it has the gateway’s own members',
   async (t) => {
     const object = { id: '7e6f8a9b0c1d2e3f4a5b', amount: 1999, currency: 'usd', status: 'failed', customer: 'c1' }
     const neutral = { id: 'evt_1', type: 'payment_intent.failed', created: 1_788_256_800, data: { object } }
@@ -192,14 +192,14 @@ t.test(
   },
 )
 
-t.test('a notification that we do not know is kept, whatever it holds', async (t) => {
+t.test('Authorize.Net: a notification of an unknown type is accepted with any payload', async (t) => {
   for (const payload of [undefined, null, [], { id: { deep: true } }, 'text'])
     t.match(read('merchant.onboarded', payload), { generic_type: null, object_id: null, report: null })
   for (const name of ['payment.toString', 'payment.__proto__', 'payment.constructor'])
     t.equal(read(name, {}).generic_type, null, name)
 })
 
-t.test('the date has seven digits, an offset, or neither', async (t) => {
+t.test('Authorize.Net: eventDate is read with seven digits, with an offset, and without either', async (t) => {
   const dates = {
     '2017-08-18T20:40:52.7722007Z': '2017-08-18T20:40:52.772Z',
     '2017-02-09T19:18:42.167': '2017-02-09T19:18:42.167Z',
@@ -210,14 +210,14 @@ t.test('the date has seven digits, an offset, or neither', async (t) => {
     t.equal(read('customer.created', { id: '1' }, { eventDate }).occurred_at, occurred_at)
 })
 
-t.test('a body that is no notification is malformed', async (t) => {
+t.test('Authorize.Net: a body that is not a notification is an invalid request', async (t) => {
   const malformed = { name: 'DomainError', code: 'invalid_request' }
   for (const body of ['', 'not json', '[]', '{}', 'null', '{"notificationId":"a"}'])
     t.throws(() => readNotification(Buffer.from(body)), malformed, body)
   const latin1 = { ...envelope, eventType: 'net.authorize.customer.created', payload: { id: '1', name: 'José' } }
-  t.throws(() => readNotification(Buffer.from(JSON.stringify(latin1), 'latin1')), malformed, 'no UTF-8')
+  t.throws(() => readNotification(Buffer.from(JSON.stringify(latin1), 'latin1')), malformed, 'not UTF-8')
   t.throws(() => read('customer.created', { id: 'a\u0000b' }), malformed, 'a control character')
-  t.throws(() => read('payment.void.created', { id: { deep: true } }), malformed, 'an id that is none')
+  t.throws(() => read('payment.void.created', { id: { deep: true } }), malformed, 'an id of a wrong type')
   t.throws(() => read('payment.void.created', undefined), malformed, 'no payload')
   t.throws(() => read('customer.created', { id: '1' }, { eventDate: 'yesterday' }), malformed)
   t.throws(() => read('customer.created', { id: '1' }, { eventDate: '2017-13-18T20:40:52Z' }), malformed)

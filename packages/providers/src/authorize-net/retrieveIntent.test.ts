@@ -1,4 +1,4 @@
-// What became of a payment, found by its transaction or by its invoice number.
+// Reading a payment's state by its transaction or its invoice number.
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
 import {
@@ -11,10 +11,10 @@ import {
 } from './testing/authorizeNetHarness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-/** What the fake does happens now; only the payment is older. */
+/** The fake acts now; only the payment is older. */
 const ago = (ms: number) => Date.now() - ms
 
-t.test('a payment without a transaction is pending, and never missing', async (t) => {
+t.test('Authorize.Net: a payment without a transaction is pending, not missing', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   await openHostedPage(provider)
   fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
@@ -30,7 +30,7 @@ t.test('a payment without a transaction is pending, and never missing', async (t
   })
 })
 
-t.test('the time of a snapshot is by the clock of the gateway', async (t) => {
+t.test('Authorize.Net: a snapshot has the time of the gateway’s clock', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-dayMs)
   const since = fake.now()
@@ -45,7 +45,7 @@ t.test('the time of a snapshot is by the clock of the gateway', async (t) => {
   t.ok(Math.abs(Date.parse(unpaid.evidence.provider_time) - fake.now()) < 5000)
 })
 
-t.test('every outcome is found by the invoice number, and by the transaction when that is known', async (t) => {
+t.test('Authorize.Net: each outcome is found by invoice number and by transaction id', async (t) => {
   const outcomes = [
     ['approved', 'succeeded'],
     ['held', 'processing'],
@@ -62,14 +62,14 @@ t.test('every outcome is found by the invoice number, and by the transaction whe
   }
 })
 
-t.test('a refused attempt says why', async (t) => {
+t.test('Authorize.Net: a declined attempt has a failure code and message', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.pay(await openHostedPage(provider), { outcome: 'declined' })
   const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
   t.match(evidence, { failure_code: '2', failure_message: 'The payment was declined' })
 })
 
-t.test('a transaction on record does not hide another one that is paid', async (t) => {
+t.test('Authorize.Net: a recorded transaction does not hide another paid one', async (t) => {
   for (const [outcome, further] of [
     ['held', 0],
     ['approved', 1],
@@ -88,7 +88,7 @@ t.test('a transaction on record does not hide another one that is paid', async (
   }
 })
 
-t.test('what is paid or held is known, however the search for others ends', async (t) => {
+t.test('Authorize.Net: a paid or held transaction is returned even when the search for others fails', async (t) => {
   for (const [outcome, status] of [
     ['approved', 'succeeded'],
     ['held', 'processing'],
@@ -110,7 +110,7 @@ t.test('what is paid or held is known, however the search for others ends', asyn
   }
 })
 
-t.test('what a word that nobody knows says about money cannot be read', async (t) => {
+t.test('Authorize.Net: an approved transaction with an unknown status is unreadable', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay(await openHostedPage(provider))
   for (const transaction of fake.transactions) transaction.transactionStatus = 'somethingNew'
@@ -121,7 +121,7 @@ t.test('what a word that nobody knows says about money cannot be read', async (t
     })
 })
 
-t.test('a known attempt that failed may have been followed by a good one', async (t) => {
+t.test('Authorize.Net: a successful attempt is found after a recorded failed one', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const token = await openHostedPage(provider)
   const { transId: declined } = fake.pay(token, { outcome: 'declined' })
@@ -130,36 +130,33 @@ t.test('a known attempt that failed may have been followed by a good one', async
   t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
 })
 
-t.test('a known attempt that failed stays what is known when there is no other', async (t) => {
+t.test('Authorize.Net: a recorded failed attempt is the result when there is no other', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay(await openHostedPage(provider), { outcome: 'declined' })
   const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: transId }))
   t.match(evidence, { status: 'failed', provider_payment_id: transId })
 })
 
-t.test('a transaction that the gateway does not know is searched for', async (t) => {
+t.test('Authorize.Net: the invoice number is searched when the recorded transaction is unknown', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay(await openHostedPage(provider))
   const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' }))
   t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
 })
 
-t.test(
-  'a transaction on record that is nowhere to be found is missing, and does not mean that nobody has paid',
-  async (t) => {
-    const { provider } = await authorizeNetHarness(t)
-    t.equal(await provider.retrieveIntent?.(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
-  },
-)
+t.test('Authorize.Net: a recorded transaction that cannot be found gives null, not pending', async (t) => {
+  const { provider } = await authorizeNetHarness(t)
+  t.equal(await provider.retrieveIntent?.(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
+})
 
-t.test('a transaction that is listed and has no details says nothing', async (t) => {
+t.test('Authorize.Net: a listed transaction without details fails with an unknown outcome', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.pay(await openHostedPage(provider))
   fake.failNext('E00040', { method: 'getTransactionDetails' })
   await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unknown', code: 'transaction_not_found' })
 })
 
-t.test('of several attempts the best one counts', async (t) => {
+t.test('Authorize.Net: the best of several attempts determines the status', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const token = await openHostedPage(provider)
   const status = async () => (await retrieve(provider, sampleRef(ago(1000)))).evidence.status
@@ -174,7 +171,7 @@ t.test('of several attempts the best one counts', async (t) => {
   t.equal(await status(), 'succeeded')
 })
 
-t.test('money that was taken twice is told', async (t) => {
+t.test('Authorize.Net: a second charge of a payment is listed in further_charges', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
   const token = await openHostedPage(provider)
   fake.pay(token, { outcome: 'declined', card: 'card-0' })
@@ -185,7 +182,7 @@ t.test('money that was taken twice is told', async (t) => {
   t.same(further_charges, [second, third])
 })
 
-t.test('a refund is not the payment', async (t) => {
+t.test('Authorize.Net: a refund does not count as the payment', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay(await openHostedPage(provider))
   fake.settle()
@@ -194,10 +191,10 @@ t.test('a refund is not the payment', async (t) => {
     evidence: { status: 'succeeded', provider_payment_id: transId, amount_cents: 2599 },
     further_charges: [],
   })
-  t.equal(fake.calls.filter(({ method }) => method === 'getTransactionDetails').length, 1, 'and is not looked at')
+  t.equal(fake.calls.filter(({ method }) => method === 'getTransactionDetails').length, 1, 'its details are not read')
 })
 
-t.test('nor is a refund that was called back', async (t) => {
+t.test('Authorize.Net: a voided refund does not count as the payment', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
   fake.settle()
@@ -205,7 +202,7 @@ t.test('nor is a refund that was called back', async (t) => {
   t.equal((await retrieve(provider, sampleRef(ago(1000)))).evidence.status, 'pending')
 })
 
-t.test('what was captured is the amount, and not what was authorized', async (t) => {
+t.test('Authorize.Net: the amount is the captured one, not the authorized one', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay(await openHostedPage(provider), { authOnly: true })
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'processing', amount_cents: 2599 })
@@ -213,7 +210,7 @@ t.test('what was captured is the amount, and not what was authorized', async (t)
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'succeeded', amount_cents: 1999 })
 })
 
-t.test('many refused attempts do not hide a good one', async (t) => {
+t.test('Authorize.Net: many declined attempts do not hide a successful one', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const token = await openHostedPage(provider)
   for (let n = 0; n < 30; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
@@ -226,19 +223,19 @@ t.test('many refused attempts do not hide a good one', async (t) => {
   t.ok(fake.calls.filter(({ method }) => method === 'getTransactionDetails').length <= 8)
 })
 
-t.test('lost answers are asked for again, whichever of the questions they belong to', async (t) => {
+t.test('Authorize.Net: each call of a search is retried after a lost response', async (t) => {
   for (const kind of ['drop', 'garbage'] as const)
-    for (let answered = 0; answered < 4; answered++) {
+    for (let successes = 0; successes < 4; successes++) {
       const { fake, provider } = await authorizeNetHarness(t)
       const { transId } = fake.pay(await openHostedPage(provider))
       fake.settle()
-      fake.readFaults.next(...Array.from({ length: answered }, () => undefined), { kind, commits: false })
+      fake.readFaults.next(...Array.from({ length: successes }, () => undefined), { kind, commits: false })
       const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
-      t.match(evidence, { status: 'succeeded', provider_payment_id: transId }, `${kind} after ${answered}`)
+      t.match(evidence, { status: 'succeeded', provider_payment_id: transId }, `${kind} after ${successes}`)
     }
 })
 
-t.test('all questions together keep to one time limit', async (t) => {
+t.test('Authorize.Net: all calls of a search share one time limit', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 800 })
   fake.pay(await openHostedPage(provider))
   for (let n = 0; n < 40; n++) fake.settle()
@@ -249,13 +246,13 @@ t.test('all questions together keep to one time limit', async (t) => {
   ] as const) {
     fake.readFaults.always(fault)
     const startedAt = performance.now()
-    const asked = retrieve(provider, sampleRef(ago(1000)))
-    await t.rejects(asked, { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>, fault.kind)
-    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} is over in time`)
+    const retrieval = retrieve(provider, sampleRef(ago(1000)))
+    await t.rejects(retrieval, { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>, fault.kind)
+    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} ends in time`)
   }
 })
 
-t.test('refused credentials say nothing about the payment', async (t) => {
+t.test('Authorize.Net: rejected credentials make a read of a payment unavailable', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.failNext('E00007')
   await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'E00007' })
@@ -266,7 +263,7 @@ t.test('refused credentials say nothing about the payment', async (t) => {
   })
 })
 
-t.test('the amounts of a payment are exact', async (t) => {
+t.test('Authorize.Net: the amounts of a payment are exact', async (t) => {
   for (const amount_cents of [1, 29, 100, 1990, 435, 999_999_999]) {
     const { fake, provider } = await authorizeNetHarness(t)
     fake.pay(await openHostedPage(provider, { ...sampleIntent, amount_cents }))

@@ -1,9 +1,9 @@
-// The signature over the bytes, with the key as text.
+// Authorize.Net's signature: HMAC over the bytes, with the key as text.
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { createAuthorizeNet } from './authorizeNet.ts'
 
-/** The published vector. */
+/** Authorize.Net's published test vector. */
 const key =
   '52CB4A002C634B84E397DC8A218E1A160BA7CAB7CBE4C05B35E9CBB05E14FE4A2385812E980CCF97D177F17863CE214D1BE6CE8E1E894487AACF3609C1A5FE17'
 const body =
@@ -28,42 +28,53 @@ function verify(signatureKeys: readonly string[], header: string | string[] | un
   return provider.verifyNotification({ body: Buffer.from(text), headers, now: new Date() })
 }
 
-const refused = { name: 'DomainError', code: 'invalid_signature' }
+const invalidSignature = { name: 'DomainError', code: 'invalid_signature' }
 
-t.test('the published vector is valid, in upper and lower case [6.1-gateway-signature]', async (t) => {
-  await t.resolves(verify([key], `sha512=${digest}`))
-  await t.resolves(verify([key], `sha512=${digest.toLowerCase()}`))
-  await t.resolves(verify([key], `SHA512=${digest}`))
-})
+t.test(
+  'Authorize.Net: the published signature vector is valid in upper and lower case [6.1-gateway-signature]',
+  async (t) => {
+    await t.resolves(verify([key], `sha512=${digest}`))
+    await t.resolves(verify([key], `sha512=${digest.toLowerCase()}`))
+    await t.resolves(verify([key], `SHA512=${digest}`))
+  },
+)
 
-t.test('a key that was noted down in lower case is the same key', async (t) => {
+t.test('Authorize.Net: a signature key in lower case is normalised to upper case', async (t) => {
   await t.resolves(verify([key.toLowerCase()], `sha512=${digest}`))
-  await t.rejects(verify([key.toLowerCase()], sign(key.toLowerCase())), refused, 'as text it is in upper case')
+  await t.rejects(
+    verify([key.toLowerCase()], sign(key.toLowerCase())),
+    invalidSignature,
+    'the HMAC key is the upper-case text',
+  )
 })
 
-t.test('a key that is not of the usual form is taken as it is', async (t) => {
+t.test('Authorize.Net: a signature key of an unusual form is used unchanged', async (t) => {
   await t.resolves(verify(['a made-up Key'], sign('a made-up Key')))
-  await t.rejects(verify(['a made-up Key'], sign('A MADE-UP KEY')), refused)
+  await t.rejects(verify(['a made-up Key'], sign('A MADE-UP KEY')), invalidSignature)
 })
 
-t.test('either key is valid during a rotation, and no other', async (t) => {
+t.test('Authorize.Net: during a rotation both signature keys are valid, and no other', async (t) => {
   await t.resolves(verify([otherKey, key], `sha512=${digest}`))
   await t.resolves(verify([otherKey, key], sign(otherKey)))
-  await t.rejects(verify([otherKey], `sha512=${digest}`), refused)
-  await t.rejects(verify([], `sha512=${digest}`), refused)
+  await t.rejects(verify([otherKey], `sha512=${digest}`), invalidSignature)
+  await t.rejects(verify([], `sha512=${digest}`), invalidSignature)
 })
 
-t.test('the digits of the key are text, and not bytes', async (t) => {
-  await t.rejects(verify([key], sign(Buffer.from(key, 'hex'))), refused)
+t.test('Authorize.Net: the signature key is text, not decoded bytes', async (t) => {
+  await t.rejects(verify([key], sign(Buffer.from(key, 'hex'))), invalidSignature)
 })
 
-t.test('any other bytes have another signature', async (t) => {
-  await t.rejects(verify([key], `sha512=${digest}`, JSON.stringify(JSON.parse(body))), refused, '0.0 has become 0')
-  await t.rejects(verify([key], `sha512=${digest}`, `${body} `), refused)
-  await t.rejects(verify([key], `sha512=${digest}`, body.replace('40005915599', '40005915598')), refused)
+t.test('Authorize.Net: changed bytes fail the signature check', async (t) => {
+  await t.rejects(
+    verify([key], `sha512=${digest}`, JSON.stringify(JSON.parse(body))),
+    invalidSignature,
+    're-serialised: 0.0 becomes 0',
+  )
+  await t.rejects(verify([key], `sha512=${digest}`, `${body} `), invalidSignature)
+  await t.rejects(verify([key], `sha512=${digest}`, body.replace('40005915599', '40005915598')), invalidSignature)
 })
 
-t.test('a header that is none is refused', async (t) => {
+t.test('Authorize.Net: missing, malformed and repeated signature headers are invalid_signature', async (t) => {
   const forged = `sha512=${digest.slice(0, -1)}${digest.endsWith('0') ? '1' : '0'}`
   for (const header of [
     undefined,
@@ -76,6 +87,6 @@ t.test('a header that is none is refused', async (t) => {
     `sha512=${digest.slice(0, -1)}g`,
     forged,
   ])
-    await t.rejects(verify([key], header), refused, String(header))
-  await t.rejects(verify([key], [`sha512=${digest}`, `sha512=${digest}`]), refused, 'two headers')
+    await t.rejects(verify([key], header), invalidSignature, String(header))
+  await t.rejects(verify([key], [`sha512=${digest}`, `sha512=${digest}`]), invalidSignature, 'two headers')
 })

@@ -10,7 +10,7 @@ import {
 
 const hourMs = 60 * 60 * 1000
 
-t.test('a statement that repeats its event is of the time of the event', async (t) => {
+t.test('Authorize.Net: a report that matches its event has the event’s time', async (t) => {
   const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
   const held = fake.events.at(-1)
   fake.advance(3 * hourMs)
@@ -22,12 +22,12 @@ t.test('a statement that repeats its event is of the time of the event', async (
   const declined = await receiveLatest(fake, provider)
   t.match(declined.completed.report, { status: 'failed', provider_time: declined.notification.occurred_at })
   const late = await complete(provider, provider.readNotification(Buffer.from(held?.body ?? '')))
-  t.match(late.completed.report, { status: 'failed' }, 'one that says more than its event')
-  t.ok(Math.abs(Date.parse(late.completed.report?.provider_time ?? '') - fake.now()) < 5000, 'is of the answer’s')
+  t.match(late.completed.report, { status: 'failed' }, 'differs from its event')
+  t.ok(Math.abs(Date.parse(late.completed.report?.provider_time ?? '') - fake.now()) < 5000, 'has the response’s time')
   t.equal(late.completed.occurred_at, notification.occurred_at)
 })
 
-t.test('what ends one attempt does not end a payment that another one pays', async (t) => {
+t.test('Authorize.Net: ending one attempt does not end a payment that another attempt pays', async (t) => {
   for (const end of ['voidTransaction', 'declineHeld'] as const)
     for (const [outcome, status] of [
       ['approved', 'succeeded'],
@@ -53,7 +53,7 @@ t.test('what ends one attempt does not end a payment that another one pays', asy
       }
 })
 
-t.test('a late void finds the attempt that was released and settled late', async (t) => {
+t.test('Authorize.Net: a late void reports the other attempt that was released and settled late', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-40 * 24 * hourMs)
   const token = await openHostedPage(provider)
@@ -70,7 +70,7 @@ t.test('a late void finds the attempt that was released and settled late', async
   })
 })
 
-t.test('a void whose transaction is still listed as paid finds the other attempt all the same', async (t) => {
+t.test('Authorize.Net: a void reports the other attempt even while the voided one is listed as paid', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
   fake.advance(-40 * 24 * hourMs)
   const token = await openHostedPage(provider)
@@ -84,7 +84,7 @@ t.test('a void whose transaction is still listed as paid finds the other attempt
   t.match((await receiveLatest(fake, provider)).completed.report, { provider_payment_id: other.transId })
 })
 
-t.test('a void has to wait when the other attempts cannot be told', async (t) => {
+t.test('Authorize.Net: a void fails for retry when the other attempts cannot be read', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.voidTransaction(transId)
   fake.failNext('E00104', { method: 'getUnsettledTransactionList' })

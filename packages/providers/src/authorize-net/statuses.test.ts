@@ -1,10 +1,10 @@
-// The gateway's words and codes, and our statuses.
+// Mapping the gateway's transaction statuses and response codes to payment statuses.
 import t from 'tap'
 import { isRefund, statusOf } from './transactions.ts'
 
 const authCapture = 'authCaptureTransaction'
 
-t.test('every word of the gateway has its status', async (t) => {
+t.test('Authorize.Net: each transaction status maps to a payment status', async (t) => {
   const words = {
     processing: [
       'authorizedPendingCapture',
@@ -42,7 +42,7 @@ t.test('every word of the gateway has its status', async (t) => {
       )
 })
 
-t.test('where the word says nothing, the response code and the kind of transaction do', async (t) => {
+t.test('Authorize.Net: for an unknown transaction status, response code and type decide', async (t) => {
   const cases = [
     [authCapture, '1', 'succeeded'],
     ['captureOnlyTransaction', '1', 'succeeded'],
@@ -62,7 +62,7 @@ t.test('where the word says nothing, the response code and the kind of transacti
       )
 })
 
-t.test('what was approved and is in a state that nobody knows cannot be read', async (t) => {
+t.test('Authorize.Net: an approved transaction with an unknown status throws unknown_status', async (t) => {
   for (const transactionType of [authCapture, 'captureOnlyTransaction', 'priorAuthCaptureTransaction'])
     for (const transactionStatus of ['somethingNew', 'constructor', ''])
       t.throws(() => statusOf({ transactionType, transactionStatus, responseCode: '1' }), {
@@ -72,7 +72,7 @@ t.test('what was approved and is in a state that nobody knows cannot be read', a
       })
 })
 
-t.test('a refund is told by its type or by its word', async (t) => {
+t.test('Authorize.Net: a refund is recognised by its type or its status', async (t) => {
   t.ok(isRefund({ transactionStatus: 'refundPendingSettlement' }))
   t.ok(isRefund({ transactionStatus: 'refundSettledSuccessfully' }))
   t.ok(isRefund({ transactionType: 'refundTransaction', transactionStatus: 'voided' }))

@@ -1,5 +1,4 @@
-// What a round of questions costs, however many payments wait, and that nothing is concluded from an answer that is too
-// old.
+// The number of calls for a round of payment checks, and that cached pages are never too old.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import { withPriority } from '../pacing.ts'
@@ -9,10 +8,7 @@ import { authorizeNetHarness, connectTo, retrieve, sampleRef } from './testing/a
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/**
- * As many transactions of others as are given, evenly over the day before now; what is older than half of it is
- * settled.
- */
+/** Adds foreign transactions evenly over the last day; those of its first half are settled. */
 function busyDay(fake: FakeAuthorizeNet, transactions: number): void {
   fake.advance(-dayMs)
   for (let n = 0; n < transactions; n++) {
@@ -23,7 +19,7 @@ function busyDay(fake: FakeAuthorizeNet, transactions: number): void {
   }
 }
 
-/** Payments of the last day, evenly; every tenth of them was paid soon after it was opened. */
+/** Payments of the last day; every tenth was paid soon after its creation. */
 function waitingPayments(fake: FakeAuthorizeNet, count: number): readonly (IntentRef & { isPaid: boolean })[] {
   const paid = fake.transactions.filter(({ invoiceNumber }) => invoiceNumber?.startsWith('approved'))
   return Array.from({ length: count }, (_, n) => {
@@ -37,7 +33,7 @@ function waitingPayments(fake: FakeAuthorizeNet, count: number): readonly (Inten
 const listCalls = (fake: FakeAuthorizeNet) =>
   fake.calls.filter(({ method }) => method.endsWith('List')).map(({ method }) => method)
 
-async function askAll(provider: Provider, waiting: readonly (IntentRef & { isPaid: boolean })[], as_of: string) {
+async function readAll(provider: Provider, waiting: readonly (IntentRef & { isPaid: boolean })[], as_of: string) {
   const found = await withPriority('reconciler', () =>
     Promise.all(waiting.map((intent) => retrieve(provider, { ...intent, as_of }))),
   )
@@ -46,7 +42,7 @@ async function askAll(provider: Provider, waiting: readonly (IntentRef & { isPai
 
 for (const transactions of [10_000, 25_000])
   t.test(
-    `a round at ${transactions} transactions a day reads each page once for all that wait [10.2-lists]`,
+    `Authorize.Net: a round at ${transactions} transactions a day reads each page once for all payments [10.2-lists]`,
     async (t) => {
       const { fake } = await authorizeNetHarness(t)
       busyDay(fake, transactions)
@@ -56,18 +52,19 @@ for (const transactions of [10_000, 25_000])
         const before = listCalls(fake).length
         const waiting = waitingPayments(fake, count)
         const as_of = new Date().toISOString()
-        t.equal(await askAll(provider, waiting, as_of), count / 10, 'every payment that was paid is found')
+        t.equal(await readAll(provider, waiting, as_of), count / 10, 'all paid payments are found')
         calls.push(listCalls(fake).length - before)
-        t.equal(await askAll(provider, waiting, as_of), count / 10)
-        t.equal(listCalls(fake).length - before, calls.at(-1), 'the same round costs nothing more')
+        t.equal(await readAll(provider, waiting, as_of), count / 10)
+        t.equal(listCalls(fake).length - before, calls.at(-1), 'a repetition in the same round needs no calls')
       }
       const pages = transactions / 1_000
-      // The list of batches is read again after each further page of what is not settled, which are half of them.
+      // The batch list is read again after each further page of the unsettled list, which holds half of the
+      // transactions.
       t.ok(Math.max(...calls) <= 1.5 * pages + 5, `${calls} calls for ${pages} pages`)
     },
   )
 
-t.test('a payment that was paid after the lists were read is found when they may not be older', async (t) => {
+t.test('Authorize.Net: a payment paid after the lists were read is found with a newer as_of', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const ref = sampleRef(fake.now() - hourMs, { provider_intent_id: 'invoice-1' })
   const before = new Date().toISOString()
@@ -75,11 +72,11 @@ t.test('a payment that was paid after the lists were read is found when they may
   t.equal(await statusAsOf(before), 'pending')
   fake.pay({ invoiceNumber: 'invoice-1', amount_cents: 100 })
   await new Promise((resolve) => setTimeout(resolve, 5))
-  t.equal(await statusAsOf(before), 'pending', 'by what was read before')
+  t.equal(await statusAsOf(before), 'pending', 'from the cached pages')
   t.equal(await statusAsOf(new Date().toISOString()), 'succeeded')
 })
 
-t.test('the time of an answer is that of the oldest list behind it', async (t) => {
+t.test('Authorize.Net: a snapshot has the time of the oldest list that was used', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const ref = sampleRef(fake.now() - hourMs)
   const as_of = new Date().toISOString()
@@ -88,7 +85,7 @@ t.test('the time of an answer is that of the oldest list behind it', async (t) =
   t.equal((await retrieve(provider, { ...ref, as_of })).evidence.provider_time, first)
 })
 
-t.test('a transaction that settles between two looks of a round is found', async (t) => {
+t.test('Authorize.Net: a transaction that settles during a round is found', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-2 * hourMs)
   for (let n = 0; n < 1_500; n++) fake.pay({ invoiceNumber: `other-${n}`, amount_cents: 100 })
@@ -97,12 +94,12 @@ t.test('a transaction that settles between two looks of a round is found', async
   const as_of = new Date().toISOString()
   const late = sampleRef(fake.now(), { provider_intent_id: 'nobody', as_of })
   fake.pay({ invoiceNumber: 'newer', amount_cents: 100 })
-  t.equal((await retrieve(provider, late)).evidence.status, 'pending', 'which reads the newest page alone')
+  t.equal((await retrieve(provider, late)).evidence.status, 'pending', 'reads only the newest page')
   fake.settle()
   t.equal((await retrieve(provider, { ...early, as_of })).evidence.status, 'succeeded')
 })
 
-t.test('a page that could not be read is read again by the next that needs it', async (t) => {
+t.test('Authorize.Net: a page whose read failed is read again by the next search', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 500 })
   const ref = sampleRef(fake.now() - hourMs)
   const as_of = new Date().toISOString()

@@ -1,4 +1,4 @@
-// Access to PayPal: one token for many calls, another one in time, and nothing done without one.
+// PayPal's access tokens: caching, renewal, and failures.
 import type { Fault } from '@paylog/testing/fakeServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -10,7 +10,7 @@ import { createRequest, paypalFor, paypalHarness } from './testing/paypalHarness
 const tokenPath = /oauth2/
 const create = (key: string) => ({ ...createRequest, idempotency_key: key })
 
-t.test('asks for a token with the credentials, and uses it', async (t) => {
+t.test('PayPal: an access token is requested with the credentials and used for the call', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   await paypal.createIntent(createRequest)
   const [token, call] = fake.calls
@@ -19,7 +19,7 @@ t.test('asks for a token with the credentials, and uses it', async (t) => {
   t.match(call?.authorization, /^Bearer A21AA/)
 })
 
-t.test('asks once for many calls at the same time, and for those after them', async (t) => {
+t.test('PayPal: parallel and later calls share one access token', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   fake.tokenFaults.next({ kind: 'slow', ms: 50 })
   await Promise.all(Array.from({ length: 64 }, (_, index) => paypal.createIntent(create(`k${index}`))))
@@ -28,21 +28,21 @@ t.test('asks once for many calls at the same time, and for those after them', as
   t.equal(fake.callsTo(tokenPath).length, 1)
 })
 
-t.test('asks for another one before the token ends', async (t) => {
+t.test('PayPal: the access token is renewed before it expires', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.4 })
-  let asked = 0
+  let sent = 0
   await waitFor(
     async () => {
       await paypal.createIntent(create('k1'))
-      asked++
+      sent++
       return fake.callsTo(tokenPath).length === 2
     },
     { what: 'a second token' },
   )
-  t.equal(fake.callsTo(/orders/).length, asked, 'none was refused')
+  t.equal(fake.callsTo(/orders/).length, sent, 'no call was rejected')
 })
 
-t.test('a call whose token was withdrawn is made again with another one, once', async (t) => {
+t.test('PayPal: a call with a revoked access token is retried once with a new one', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   await paypal.createIntent(create('k1'))
   fake.expireTokens()
@@ -52,7 +52,7 @@ t.test('a call whose token was withdrawn is made again with another one, once', 
   t.equal(fake.callsTo(/orders/).length, 3)
 })
 
-t.test('many calls whose token was withdrawn share the next one', async (t) => {
+t.test('PayPal: parallel calls with a revoked access token share the next one', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   await paypal.createIntent(create('k1'))
   fake.expireTokens()
@@ -61,7 +61,7 @@ t.test('many calls whose token was withdrawn share the next one', async (t) => {
   t.equal(fake.callsTo(tokenPath).length, 2)
 })
 
-t.test('refused credentials: nothing was asked', async (t) => {
+t.test('PayPal: rejected credentials make the call unavailable and unsent', async (t) => {
   const { fake } = await paypalHarness(t)
   const paypal = paypalFor(t, fake, { clientSecret: 'another' })
   const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
@@ -70,7 +70,7 @@ t.test('refused credentials: nothing was asked', async (t) => {
   t.equal(fake.callsTo(/orders/).length, 0)
 })
 
-t.test('no token, whatever the reason: nothing was asked', async (t) => {
+t.test('PayPal: without an access token the call is unavailable and unsent', async (t) => {
   const faults: readonly Fault[] = [
     { kind: 'drop', commits: true },
     { kind: 'hang', commits: true },
@@ -84,26 +84,29 @@ t.test('no token, whatever the reason: nothing was asked', async (t) => {
     await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind }, JSON.stringify(fault))
     t.equal(fake.callsTo(/orders/).length, 0)
     await paypal.createIntent(createRequest)
-    t.equal(fake.orders.size, 1, 'and the next call asks for one again')
+    t.equal(fake.orders.size, 1, 'the next call requests a token again')
   }
 })
 
-t.test('waits for a token no longer than it may, and not because of a question that others asked', async (t) => {
-  const { fake } = await paypalHarness(t)
-  const http = createHttpClient({ origin: fake.apiBase, pace: unlimitedPace })
-  t.teardown(() => http.close())
-  const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
-  fake.tokenFaults.next({ kind: 'hang', commits: false })
-  const first = tokens.get(100)
-  const others = Array.from({ length: 20 }, () => tokens.get(5000))
-  const startedAt = performance.now()
-  await t.rejects(first, { name: 'ProviderError', kind: 'unavailable' })
-  t.ok(performance.now() - startedAt < 900)
-  t.equal(new Set(await Promise.all(others)).size, 1, 'they share the next question')
-  t.equal(fake.callsTo(tokenPath).length, 2)
-})
+t.test(
+  'PayPal: a call waits for a token within its time limit, and is not failed by an earlier token request',
+  async (t) => {
+    const { fake } = await paypalHarness(t)
+    const http = createHttpClient({ origin: fake.apiBase, pace: unlimitedPace })
+    t.teardown(() => http.close())
+    const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
+    fake.tokenFaults.next({ kind: 'hang', commits: false })
+    const first = tokens.get(100)
+    const others = Array.from({ length: 20 }, () => tokens.get(5000))
+    const startedAt = performance.now()
+    await t.rejects(first, { name: 'ProviderError', kind: 'unavailable' })
+    t.ok(performance.now() - startedAt < 900)
+    t.equal(new Set(await Promise.all(others)).size, 1, 'they share the next request')
+    t.equal(fake.callsTo(tokenPath).length, 2)
+  },
+)
 
-t.test('one limit of time for the token and the call', async (t) => {
+t.test('PayPal: the token request and the call share one time limit', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { timeoutMs: 3_000 })
   fake.tokenFaults.next({ kind: 'slow', ms: 2_000 })
   fake.faults.always({ kind: 'hang', commits: false })

@@ -1,4 +1,4 @@
-// A product comes to PayPal's catalogue once, and is brought up to date there.
+// Creating and updating products in PayPal's catalogue.
 import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { CatalogPrice } from '../productCatalog.ts'
@@ -16,7 +16,7 @@ import { paypalHarness } from './testing/paypalHarness.ts'
 
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 
-t.test('what is paid once is a product without a price', async (t) => {
+t.test('PayPal: a one-time product is created without a price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   t.equal(catalog.keepsPrice(ticket), false)
   t.strictSame(await putTestProduct(catalog, ticket), once)
@@ -27,14 +27,14 @@ t.test('what is paid once is a product without a price', async (t) => {
   t.equal(fake.catalog.plans.size, 0)
 })
 
-t.test('it is the catalogue of the provider', async (t) => {
+t.test('PayPal: the adapter exposes the catalogue', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const put = paypal.catalog?.putProduct({ idempotency_key: 'k1', product: ticket, price: 'put', known: null })
   t.strictSame(await put, once)
   t.equal(fake.catalog.products.size, 1)
 })
 
-t.test('each of our types is one of PayPal’s', async (t) => {
+t.test('PayPal: each product type maps to a PayPal type', async (t) => {
   const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
   const { fake, catalog } = await catalogHarness(t)
   for (const product_type of ['physical', 'digital', 'service', 'subscription'] as const) {
@@ -44,7 +44,7 @@ t.test('each of our types is one of PayPal’s', async (t) => {
   }
 })
 
-t.test('a product that is there is made no second time, whatever the key is', async (t) => {
+t.test('PayPal: an existing product is not created again, whatever the key', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, ticket)
   const before = [...fake.catalog.products.values()]
@@ -52,12 +52,12 @@ t.test('a product that is there is made no second time, whatever the key is', as
   t.strictSame(await putTestProduct(catalog, ticket, { key: 'k2' }), once, 'another key')
   t.strictSame(await putTestProduct(catalog, ticket, { key: 'k3', known }), once, 'known')
   fake.forgetRequestIds()
-  t.strictSame(await putTestProduct(catalog, ticket), once, 'a forgotten key')
+  t.strictSame(await putTestProduct(catalog, ticket), once, 'an expired key')
   t.strictSame([...fake.catalog.products.values()], before)
   t.equal(fake.callsTo(/catalogs/).filter(({ method }) => method === 'PATCH').length, 0)
 })
 
-t.test('the description is brought up to date, given, and taken away', async (t) => {
+t.test('PayPal: a product’s description is updated, added and removed', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const described = () => fake.catalog.products.get(productId)?.description
   await putTestProduct(catalog, { ...ticket, description: null })
@@ -68,7 +68,7 @@ t.test('the description is brought up to date, given, and taken away', async (t)
   }
 })
 
-t.test('a name and a type that are others by now are kept, and said to be', async (t) => {
+t.test('PayPal: a changed name or type is kept at PayPal and listed in kept_fields', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   await putTestProduct(catalog, ticket)
   const renamed = { ...ticket, name: 'Seat', description: 'In the front' }
@@ -86,16 +86,16 @@ t.test('a name and a type that are others by now are kept, and said to be', asyn
   const service = { ...ticket, product_id: 'a-service', product_type: 'service' } as const
   await putTestProduct(catalog, service)
   const subscription = await putTestProduct(catalog, { ...service, product_type: 'subscription' })
-  t.strictSame(subscription.kept_fields, [], 'both are the same to PayPal')
+  t.strictSame(subscription.kept_fields, [], 'both map to SERVICE')
 })
 
-t.test('a product that is gone is made again', async (t) => {
+t.test('PayPal: a deleted product is created again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   t.strictSame(await putTestProduct(catalog, ticket, { known: once, price: 'keep' }), once)
   t.equal(fake.catalog.products.size, 1)
 })
 
-t.test('what PayPal could not take is refused before it is asked, with the field and its limit', async (t) => {
+t.test('PayPal: checkProduct rejects a product beyond PayPal’s limits and names the field and its limit', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const at = (price: Partial<CatalogPrice>) => membershipAt(price)
   const trial = (trial_days: number) => at({ recurring: { interval: 'month', trial_days } })
@@ -108,22 +108,22 @@ t.test('what PayPal could not take is refused before it is asked, with the field
     trial(365),
   ]
   for (const product of taken) t.doesNotThrow(() => catalog.checkProduct(product), JSON.stringify(product))
-  const refused = [
-    [{ ...ticket, name: 'x'.repeat(128) }, 'rejected', 'name_too_long', /name of at most 127/],
-    [{ ...ticket, description: 'x'.repeat(257) }, 'rejected', 'description_too_long', /description of at most 256/],
-    [trial(366), 'rejected', 'trial_too_long', /trial_days of at most 365/],
+  const rejections = [
+    [{ ...ticket, name: 'x'.repeat(128) }, 'rejected', 'name_too_long', /names of at most 127/],
+    [{ ...ticket, description: 'x'.repeat(257) }, 'rejected', 'description_too_long', /descriptions of at most 256/],
+    [trial(366), 'rejected', 'trial_too_long', /trial_days up to 365/],
     [at({ amount_cents: 0 }), 'rejected', 'free_plan', /total_cents of 0/],
     [at({ currency: 'KWD' }), 'currency', 'currency_not_supported', /currency/],
     [at({ currency: 'KRW' }), 'currency', 'currency_not_supported', /currency/],
     [at({ amount_cents: 1050, currency: 'HUF' }), 'currency', 'currency_not_supported', /amount/],
     [at({ amount_cents: 1050, currency: 'TWD' }), 'currency', 'currency_not_supported', /amount/],
   ] as const
-  for (const [product, kind, code, message] of refused)
+  for (const [product, kind, code, message] of rejections)
     t.throws(() => catalog.checkProduct(product), { name: 'ProviderError', kind, code, message }, code)
   t.same(fake.calls, [])
 })
 
-t.test('PayPal has the last word about what may be too long', async (t) => {
+t.test('PayPal: a name that PayPal itself finds too long is rejected', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const name = '🎟'.repeat(127)
   catalog.checkProduct({ ...ticket, name })
@@ -131,7 +131,7 @@ t.test('PayPal has the last word about what may be too long', async (t) => {
   t.equal(fake.catalog.products.size, 0)
 })
 
-t.test('too many calls are made again later', async (t) => {
+t.test('PayPal: throttled catalogue calls are retried and succeed', async (t) => {
   const { fake, catalog } = await catalogHarness(t, { patienceMs: 10_000 })
   fake.catalog.limit.set({ perSecond: 10 })
   const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
@@ -139,7 +139,7 @@ t.test('too many calls are made again later', async (t) => {
     catalog.putProduct({ idempotency_key: product.product_id, product, price: 'put', known: null }),
   )
   const made = await Promise.all(put)
-  t.ok(fake.catalog.limit.rejected() > 0, 'PayPal did refuse some')
+  t.ok(fake.catalog.limit.rejected() > 0, 'PayPal throttled some calls')
   t.strictSame(
     made.map(({ provider_product_id }) => provider_product_id),
     products.map(({ product_id }) => product_id),
@@ -152,20 +152,20 @@ t.test('too many calls are made again later', async (t) => {
   )
 })
 
-t.test('a provider that goes on being called too often is unavailable, and says for how long', async (t) => {
+t.test('PayPal: a catalogue call that stays throttled is unavailable with retryAfterMs', async (t) => {
   const { fake, catalog } = await catalogHarness(t, { timeoutMs: 500 })
   fake.catalog.limit.set({ perSecond: 0, retryAfter: '7' })
-  const refused = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
-  await t.rejects(putTestProduct(catalog, ticket), refused)
+  const rejections = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
+  await t.rejects(putTestProduct(catalog, ticket), rejections)
   fake.catalog.limit.set({ perSecond: 0 })
   await t.rejects(putTestProduct(catalogAt(t, fake, { timeoutMs: 500 }), ticket), {
-    ...refused,
+    ...rejections,
     rateLimit: { retryAfterMs: null },
   })
   t.equal(fake.catalog.products.size, 0)
 })
 
-t.test('sixteen at once make one product', async (t) => {
+t.test('PayPal: sixteen parallel calls create one product', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const other = catalogAt(t, fake)
   const keys = Array.from({ length: 16 }, (_, index) => `k${index % 4}`)

@@ -1,5 +1,4 @@
-// What becomes of a product when PayPal or the way to it fails: wherever that is, going over it again leaves it there
-// once.
+// Product sync with PayPal under faults: repeating it leaves each product once.
 import type { Fault } from '@paylog/testing/fakeServer'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
@@ -22,7 +21,7 @@ const passing: readonly Fault[] = [
   { kind: 'status', status: 503, commits: true },
   { kind: 'garbage', commits: true },
 ]
-/** Of calls that make nothing, a success is a success whatever it says. */
+/** For calls that create nothing, any success status counts, whatever the body. */
 const lasting: readonly Fault[] = [
   ...passing.filter(({ kind }) => kind !== 'garbage'),
   { kind: 'hang', commits: false },
@@ -30,18 +29,18 @@ const lasting: readonly Fault[] = [
 ]
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 
-type Story = {
+type Scenario = {
   readonly name: string
-  /** What is there before. @returns what is known of it */
+  /** Prepares the state before the call. @returns the known ids */
   readonly prepare: (catalog: ProductCatalog) => Promise<ProviderProductIds | null>
   readonly product: CatalogProduct
-  /** The calls that change something. */
+  /** The number of calls that change something. */
   readonly writes: number
 }
 
 const dearer = membershipAt({ amount_cents: 1200 })
-const stories: readonly Story[] = [
-  { name: 'the first time', prepare: async () => null, product: membership, writes: 2 },
+const scenarios: readonly Scenario[] = [
+  { name: 'a new product', prepare: async () => null, product: membership, writes: 2 },
   {
     name: 'another price and description',
     prepare: (catalog) => putTestProduct(catalog, membership, { key: 'before' }),
@@ -58,84 +57,84 @@ const stories: readonly Story[] = [
     writes: 4,
   },
   {
-    name: 'no recurring one any more',
+    name: 'no longer recurring',
     prepare: (catalog) => putTestProduct(catalog, membership, { key: 'before' }),
     product: { ...membership, price: { ...monthly, recurring: null } },
     writes: 1,
   },
 ]
 
-/** All that PayPal holds of it, but for the ids. */
-function held(fake: FakePaypal) {
+/** The fake's products and plans, without ids. */
+function stateOf(fake: FakePaypal) {
   const plans = [...fake.catalog.plans.values()].map(({ id: _, create_time: __, ...plan }) => plan)
   return { product: fake.catalog.products.get(productId), plans, all: fake.catalog.products.size }
 }
 
 const writesOf = (fake: FakePaypal) => fake.callsTo(/catalogs|billing/).filter(({ method }) => method !== 'GET').length
 
-/** How it is when nothing fails. */
-async function undisturbed(t: Test, { prepare, product, writes }: Story) {
+/** The expected state: that of a run without faults. */
+async function undisturbed(t: Test, { prepare, product, writes }: Scenario) {
   const { fake, catalog } = await catalogHarness(t)
   const known = await prepare(catalog)
   const before = writesOf(fake)
   await putTestProduct(catalog, product, { known })
-  t.equal(writesOf(fake) - before, writes, 'how many calls change something')
-  return held(fake)
+  t.equal(writesOf(fake) - before, writes, 'number of writing calls')
+  return stateOf(fake)
 }
 
-/** None of them waits for another. */
+/** The scenarios run in parallel. */
 async function forEach<Item>(items: readonly Item[], check: (item: Item) => Promise<void>): Promise<void> {
   await Promise.all(items.map(check))
 }
 const indexes = (many: number) => Array.from({ length: many }, (_, index) => index)
-const calm = (many: number): undefined[] => Array(many).fill(undefined)
+const noFaults = (many: number): undefined[] => Array(many).fill(undefined)
 
-for (const story of stories) {
-  const { name, prepare, product, writes } = story
+for (const scenario of scenarios) {
+  const { name, prepare, product, writes } = scenario
 
-  t.test(`a fault that passes is overcome within the call: ${name}`, async (t) => {
-    const wanted = await undisturbed(t, story)
+  t.test(`PayPal: a short fault is overcome within the product sync: ${name}`, async (t) => {
+    const wanted = await undisturbed(t, scenario)
     await forEach(indexes(writes), (index) =>
       forEach(passing, async (fault) => {
         const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
-        fake.faults.next(...calm(index), fault)
+        fake.faults.next(...noFaults(index), fault)
         await putTestProduct(catalog, product, { known })
-        t.strictSame(held(fake), wanted, `call ${index}: ${JSON.stringify(fault)}`)
+        t.strictSame(stateOf(fake), wanted, `call ${index}: ${JSON.stringify(fault)}`)
       }),
     )
   })
 
-  t.test(`a fault that ends the call is overcome by the next, with any key: ${name}`, async (t) => {
-    const wanted = await undisturbed(t, story)
+  t.test(`PayPal: a failed product sync is completed by the next one, with any key: ${name}`, async (t) => {
+    const wanted = await undisturbed(t, scenario)
     await forEach(indexes(writes), (index) =>
       forEach(lasting, async (fault) => {
         const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
         const dying = catalogAt(t, fake, { retries: false, timeoutMs: 800 })
-        fake.faults.next(...calm(index), fault)
+        fake.faults.next(...noFaults(index), fault)
         const label = `call ${index}: ${JSON.stringify(fault)}`
         await t.rejects(putTestProduct(dying, product, { known }), unknown, label)
         fake.forgetRequestIds()
         await putTestProduct(catalogAt(t, fake), product, { key: 'k2', known })
-        t.strictSame(held(fake), wanted, label)
+        t.strictSame(stateOf(fake), wanted, label)
       }),
     )
   })
 
-  t.test(`a question that was lost is asked again: ${name}`, async (t) => {
-    const wanted = await undisturbed(t, story)
+  t.test(`PayPal: a lost read of the product sync is retried: ${name}`, async (t) => {
+    const wanted = await undisturbed(t, scenario)
     await forEach(indexes(5), async (index) => {
       const { fake, catalog } = await catalogHarness(t)
       const known = await prepare(catalog)
-      fake.readFaults.next(...calm(index), { kind: 'drop', commits: false })
+      fake.readFaults.next(...noFaults(index), { kind: 'drop', commits: false })
       await putTestProduct(catalog, product, { known })
-      t.strictSame(held(fake), wanted, `question ${index}`)
+      t.strictSame(stateOf(fake), wanted, `read ${index}`)
     })
   })
 }
 
-t.test('a plan is adopted whose id was never told, although its key is forgotten', async (t) => {
+t.test('PayPal: a plan whose create response was lost is adopted, even after its key expired', async (t) => {
   const { fake } = await catalogHarness(t)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
   const dying = catalogAt(t, fake, { retries: false })
@@ -146,7 +145,7 @@ t.test('a plan is adopted whose id was never told, although its key is forgotten
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
-t.test('a plan whose id was never told is sold no more once the price is another', async (t) => {
+t.test('PayPal: a plan whose create response was lost is deactivated by a new price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
@@ -160,7 +159,7 @@ t.test('a plan whose id was never told is sold no more once the price is another
   t.same(plansOf(fake), ['INACTIVE 9.00', 'INACTIVE 12.00', 'ACTIVE 15.00'])
 })
 
-t.test('the same call at the same time waits for the first one', async (t) => {
+t.test('PayPal: a parallel call with the same key waits for the first one', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   fake.faults.next({ kind: 'slow', ms: 100 }, { kind: 'slow', ms: 100 })
   const [one, other] = await Promise.all([
@@ -171,7 +170,7 @@ t.test('the same call at the same time waits for the first one', async (t) => {
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
-t.test('nothing is said to be done while PayPal does not answer', async (t) => {
+t.test('PayPal: a product sync fails while PayPal does not respond', async (t) => {
   const { fake, catalog } = await catalogHarness(t, { timeoutMs: 600 })
   fake.readFaults.always({ kind: 'hang', commits: false })
   await t.rejects(putTestProduct(catalog, membership), { kind: 'unknown', code: 'timeout' })

@@ -1,4 +1,4 @@
-// What each kind of answer means, PayPal's own words included: read from a server that answers as it is told.
+// How the PayPal client classifies responses of a scripted server.
 import { createServer, type RequestListener } from 'node:http'
 import { listen } from '@paylog/testing/fakeServer'
 import t, { type Test } from 'tap'
@@ -6,7 +6,7 @@ import type { ProviderErrorKind } from '../provider.ts'
 import { createPaypal } from './paypal.ts'
 import { capture, createRequest, refTo, retrieve } from './testing/paypalHarness.ts'
 
-/** An adapter to which every call but the one for a token is answered like this. */
+/** An adapter whose calls, except the token request, are handled by `listener`. */
 async function paypalBeside(t: Test, listener: RequestListener) {
   const server = createServer((request, response) => {
     if (request.url !== '/v1/oauth2/token') return void listener(request, response)
@@ -26,8 +26,8 @@ async function paypalBeside(t: Test, listener: RequestListener) {
   return paypal
 }
 
-/** One to which all of them are answered the same. */
-function answered(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
+/** An adapter whose calls all get the same response. */
+function respondingWith(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
   const content = typeof body === 'string' ? body : JSON.stringify(body)
   return paypalBeside(t, (_request, response) => void response.writeHead(status, headers).end(content))
 }
@@ -39,7 +39,7 @@ const issue = (name: string, field?: string) => ({
   debug_id: 'f00d',
 })
 
-t.test('a refusal of a create call is told by its kind, in our words', async (t) => {
+t.test('PayPal: each error response maps to its kind and code, with our own message', async (t) => {
   const rows: readonly [status: number, body: unknown, kind: ProviderErrorKind, code: string][] = [
     [422, issue('CURRENCY_NOT_SUPPORTED'), 'currency', 'currency_not_supported'],
     [422, issue('INVALID_CURRENCY_CODE'), 'currency', 'invalid_currency_code'],
@@ -76,19 +76,19 @@ t.test('a refusal of a create call is told by its kind, in our words', async (t)
     [500, { name: 'INTERNAL_SERVER_ERROR' }, 'unknown', 'status_500'],
     [502, '<h1>Bad gateway</h1>', 'unknown', 'status_502'],
     [503, { name: 'SERVICE_UNAVAILABLE' }, 'unknown', 'status_503'],
-    [422, '<h1>Somebody else</h1>', 'unknown', 'status_422'],
+    [422, '<h1>Proxy error</h1>', 'unknown', 'status_422'],
     [404, '', 'unknown', 'status_404'],
     [302, '', 'unknown', 'status_302'],
   ]
   for (const [status, body, kind, code] of rows) {
-    const paypal = await answered(t, status, body)
+    const paypal = await respondingWith(t, status, body)
     const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
     t.match(error, { name: 'ProviderError', kind, code }, `${status} ${code}`)
-    t.notMatch(String(error), /Pat|4111/, 'none of PayPal’s own text')
+    t.notMatch(String(error), /Pat|4111/, 'without PayPal’s own text')
   }
 })
 
-t.test('an answer that does not fit is no answer', async (t) => {
+t.test('PayPal: a response of an unexpected shape makes the outcome unknown', async (t) => {
   const money = { currency_code: 'EUR', value: '19.99' }
   const order = (more: object) => ({ id: 'O1', status: 'APPROVED', purchase_units: [{ amount: money }], ...more })
   const withCapture = (more: object) =>
@@ -103,62 +103,59 @@ t.test('an answer that does not fit is no answer', async (t) => {
     ['nothing', ''],
     ['another shape', []],
     ['an id with a control character', order({ id: 'O\u0000' })],
-    ['a status that we do not know', order({ status: 'SOMETHING_NEW' })],
+    ['an unknown status', order({ status: 'SOMETHING_NEW' })],
     ['a status from the prototype', order({ status: 'constructor' })],
     ['no purchase unit', order({ purchase_units: [] })],
     ['no amount', order({ purchase_units: [{}] })],
-    ['an amount that is none', order({ purchase_units: [{ amount: { currency_code: 'EUR', value: '1.005' } }] })],
-    ['a capture of a status that we do not know', withCapture({ status: 'REWOUND' })],
-    ['a capture of an amount that is none', withCapture({ amount: { currency_code: 'EUR', value: 'much' } })],
+    ['an invalid amount', order({ purchase_units: [{ amount: { currency_code: 'EUR', value: '1.005' } }] })],
+    ['a capture of an unknown status', withCapture({ status: 'REWOUND' })],
+    ['a capture of an invalid amount', withCapture({ amount: { currency_code: 'EUR', value: 'much' } })],
     ['a capture without an id', withCapture({ id: null })],
   ]
   for (const [what, body] of bodies) {
-    const paypal = await answered(t, 200, body)
+    const paypal = await respondingWith(t, 200, body)
     const unknown = { name: 'ProviderError', kind: 'unknown' }
-    await t.rejects(retrieve(paypal, refTo('O1')), unknown, `${what}, when asked`)
+    await t.rejects(retrieve(paypal, refTo('O1')), unknown, `${what}, when retrieved`)
     await t.rejects(capture(paypal, refTo('O1'), 'c1'), unknown, `${what}, after a capture`)
   }
-  const created = await answered(t, 201, { status: 'CREATED' })
+  const created = await respondingWith(t, 201, { status: 'CREATED' })
   await t.rejects(created.createIntent(createRequest), { kind: 'unknown', code: 'unreadable_answer' })
 })
 
-t.test('whether an order was paid that was captured before, and is gone, nobody knows', async (t) => {
-  const asked: unknown[] = []
+t.test('PayPal: the outcome is unknown for an order that was captured before and no longer exists', async (t) => {
+  const requested: unknown[] = []
   const paypal = await paypalBeside(t, ({ method }, response) => {
-    asked.push(method)
+    requested.push(method)
     const isCapture = method === 'POST'
-    const refusal = issue(isCapture ? 'ORDER_ALREADY_CAPTURED' : 'INVALID_RESOURCE_ID')
-    response.writeHead(isCapture ? 422 : 404).end(JSON.stringify(refusal))
+    const rejection = issue(isCapture ? 'ORDER_ALREADY_CAPTURED' : 'INVALID_RESOURCE_ID')
+    response.writeHead(isCapture ? 422 : 404).end(JSON.stringify(rejection))
   })
   await t.rejects(capture(paypal, refTo('O1'), 'c1'), { kind: 'unknown', code: 'order_already_captured' })
-  t.same(asked, ['POST', 'GET'])
+  t.same(requested, ['POST', 'GET'])
 })
 
-t.test(
-  'of several captures the one that took money counts most, then the one that may, then the last that failed',
-  async (t) => {
-    const amount = { currency_code: 'EUR', value: '19.99' }
-    const told = async (orderStatus: string, ...statuses: readonly string[]) => {
-      const captures = statuses.map((status, index) => ({ id: `C${index}`, status, amount }))
-      const paypal = await answered(t, 200, {
-        id: 'O1',
-        status: orderStatus,
-        purchase_units: [{ amount, payments: { captures } }],
-      })
-      const snapshot = await retrieve(paypal, refTo('O1'))
-      return [snapshot?.evidence.status, snapshot?.evidence.provider_payment_id, snapshot?.awaits_capture]
-    }
-    t.same(await told('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
-    t.same(await told('COMPLETED', 'PENDING', 'DECLINED'), ['processing', 'C0', false])
-    t.same(await told('COMPLETED', 'DENIED', 'FAILED'), ['failed', 'C1', false])
-    t.same(await told('APPROVED', 'DECLINED'), ['processing', null, true], 'approved anew')
-    t.same(await told('APPROVED', 'PENDING'), ['processing', 'C0', false])
-  },
-)
+t.test('PayPal: a succeeded capture determines the status, then a pending one, then the last failed one', async (t) => {
+  const amount = { currency_code: 'EUR', value: '19.99' }
+  const evidenceOf = async (orderStatus: string, ...statuses: readonly string[]) => {
+    const captures = statuses.map((status, index) => ({ id: `C${index}`, status, amount }))
+    const paypal = await respondingWith(t, 200, {
+      id: 'O1',
+      status: orderStatus,
+      purchase_units: [{ amount, payments: { captures } }],
+    })
+    const snapshot = await retrieve(paypal, refTo('O1'))
+    return [snapshot?.evidence.status, snapshot?.evidence.provider_payment_id, snapshot?.awaits_capture]
+  }
+  t.same(await evidenceOf('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
+  t.same(await evidenceOf('COMPLETED', 'PENDING', 'DECLINED'), ['processing', 'C0', false])
+  t.same(await evidenceOf('COMPLETED', 'DENIED', 'FAILED'), ['failed', 'C1', false])
+  t.same(await evidenceOf('APPROVED', 'DECLINED'), ['processing', null, true], 'approved again')
+  t.same(await evidenceOf('APPROVED', 'PENDING'), ['processing', 'C0', false])
+})
 
-t.test('hands on only a link that is a web address, the payer’s action first', async (t) => {
+t.test('PayPal: client_secret is an http(s) link of the order, preferring payer-action', async (t) => {
   const links = async (...given: readonly object[]) => {
-    const paypal = await answered(t, 201, { id: 'O1', status: 'CREATED', links: given })
+    const paypal = await respondingWith(t, 201, { id: 'O1', status: 'CREATED', links: given })
     return (await paypal.createIntent(createRequest)).client_secret
   }
   const approve = { rel: 'approve', href: 'https://www.paypal.com/a' }
@@ -169,12 +166,12 @@ t.test('hands on only a link that is a web address, the payer’s action first',
   t.equal(await links(), null)
 })
 
-t.test('takes the time from the answer, and ours when it has none', async (t) => {
+t.test('PayPal: provider_time is the response’s date, or our time without a valid one', async (t) => {
   const body = { id: 'O1', status: 'CREATED', purchase_units: [{ amount: { currency_code: 'EUR', value: '1.00' } }] }
-  const told = await answered(t, 200, body, { date: 'Tue, 01 Sep 2026 10:00:00 GMT' })
-  t.equal((await retrieve(told, refTo('O1')))?.evidence.provider_time, '2026-09-01T10:00:00.000Z')
-  const untold = await answered(t, 200, body, { date: 'yesterday' })
+  const dated = await respondingWith(t, 200, body, { date: 'Tue, 01 Sep 2026 10:00:00 GMT' })
+  t.equal((await retrieve(dated, refTo('O1')))?.evidence.provider_time, '2026-09-01T10:00:00.000Z')
+  const undated = await respondingWith(t, 200, body, { date: 'yesterday' })
   const before = new Date().toISOString()
-  const time = (await retrieve(untold, refTo('O1')))?.evidence.provider_time ?? ''
+  const time = (await retrieve(undated, refTo('O1')))?.evidence.provider_time ?? ''
   t.ok(time >= before && time <= new Date().toISOString())
 })

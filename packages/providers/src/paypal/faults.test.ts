@@ -1,5 +1,4 @@
-// What becomes of a payment when PayPal or the way to it fails: nothing is charged twice, and nothing is called done or
-// undone that may be the other.
+// Payments at PayPal under faults: nothing is charged twice, and no unknown outcome is reported as done or failed.
 
 import { createServer } from 'node:http'
 import { type Fault, listen } from '@paylog/testing/fakeServer'
@@ -26,16 +25,16 @@ const lasting: readonly Fault[] = [
   { kind: 'garbage', commits: true },
   { kind: 'slow', ms: 1500 },
 ]
-/** Those after which a further try within the same call gets an answer. A hang takes all the time there is. */
+/** Faults that a retry within the same call overcomes. A hang uses up all the time. */
 const passing = lasting.filter(({ kind }) => kind !== 'hang' && kind !== 'slow')
 const name = (fault: Fault) => JSON.stringify(fault)
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }
 
-/** They mostly wait, so they do it together. */
+/** The tests mostly wait, so they run in parallel. */
 const forEach = (faults: readonly Fault[], check: (fault: Fault) => Promise<void>) => Promise.all(faults.map(check))
 
-t.test('a fault that passes is overcome, with the same key and one order', async (t) => {
+t.test('PayPal: a short fault is overcome with the same key and one order', async (t) => {
   await forEach(passing, async (fault) => {
     const { fake, paypal } = await paypalHarness(t)
     fake.faults.next(fault)
@@ -46,7 +45,7 @@ t.test('a fault that passes is overcome, with the same key and one order', async
   })
 })
 
-t.test('a fault that lasts leaves it unknown whether there is an order', async (t) => {
+t.test('PayPal: a lasting fault makes the outcome of creating an order unknown', async (t) => {
   await forEach(lasting, async (fault) => {
     const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1000 })
     fake.faults.always(fault)
@@ -54,7 +53,7 @@ t.test('a fault that lasts leaves it unknown whether there is an order', async (
   })
 })
 
-t.test('money is taken once, whatever becomes of the answers', async (t) => {
+t.test('PayPal: an order is captured once, even when responses are lost', async (t) => {
   await forEach(passing, async (fault) => {
     const { fake, paypal } = await paypalHarness(t)
     const ref = await approvedOrder({ fake, paypal })
@@ -66,7 +65,7 @@ t.test('money is taken once, whatever becomes of the answers', async (t) => {
   })
 })
 
-t.test('a capture without an answer is neither taken nor failed, and the next one tells', async (t) => {
+t.test('PayPal: a capture without a response is unknown, and a repeated capture returns the outcome', async (t) => {
   await forEach(lasting, async (fault) => {
     const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1000 })
     const ref = await approvedOrder({ fake, paypal })
@@ -78,7 +77,7 @@ t.test('a capture without an answer is neither taken nor failed, and the next on
   })
 })
 
-t.test('two captures at once take the money once', async (t) => {
+t.test('PayPal: two parallel captures take the money once', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.faults.next({ kind: 'slow', ms: 100 })
@@ -87,14 +86,14 @@ t.test('two captures at once take the money once', async (t) => {
   t.equal(fake.charges.length, 1)
 })
 
-t.test('a late answer within the time is an answer', async (t) => {
+t.test('PayPal: a slow response within the time limit is accepted', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   fake.faults.next({ kind: 'slow', ms: 300 })
   await paypal.createIntent(createRequest)
   t.equal(fake.callsTo(/orders/).length, 1)
 })
 
-t.test('nobody at the address: nothing was done', async (t) => {
+t.test('PayPal: a refused connection makes the call unavailable', async (t) => {
   const { fake } = await paypalHarness(t)
   const paypal = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
   await t.rejects(paypal.createIntent(createRequest), unavailable)
@@ -102,7 +101,7 @@ t.test('nobody at the address: nothing was done', async (t) => {
   await t.rejects(retrieve(paypal, refTo('O1')), unavailable)
 })
 
-t.test('what is unknown stays unknown when a further try does not reach PayPal', async (t) => {
+t.test('PayPal: an unknown outcome stays unknown when the retry cannot connect', async (t) => {
   const server = createServer((request, response) => {
     if (request.url === '/v1/oauth2/token') return void response.end('{"access_token":"A21AA","expires_in":32400}')
     server.close()
@@ -111,10 +110,10 @@ t.test('what is unknown stays unknown when a further try does not reach PayPal',
   const { fake } = await paypalHarness(t)
   const paypal = paypalFor(t, fake, { apiBase: await listen(t, server) })
   await t.rejects(paypal.createIntent(createRequest), unknown)
-  await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'econnrefused' }, 'a call of its own')
+  await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'econnrefused' }, 'a new call')
 })
 
-t.test('a call whose answer was lost stays unknown when every further try is throttled', async (t) => {
+t.test('PayPal: an unknown outcome stays unknown when every retry is throttled', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1_000 })
   fake.faults.next({ kind: 'drop', commits: true })
   fake.faults.always({ kind: 'status', status: 429, commits: false })
@@ -122,8 +121,8 @@ t.test('a call whose answer was lost stays unknown when every further try is thr
   t.equal(fake.orders.size, 1)
 })
 
-t.test('what is unknown stays unknown when there is no token for a further try', async (t) => {
-  // Good for half its life, which is less than the pause before the further try.
+t.test('PayPal: an unknown outcome stays unknown when the retry gets no access token', async (t) => {
+  // Used for half of its lifetime, which is shorter than the pause before the retry.
   const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.38 })
   const ref = await approvedOrder({ fake, paypal })
   fake.faults.next({ kind: 'drop', commits: true })
@@ -133,7 +132,7 @@ t.test('what is unknown stays unknown when there is no token for a further try',
   t.equal(fake.charges.length, 1)
 })
 
-t.test('a question that was lost is asked again', async (t) => {
+t.test('PayPal: retrieving an order is retried after a lost response', async (t) => {
   await forEach(passing, async (fault) => {
     const { fake, paypal } = await paypalHarness(t)
     const { provider_intent_id } = await paypal.createIntent(createRequest)
@@ -144,7 +143,7 @@ t.test('a question that was lost is asked again', async (t) => {
   })
 })
 
-t.test('a capture and the question where the order is have one limit of time together', async (t) => {
+t.test('PayPal: a capture and the following read of the order share one time limit', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { timeoutMs: 4_000 })
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'ORDER_ALREADY_CAPTURED' })

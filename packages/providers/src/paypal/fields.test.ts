@@ -1,8 +1,8 @@
-// Amounts as PayPal writes them, in the currencies that it takes.
+// PayPal's amounts and currencies.
 import t from 'tap'
 import { checkAmount, toCents, toMoney } from './fields.ts'
 
-t.test('writes minor units as decimals by the currency, and reads them back', (t) => {
+t.test('PayPal: minor units are written as decimals of the currency and read back', (t) => {
   const rows = [
     [1999, 'EUR', '19.99'],
     [5, 'USD', '0.05'],
@@ -22,7 +22,7 @@ t.test('writes minor units as decimals by the currency, and reads them back', (t
   t.end()
 })
 
-t.test('refuses what it cannot express, rather than rounding it [10.2-paypal-amounts]', (t) => {
+t.test('PayPal: an amount that cannot be expressed is rejected, not rounded [10.2-paypal-amounts]', (t) => {
   for (const currency of ['HUF', 'TWD'])
     for (const cents of [1, 10, 99, 150_050]) {
       t.throws(() => checkAmount(cents, currency), { name: 'DomainError', code: 'currency_not_supported' })
@@ -31,7 +31,7 @@ t.test('refuses what it cannot express, rather than rounding it [10.2-paypal-amo
   t.end()
 })
 
-t.test('refuses currencies that PayPal does not take, those with three decimals among them', (t) => {
+t.test('PayPal: unsupported currencies are rejected, including those with three decimals', (t) => {
   for (const currency of ['KWD', 'BHD', 'TND', 'KRW', 'CLP', 'RUB', 'INR', 'TRY', 'UYW']) {
     t.throws(() => checkAmount(1000, currency), { name: 'DomainError', code: 'currency_not_supported' })
     t.throws(() => toMoney(1000, currency), { name: 'ProviderError', kind: 'currency' })
@@ -39,11 +39,11 @@ t.test('refuses currencies that PayPal does not take, those with three decimals 
   t.end()
 })
 
-t.test('reads what PayPal may write, of currencies that it does not take from us too', (t) => {
+t.test('PayPal: amounts are read in any format and in unsupported currencies too', (t) => {
   const cents = (value: string, currency_code = 'EUR') => toCents({ currency_code, value })
   t.equal(cents('10'), 1000)
   t.equal(cents('10.5'), 1050)
-  t.equal(cents('10.500'), 1050, 'zeros beyond the currency')
+  t.equal(cents('10.500'), 1050, 'extra zeros')
   t.equal(cents('0.10'), 10)
   t.equal(cents('90071992547409.91'), 9_007_199_254_740_991)
   t.equal(cents('1000.00', 'JPY'), 1000)
@@ -52,7 +52,7 @@ t.test('reads what PayPal may write, of currencies that it does not take from us
   t.end()
 })
 
-t.test('does not read what is no amount, or too fine or too large to be one of ours', (t) => {
+t.test('PayPal: an invalid, too fine or too large amount is read as null', (t) => {
   for (const value of ['', '.5', '5.', '-2.51', '1e3', '1,000.00', ' 1', '0x10', '1.005', '90071992547409.92', '١'])
     t.equal(toCents({ currency_code: 'EUR', value }), null, value)
   t.equal(toCents({ currency_code: 'JPY', value: '1000.5' }), null)

@@ -1,4 +1,4 @@
-// PayPal's notifications in our words: types, amounts, subscriptions, and what is none.
+// Reading PayPal's notifications: types, amounts, subscriptions, and invalid bodies.
 import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
@@ -12,7 +12,7 @@ const read = (type: string, resource: unknown, resource_type?: string) => {
 const bodyOf = (more: object) =>
   Buffer.from(JSON.stringify({ id: 'WH-1', event_type: 'X.Y', create_time: createTime, resource: {}, ...more }))
 
-t.test('every type of the table has its generic name, and no other one has', (t) => {
+t.test('PayPal: exactly the listed event types have a generic type', (t) => {
   const table: Readonly<Record<string, string | null>> = {
     'CHECKOUT.ORDER.CREATED': 'payment_intent.created',
     'PAYMENT.CAPTURE.COMPLETED': 'payment_intent.succeeded',
@@ -54,7 +54,7 @@ t.test('every type of the table has its generic name, and no other one has', (t)
   t.end()
 })
 
-t.test('an event that bears a generic name is what it is called', (t) => {
+t.test('PayPal: an event with a generic type keeps that type', (t) => {
   const facts = { current_period_end: null, status_changed: false, is_first_invoice: false }
   const rows = [
     ['payment_method.detached', null],
@@ -67,38 +67,35 @@ t.test('an event that bears a generic name is what it is called', (t) => {
   t.end()
 })
 
-t.test(
-  'an event of the provider-neutral shape is read as such, and only when PayPal’s own members are not there',
-  (t) => {
-    const neutral = {
-      id: 'evt_1',
-      type: 'payment_intent.failed',
-      provider: 'paypal',
-      created: 1_788_256_800,
-      data: { object: { id: 'O1', amount: 1500, currency: 'huf', status: 'failed', customer: 'P1' } },
-    }
-    const asBody = (event: object) => Buffer.from(JSON.stringify(event))
-    t.match(readNotification(asBody(neutral)), {
-      provider_event_id: 'evt_1',
-      provider_type: 'payment_intent.failed',
-      generic_type: 'payment_intent.failed',
-      occurred_at: '2026-09-01T10:00:00.000Z',
-      object_id: 'O1',
-      amount_cents: 1500,
-      currency: 'HUF',
-      customer_id: 'P1',
-      report: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: 'O1', amount_cents: 1500 },
-    })
-    const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
-    t.match(succeeded.report, { status: 'succeeded', provider_payment_id: null })
-    const native = { event_type: 'PAYMENT.CAPTURE.PENDING', create_time: createTime, resource: { id: 'C1' } }
-    t.match(readNotification(asBody({ ...neutral, ...native })), { provider_type: native.event_type, object_id: 'C1' })
-    t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })
-    t.end()
-  },
-)
+t.test('PayPal: an event of the generic shape is read as generic unless it has PayPal’s own members', (t) => {
+  const neutral = {
+    id: 'evt_1',
+    type: 'payment_intent.failed',
+    provider: 'paypal',
+    created: 1_788_256_800,
+    data: { object: { id: 'O1', amount: 1500, currency: 'huf', status: 'failed', customer: 'P1' } },
+  }
+  const asBody = (event: object) => Buffer.from(JSON.stringify(event))
+  t.match(readNotification(asBody(neutral)), {
+    provider_event_id: 'evt_1',
+    provider_type: 'payment_intent.failed',
+    generic_type: 'payment_intent.failed',
+    occurred_at: '2026-09-01T10:00:00.000Z',
+    object_id: 'O1',
+    amount_cents: 1500,
+    currency: 'HUF',
+    customer_id: 'P1',
+    report: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: 'O1', amount_cents: 1500 },
+  })
+  const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
+  t.match(succeeded.report, { status: 'succeeded', provider_payment_id: null })
+  const native = { event_type: 'PAYMENT.CAPTURE.PENDING', create_time: createTime, resource: { id: 'C1' } }
+  t.match(readNotification(asBody({ ...neutral, ...native })), { provider_type: native.event_type, object_id: 'C1' })
+  t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })
+  t.end()
+})
 
-t.test('amounts are in minor units of their currency', (t) => {
+t.test('PayPal: notification amounts are converted to minor units', (t) => {
   const cents = (currency_code: string, value: string) => read('X.Y', { amount: { currency_code, value } }).amount_cents
   t.equal(cents('HUF', '1500'), 150_000)
   t.equal(cents('JPY', '1500'), 1500)
@@ -108,7 +105,7 @@ t.test('amounts are in minor units of their currency', (t) => {
   t.end()
 })
 
-t.test('a sale extends the subscription that it names', (t) => {
+t.test('PayPal: a sale is an invoice payment of the subscription it names', (t) => {
   const sale = { id: 'S1', amount: { total: '5.00', currency: 'USD' }, custom: '17', state: 'completed' }
   t.match(read('PAYMENT.SALE.COMPLETED', { ...sale, billing_agreement_id: 'I-E8W6NNUG630J' }, 'sale'), {
     generic_type: 'invoice.payment_succeeded',
@@ -129,7 +126,7 @@ t.test('a sale extends the subscription that it names', (t) => {
   t.end()
 })
 
-t.test('a subscription says its status, its payer and how long it runs', (t) => {
+t.test('PayPal: a subscription notification has status, payer and period end', (t) => {
   const subscription = {
     id: 'I-1E2LTB0J1YGW',
     plan_id: 'P-53G7',
@@ -167,7 +164,7 @@ t.test('a subscription says its status, its payer and how long it runs', (t) => 
   t.end()
 })
 
-t.test('a saved method says whose it is', (t) => {
+t.test('PayPal: a saved method notification has its customer', (t) => {
   const resource = {
     id: '8kk8451t',
     time_created: '2026-09-01T03:00:00.000PDT',
@@ -183,13 +180,13 @@ t.test('a saved method says whose it is', (t) => {
   t.end()
 })
 
-t.test('only a UUID can be the name of a payment of ours', (t) => {
+t.test('PayPal: only a UUID in custom_id is read as a payment id', (t) => {
   for (const custom_id of ['17', '', null, {}, `${paymentId}x`, 'x'.repeat(500)])
     t.equal(read('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', custom_id }).referenced_payment_id, null)
   t.end()
 })
 
-t.test('an object that is not as expected is no reason to refuse what PayPal has signed', (t) => {
+t.test('PayPal: a notification with an unexpected object is accepted', (t) => {
   const odd = [
     undefined,
     null,
@@ -213,7 +210,7 @@ t.test('an object that is not as expected is no reason to refuse what PayPal has
   t.end()
 })
 
-t.test('what is no notification is refused', (t) => {
+t.test('PayPal: a body that is not a notification is an invalid request', (t) => {
   t.equal(readNotification(bodyOf({})).provider_event_id, 'WH-1')
   const bodies = [
     Buffer.from(''),
@@ -234,7 +231,7 @@ t.test('what is no notification is refused', (t) => {
   t.end()
 })
 
-t.test('times are told in UTC', (t) => {
+t.test('PayPal: notification times are converted to UTC', (t) => {
   t.equal(
     readNotification(bodyOf({ create_time: '2026-09-01T03:00:00-07:00' })).occurred_at,
     '2026-09-01T10:00:00.000Z',

@@ -1,4 +1,4 @@
-// Orders: what is asked of PayPal, and what its answers mean for a payment.
+// Creating, retrieving and capturing PayPal orders.
 import t from 'tap'
 import {
   approvedOrder,
@@ -12,7 +12,7 @@ import {
 
 const currentTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/
 
-t.test('creates an order that names the payment, and hands its page to the client', async (t) => {
+t.test('PayPal: an order is created with the payment id, and client_secret is its approval page', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const intent = await paypal.createIntent(createRequest)
   const id = intent.provider_intent_id
@@ -32,7 +32,7 @@ t.test('creates an order that names the payment, and hands its page to the clien
   })
 })
 
-t.test('the same key gives the same order, another key another one', async (t) => {
+t.test('PayPal: the same key returns the same order, another key another one', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const first = await paypal.createIntent(createRequest)
   t.same(await paypal.createIntent(createRequest), first)
@@ -43,7 +43,7 @@ t.test('the same key gives the same order, another key another one', async (t) =
   t.equal(fake.orders.size, 2)
 })
 
-t.test('cuts the description to what PayPal takes, and never within a character', async (t) => {
+t.test('PayPal: a long description is cut to the limit, never within a character', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const descriptions = ['x'.repeat(300), 'ü'.repeat(100), `x${'😀'.repeat(50)}`, '', null]
   const kept: (string | undefined)[] = []
@@ -58,7 +58,7 @@ t.test('cuts the description to what PayPal takes, and never within a character'
   t.same(kept, ['x'.repeat(127), 'ü'.repeat(63), `x${'😀'.repeat(31)}`, undefined, undefined])
 })
 
-t.test('does not even ask for an amount that PayPal cannot express', async (t) => {
+t.test('PayPal: no order is requested for an amount that PayPal cannot express', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const request = { ...createRequest, currency: 'HUF', amount_cents: 150 }
   t.throws(() => paypal.checkAmount(150, 'HUF'), { code: 'currency_not_supported' })
@@ -66,7 +66,7 @@ t.test('does not even ask for an amount that PayPal cannot express', async (t) =
   t.equal(fake.calls.length, 0)
 })
 
-t.test('an invoice that was paid is not opened again', async (t) => {
+t.test('PayPal: an order for a paid invoice number is rejected', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   await capture(paypal, ref, 'c1')
@@ -74,7 +74,7 @@ t.test('an invoice that was paid is not opened again', async (t) => {
   await t.rejects(again, { kind: 'rejected', code: 'duplicate_invoice_id' })
 })
 
-t.test('an order is what its status says', async (t) => {
+t.test('PayPal: an order without captures has the payment status of its own status', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   const rows = [
@@ -108,7 +108,7 @@ t.test('an order is what its status says', async (t) => {
   }
 })
 
-t.test('a captured order is what its capture says', async (t) => {
+t.test('PayPal: a captured order has the payment status of its capture', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures('pending')
@@ -122,12 +122,12 @@ t.test('a captured order is what its capture says', async (t) => {
   }
   t.match(await retrieve(paypal, ref), taken)
   fake.refund(captureId, '5.00')
-  t.match(await retrieve(paypal, ref), taken, 'some of it went back')
+  t.match(await retrieve(paypal, ref), taken, 'partially refunded')
   fake.refund(captureId)
-  t.match(await retrieve(paypal, ref), taken, 'all of it went back')
+  t.match(await retrieve(paypal, ref), taken, 'fully refunded')
 })
 
-t.test('a capture that came to nothing has failed', async (t) => {
+t.test('PayPal: a declined capture makes the payment failed', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures('declined')
@@ -136,7 +136,7 @@ t.test('a capture that came to nothing has failed', async (t) => {
   t.match(await retrieve(paypal, ref), { evidence: failed })
 })
 
-t.test('money that was taken twice is told', async (t) => {
+t.test('PayPal: a second capture is listed in further_charges', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { allowDouble: true })
   const ref = await approvedOrder({ fake, paypal })
   const first = await capture(paypal, ref, 'c1')
@@ -148,14 +148,14 @@ t.test('money that was taken twice is told', async (t) => {
   })
 })
 
-t.test('knows nothing of an order that PayPal does not know, rather than calling it canceled', async (t) => {
+t.test('PayPal: an unknown order is null, not canceled', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   fake.expireOrder(provider_intent_id)
   t.equal(await retrieve(paypal, refTo(provider_intent_id)), null)
 })
 
-t.test('captures once, with the given key', async (t) => {
+t.test('PayPal: an order is captured once, with the given key', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const first = await capture(paypal, ref, 'c1')
@@ -173,7 +173,7 @@ t.test('captures once, with the given key', async (t) => {
   t.equal(fake.charges.length, 1)
 })
 
-t.test('captures once although the keys are forgotten, or differ', async (t) => {
+t.test('PayPal: an order is captured once, even with expired or different keys', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const first = await capture(paypal, ref, 'c1')
@@ -185,7 +185,7 @@ t.test('captures once although the keys are forgotten, or differ', async (t) => 
   t.equal(fake.charges.length, 1)
 })
 
-t.test('a payer that cannot pay has failed, and may approve anew', async (t) => {
+t.test('PayPal: a declined payment method makes the payment failed, and the payer may approve again', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' }, { refused: 'PAYER_CANNOT_PAY' })
@@ -205,7 +205,7 @@ t.test('a payer that cannot pay has failed, and may approve anew', async (t) => 
   t.match(await capture(paypal, ref, 'c3'), { evidence: { status: 'succeeded' } })
 })
 
-t.test('asks how the order is when it cannot be captured', async (t) => {
+t.test('PayPal: an order that cannot be captured is read instead', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   t.match(await capture(paypal, refTo(provider_intent_id), 'c1'), {
@@ -217,7 +217,7 @@ t.test('asks how the order is when it cannot be captured', async (t) => {
   t.match(await capture(paypal, refTo(provider_intent_id), 'c2'), { evidence: { status: 'processing' } })
 })
 
-t.test('a capture that is refused for another reason decides nothing', async (t) => {
+t.test('PayPal: a capture rejected for another reason throws', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'DUPLICATE_INVOICE_ID' }, { refused: 'PAYEE_ACCOUNT_RESTRICTED' })
@@ -228,7 +228,7 @@ t.test('a capture that is refused for another reason decides nothing', async (t)
   t.equal(fake.charges.length, 0)
 })
 
-t.test('has no way to search for orders, to withdraw one, or to prepare a method', async (t) => {
+t.test('PayPal has no findIntents, cancelIntent and createSetupIntent', async (t) => {
   const { paypal } = await paypalHarness(t)
   t.match(paypal, { id: 'paypal', findIntents: null, cancelIntent: null, createSetupIntent: null })
   t.notOk(paypal.isTestMethod('pm_card_visa'))

@@ -1,4 +1,4 @@
-// Calls about billing plans, where the tests of what is made of them do not get.
+// Single calls about PayPal's billing plans.
 
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
@@ -28,7 +28,7 @@ async function start(t: Test) {
   return { fake, client }
 }
 
-t.test('a plan is switched on and off as often as one likes, and renamed while it is on', async (t) => {
+t.test('PayPal: a plan can be activated and deactivated repeatedly, and is renamed only while active', async (t) => {
   const { fake, client } = await start(t)
   const plan = {
     product_id: productId,
@@ -49,21 +49,21 @@ t.test('a plan is switched on and off as often as one likes, and renamed while i
   await t.rejects(renamePlan(client, id, ''), { kind: 'rejected', code: 'invalid_string_min_length' })
 })
 
-t.test('a plan that is not there', async (t) => {
+t.test('PayPal: an unknown plan is null, and changing it is rejected', async (t) => {
   const { client } = await start(t)
-  const refused = { kind: 'rejected', code: 'invalid_resource_id' }
+  const rejected = { kind: 'rejected', code: 'invalid_resource_id' }
   t.equal(await getPlan(client, 'P-1'), null)
   t.strictSame(await listPlans(client, 'no-product'), [])
-  await t.rejects(activatePlan(client, 'P-1'), refused)
-  await t.rejects(deactivatePlan(client, 'P-1'), refused)
-  await t.rejects(renamePlan(client, 'P-1', 'Friends'), refused)
+  await t.rejects(activatePlan(client, 'P-1'), rejected)
+  await t.rejects(deactivatePlan(client, 'P-1'), rejected)
+  await t.rejects(renamePlan(client, 'P-1', 'Friends'), rejected)
   await t.rejects(createPlan(client, { idempotency_key: 'k1', plan: { product_id: productId } }), {
     kind: 'rejected',
     code: 'missing_required_parameter',
   })
 })
 
-t.test('a price is told from what is another one to a subscriber', (t) => {
+t.test('PayPal: isAtPrice compares what a subscriber pays', (t) => {
   const [trial, regular] = billingCyclesOf(price)
   const free = { ...trial, pricing_scheme: undefined }
   const written = { ...regular, pricing_scheme: { fixed_price: { currency_code: 'EUR', value: '9.0' } } }
@@ -95,7 +95,7 @@ t.test('a price is told from what is another one to a subscriber', (t) => {
   t.end()
 })
 
-t.test('a product with more plans than can be looked through', async (t) => {
+t.test('PayPal: listing more than 50 pages of plans is rejected', async (t) => {
   const { fake, client } = await start(t)
   const cycles = billingCyclesOf(price)
   for (let made = 0; made < 51; made++)

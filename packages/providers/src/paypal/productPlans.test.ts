@@ -1,4 +1,4 @@
-// A recurring product is sold by one billing plan of ours.
+// Syncing the billing plan of a recurring product.
 import type { BillingInterval } from '@paylog/domain/products/events'
 import t from 'tap'
 import {
@@ -12,14 +12,14 @@ import {
   putTestProduct,
 } from './testing/catalogHarness.ts'
 
-t.test('a recurring product has a plan, which can be subscribed to at once', async (t) => {
+t.test('PayPal: a recurring product gets an active plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   t.equal(catalog.keepsPrice(membership), true)
   const { provider_price_id, ...rest } = await putTestProduct(catalog, membership)
   t.strictSame(rest, { provider_product_id: productId, kept_fields: [] })
   const calls = fake.callsTo(/catalogs|billing/).map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`)
   const [product, plans] = ['/v1/catalogs/products', '/v1/billing/plans']
-  t.strictSame(calls, [`POST ${product}`, `GET ${plans}`, `POST ${plans}`, `GET ${plans}`], 'and no further call')
+  t.strictSame(calls, [`POST ${product}`, `GET ${plans}`, `POST ${plans}`, `GET ${plans}`], 'no further calls')
   t.match(provider_price_id, /^P-[A-Z0-9]{24}$/)
   t.strictSame([...fake.catalog.plans.keys()], [provider_price_id])
   t.match(
@@ -43,7 +43,7 @@ t.test('a recurring product has a plan, which can be subscribed to at once', asy
   )
 })
 
-t.test('a trial comes first, and is free', async (t) => {
+t.test('PayPal: a plan’s free trial is its first billing cycle', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const product = membershipAt({ recurring: { interval: 'year', trial_days: 14 } })
   const { provider_price_id } = await putTestProduct(catalog, product)
@@ -68,7 +68,7 @@ t.test('a trial comes first, and is free', async (t) => {
   t.equal(fake.catalog.plans.size, 1)
 })
 
-t.test('intervals and currencies are PayPal’s, and are found again', async (t) => {
+t.test('PayPal: plans of all intervals and currencies are found again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const units = { day: 'DAY', week: 'WEEK', month: 'MONTH', year: 'YEAR' } as const
   const intervals: readonly BillingInterval[] = ['day', 'week', 'month', 'year']
@@ -93,19 +93,19 @@ t.test('intervals and currencies are PayPal’s, and are found again', async (t)
   t.equal(fake.catalog.plans.size, prices.length)
 })
 
-t.test('the price that is there is made no second time', async (t) => {
+t.test('PayPal: an existing plan is not created again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   t.strictSame(await putTestProduct(catalog, membership), known, 'the same key')
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known, 'another key')
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k3', known }), known, 'known')
   fake.forgetRequestIds()
-  t.strictSame(await putTestProduct(catalog, membership), known, 'a forgotten key')
+  t.strictSame(await putTestProduct(catalog, membership), known, 'an expired key')
   t.same(plansOf(fake), ['ACTIVE 9.00'])
   t.equal(fake.callsTo(/billing/).filter(({ method }) => method !== 'GET').length, 1)
 })
 
-t.test('another price is another plan, and the former one is sold no more', async (t) => {
+t.test('PayPal: a new price creates a plan and deactivates the former one', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const dearer = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k2', known })
@@ -129,19 +129,19 @@ t.test('another price is another plan, and the former one is sold no more', asyn
   t.equal(fake.catalog.plans.size, 6)
 })
 
-t.test('a price that comes back finds its plan again', async (t) => {
+t.test('PayPal: a former price reactivates its plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const first = await putTestProduct(catalog, membership, { key: 'a1' })
   const second = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'b', known: first })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'a2', known: second }), first)
   t.same(plansOf(fake), ['ACTIVE 9.00', 'INACTIVE 12.00'])
-  const turns = fake.callsTo(/activate$/).length
+  const changes = fake.callsTo(/activate$/).length
   t.strictSame(await putTestProduct(catalog, membership, { key: 'a1', known: first }), first)
   t.same(plansOf(fake), ['ACTIVE 9.00', 'INACTIVE 12.00'])
-  t.equal(fake.callsTo(/activate$/).length, turns, 'what is off is not switched off again')
+  t.equal(fake.callsTo(/activate$/).length, changes, 'an inactive plan is not deactivated again')
 })
 
-t.test('a price that is to be kept is kept, whatever the product says', async (t) => {
+t.test('PayPal: price keep leaves the plan unchanged', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const changed = { ...membershipAt({ amount_cents: 1200 }), description: 'For all' }
@@ -156,7 +156,7 @@ t.test('a price that is to be kept is kept, whatever the product says', async (t
   })
 })
 
-t.test('what is recurring no more is subscribed to no more', async (t) => {
+t.test('PayPal: the plan of a product that is no longer recurring is deactivated', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const once = { ...membership, price: { ...monthly, recurring: null } }
@@ -165,10 +165,10 @@ t.test('what is recurring no more is subscribed to no more', async (t) => {
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k3' }), known)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
   await putTestProduct(catalog, once, { key: 'k4', known: null })
-  t.same(plansOf(fake), ['INACTIVE 9.00'], 'also when nobody knows the plan')
+  t.same(plansOf(fake), ['INACTIVE 9.00'], 'also with an unknown plan id')
 })
 
-t.test('a renamed product renames its plan, which PayPal allows', async (t) => {
+t.test('PayPal: renaming a product renames its plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const nameOf = () => fake.catalog.plans.get(known.provider_price_id ?? '')?.name
@@ -179,7 +179,7 @@ t.test('a renamed product renames its plan, which PayPal allows', async (t) => {
   t.equal(nameOf(), 'Circle')
 })
 
-t.test('plans that the merchant made by hand are left alone', async (t) => {
+t.test('PayPal: plans that the merchant created are left unchanged', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
@@ -199,11 +199,11 @@ t.test('plans that the merchant made by hand are left alone', async (t) => {
   t.same(
     plansOf(fake),
     ['ACTIVE 9.00', 'ACTIVE 9.00', 'CREATED 9.00', 'INACTIVE 12.00'],
-    'and is no substitute for ours',
+    'the merchant’s plan is not adopted',
   )
 })
 
-t.test('a plan of another product is no plan of ours, whoever says so', async (t) => {
+t.test('PayPal: a known plan id of another product is ignored', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const other = await putTestProduct(catalog, { ...membership, product_id: 'another-one' })
   const known = { ...other, provider_product_id: productId }
@@ -213,7 +213,7 @@ t.test('a plan of another product is no plan of ours, whoever says so', async (t
   t.equal((await putTestProduct(catalog, membership, { price: 'keep', known })).provider_price_id, null)
 })
 
-t.test('of several plans of ours at the price the oldest one stays', async (t) => {
+t.test('PayPal: of several plans with the price the oldest stays active', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const first = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(first.provider_price_id ?? '')
@@ -224,7 +224,7 @@ t.test('of several plans of ours at the price the oldest one stays', async (t) =
   t.same(plansOf(fake), ['INACTIVE 9.00', 'ACTIVE 9.00'])
 })
 
-t.test('our plan stays ours when the merchant describes it', async (t) => {
+t.test('PayPal: a known plan stays ours when the merchant changes its description', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   fake.catalog.changePlan(known.provider_price_id ?? '', { description: 'For friends of the house' })
@@ -233,7 +233,7 @@ t.test('our plan stays ours when the merchant describes it', async (t) => {
   t.same(plansOf(fake), ['INACTIVE 9.00', 'ACTIVE 12.00'])
 })
 
-t.test('a plan that the merchant has switched off is switched on again', async (t) => {
+t.test('PayPal: a plan that the merchant deactivated is activated again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   fake.catalog.changePlan(known.provider_price_id ?? '', { status: 'INACTIVE' })
@@ -241,7 +241,7 @@ t.test('a plan that the merchant has switched off is switched on again', async (
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
-t.test('all pages of the list are looked through', async (t) => {
+t.test('PayPal: all pages of the plan list are read', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
@@ -254,7 +254,7 @@ t.test('all pages of the list are looked through', async (t) => {
   t.match(others[1]?.path, 'page=1')
 })
 
-t.test('pages that are not full are not the last ones, and plans that are not whole are asked for', async (t) => {
+t.test('PayPal: incomplete pages are followed by their next link, and incomplete plans are fetched', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
@@ -265,7 +265,7 @@ t.test('pages that are not full are not the last ones, and plans that are not wh
   t.equal(fake.catalog.plans.size, 11)
 })
 
-t.test('full pages end with an empty one', async (t) => {
+t.test('PayPal: the plan list ends at an empty page after full ones', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
@@ -274,7 +274,7 @@ t.test('full pages end with an empty one', async (t) => {
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
 })
 
-t.test('sixteen at once leave one plan that can be subscribed to', async (t) => {
+t.test('PayPal: sixteen parallel calls leave one active plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const other = catalogAt(t, fake)
   const all = Array.from({ length: 16 }, (_, index) => putTestProduct(index % 2 ? catalog : other, membership))
@@ -283,7 +283,7 @@ t.test('sixteen at once leave one plan that can be subscribed to', async (t) => 
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
-t.test('sixteen at once with different keys leave one as well', async (t) => {
+t.test('PayPal: sixteen parallel calls with different keys leave one active plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const other = catalogAt(t, fake)
   await Promise.all(
@@ -297,11 +297,11 @@ t.test('sixteen at once with different keys leave one as well', async (t) => {
   t.equal(fake.catalog.plans.get(settled.provider_price_id ?? '')?.status, 'ACTIVE')
 })
 
-t.test('a list that is behind makes no second plan', async (t) => {
+t.test('PayPal: an outdated plan list does not lead to a second plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   fake.catalog.distortList({ isBehind: true })
   const known = await putTestProduct(catalog, membership)
-  t.strictSame(await putTestProduct(catalog, membership), known, 'for the key')
-  t.strictSame(await putTestProduct(catalog, membership, { key: 'k2', known }), known, 'for the id')
+  t.strictSame(await putTestProduct(catalog, membership), known, 'found by the key')
+  t.strictSame(await putTestProduct(catalog, membership, { key: 'k2', known }), known, 'found by the id')
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })

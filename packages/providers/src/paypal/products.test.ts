@@ -1,4 +1,4 @@
-// The product catalogue at PayPal.
+// Single calls about PayPal's products.
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
 import { unlimitedPace } from '../testing/providerHarness.ts'
@@ -15,7 +15,7 @@ async function start(t: Test) {
   return { fake, client }
 }
 
-t.test('a product is made under our id, once', async (t) => {
+t.test('PayPal: a product is created once, with our id', async (t) => {
   const { fake, client } = await start(t)
   fake.faults.next({ kind: 'drop', commits: true })
   t.match(await createProduct(client, { idempotency_key: 'p1', product }), { id, name: 'Ticket', type: 'DIGITAL' })
@@ -27,7 +27,7 @@ t.test('a product is made under our id, once', async (t) => {
   t.equal(fake.catalog.products.size, 1)
 })
 
-t.test('a product can be described, and described anew', async (t) => {
+t.test('PayPal: a product’s description can be set and changed', async (t) => {
   const { client } = await start(t)
   await createProduct(client, { idempotency_key: 'p1', product })
   await describeProduct(client, id, 'For one evening')
@@ -36,7 +36,7 @@ t.test('a product can be described, and described anew', async (t) => {
   t.match(await getProduct(client, id), { id, name: 'Ticket', description: 'For two' })
 })
 
-t.test('a description can be removed, also by a call whose answer is lost', async (t) => {
+t.test('PayPal: a description can be removed, even when the response is lost', async (t) => {
   const { fake, client } = await start(t)
   await createProduct(client, { idempotency_key: 'p1', product: { ...product, description: 'For one evening' } })
   fake.faults.next({ kind: 'drop', commits: true })
@@ -46,7 +46,7 @@ t.test('a description can be removed, also by a call whose answer is lost', asyn
   t.strictSame(await getProduct(client, id), { id, name: 'Ticket', type: 'DIGITAL', links: [] })
 })
 
-t.test('a product that is not there', async (t) => {
+t.test('PayPal: an unknown product is null, and describing it is rejected', async (t) => {
   const { client } = await start(t)
   t.equal(await getProduct(client, 'PROD-none'), null)
   await t.rejects(describeProduct(client, 'PROD-none', 'x'), { kind: 'rejected', code: 'invalid_resource_id' })

@@ -1,4 +1,4 @@
-// What PayPal's notifications say about a payment: the bodies are those of PayPal, with made-up data.
+// Payment reports in PayPal's notifications. The bodies have PayPal's format with invented data.
 import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
@@ -9,7 +9,7 @@ const read = (type: string, resource: unknown, resource_type?: string) => {
   return readNotification(Buffer.from(event(type, about).body))
 }
 
-t.test('an approved order is on its way, and says who the payer is', async (t) => {
+t.test('PayPal: an approved order is processing and has the payer', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   const approved = fake.approve(provider_intent_id)
@@ -40,7 +40,7 @@ t.test('an approved order is on its way, and says who the payer is', async (t) =
   })
 })
 
-t.test('an approval that was reversed cancels, although it has no whole order', async (t) => {
+t.test('PayPal: a reversed approval cancels the payment, even with an incomplete order', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await approvedOrder({ fake, paypal })
   t.match(readNotification(Buffer.from(fake.reverseApproval(provider_intent_id).body)), {
@@ -57,7 +57,7 @@ t.test('an approval that was reversed cancels, although it has no whole order', 
   })
 })
 
-t.test('a capture is told of by the order and by itself', async (t) => {
+t.test('PayPal: pending and completed captures report their status', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const { provider_intent_id } = ref
@@ -65,7 +65,7 @@ t.test('a capture is told of by the order and by itself', async (t) => {
   const { evidence } = await capture(paypal, ref, 'c1')
   const captureId = evidence.provider_payment_id ?? ''
   const pending = fake.events.at(-1)
-  const told = (status: string) => ({
+  const expected = (status: string) => ({
     object_id: captureId,
     amount_cents: 1999,
     currency: 'EUR',
@@ -73,12 +73,12 @@ t.test('a capture is told of by the order and by itself', async (t) => {
     customer_id: null,
     report: { about: 'status', status, provider_intent_id, provider_payment_id: captureId, amount_cents: 1999 },
   })
-  t.match(readNotification(Buffer.from(pending?.body ?? '')), { ...told('processing'), status: 'pending' })
+  t.match(readNotification(Buffer.from(pending?.body ?? '')), { ...expected('processing'), status: 'pending' })
   const completed = fake.settleCapture(captureId, 'completed')
-  t.match(readNotification(Buffer.from(completed.body)), { ...told('succeeded'), status: 'completed' })
+  t.match(readNotification(Buffer.from(completed.body)), { ...expected('succeeded'), status: 'completed' })
 })
 
-t.test('a denied capture says why, as far as PayPal does', async (t) => {
+t.test('PayPal: a denied capture has a failure code', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures('pending')
@@ -93,16 +93,16 @@ t.test('a denied capture says why, as far as PayPal does', async (t) => {
   t.match(declined.report, { status: 'failed', failure_code: 'echeck', failure_message: /^PayPal could not/ })
 })
 
-t.test('an authorization is on its way, or void', (t) => {
+t.test('PayPal: an authorization is processing, or canceled when voided', (t) => {
   const resource = { id: 'A1', supplementary_data: { related_ids: { order_id: 'O1' } }, custom_id: paymentId }
-  const said = { about: 'status', provider_intent_id: 'O1', provider_payment_id: null }
-  t.match(read('PAYMENT.AUTHORIZATION.CREATED', resource).report, { ...said, status: 'processing' })
-  t.match(read('PAYMENT.AUTHORIZATION.VOIDED', resource).report, { ...said, status: 'canceled' })
+  const expected = { about: 'status', provider_intent_id: 'O1', provider_payment_id: null }
+  t.match(read('PAYMENT.AUTHORIZATION.CREATED', resource).report, { ...expected, status: 'processing' })
+  t.match(read('PAYMENT.AUTHORIZATION.VOIDED', resource).report, { ...expected, status: 'canceled' })
   t.equal(read('PAYMENT.AUTHORIZATION.EXPIRED', resource).report, null)
   t.end()
 })
 
-t.test('a success over an amount that cannot be read says nothing, because PayPal can be asked', (t) => {
+t.test('PayPal: a success with an unreadable amount has no report', (t) => {
   const unreadable = [
     undefined,
     null,
@@ -121,34 +121,39 @@ t.test('a success over an amount that cannot be read says nothing, because PayPa
         referenced_payment_id: paymentId,
         report: null,
       })
-  t.match(read('PAYMENT.CAPTURE.PENDING', about).report, { status: 'processing', amount_cents: null }, 'no success')
+  t.match(read('PAYMENT.CAPTURE.PENDING', about).report, { status: 'processing', amount_cents: null }, 'not a success')
   t.end()
 })
 
-t.test('what happens to an order is about its payment, and mostly leaves what becomes of it to others', async (t) => {
+t.test('PayPal: order events refer to the payment, and only approved and voided ones report a status', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const order = { id: ref.provider_intent_id, purchase_units: [{ custom_id: paymentId }] }
-  const said = { provider_intent_id: order.id, provider_payment_id: null }
+  const expected = { provider_intent_id: order.id, provider_payment_id: null }
   for (const name of ['CREATED', 'SAVED', 'PAYER-ACTION-REQUIRED', 'COMPLETED', 'SOMETHING-NEW'])
     for (const status of ['CREATED', 'COMPLETED', 'VOIDED', undefined])
       t.match(
         read(`CHECKOUT.ORDER.${name}`, { ...order, status }, 'checkout-order'),
-        { referenced_payment_id: paymentId, report: { about: 'mention', ...said } },
+        { referenced_payment_id: paymentId, report: { about: 'mention', ...expected } },
         `${name} ${status}`,
       )
-  t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).report, { ...said, status: 'canceled' })
+  t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).report, { ...expected, status: 'canceled' })
   await capture(paypal, ref, 'c1')
   const completed = fake.events.find(({ event_type }) => event_type === 'CHECKOUT.ORDER.COMPLETED')
   const { id: provider_event_id, body } = completed ?? { id: '', body: '' }
-  const told = readNotification(Buffer.from(body))
-  t.match(told, { generic_type: null, amount_cents: 1999, currency: 'EUR' })
-  t.same(told.report, { about: 'mention', ...said, provider_event_id, provider_time: told.occurred_at })
+  const notification = readNotification(Buffer.from(body))
+  t.match(notification, { generic_type: null, amount_cents: 1999, currency: 'EUR' })
+  t.same(notification.report, {
+    about: 'mention',
+    ...expected,
+    provider_event_id,
+    provider_time: notification.occurred_at,
+  })
   const captured = JSON.parse(body).resource
-  t.match(read('CHECKOUT.ORDER.APPROVED', captured).report, { ...said, status: 'processing' })
+  t.match(read('CHECKOUT.ORDER.APPROVED', captured).report, { ...expected, status: 'processing' })
 })
 
-t.test('a capture that does not name its order links to it, or names the payment and itself', (t) => {
+t.test('PayPal: a capture without its order id is matched by its link, or by payment and capture id', (t) => {
   const denied = {
     id: 'C1',
     status: 'DECLINED',
@@ -157,29 +162,29 @@ t.test('a capture that does not name its order links to it, or names the payment
   }
   const up = { rel: 'up', href: 'https://api.paypal.com/v2/checkout/orders/5AB00000CD1111111' }
   const self = { rel: 'self', href: 'https://api.paypal.com/v2/payments/captures/C1' }
-  const said = { referenced_payment_id: paymentId, report: { status: 'failed', provider_payment_id: 'C1' } }
+  const expected = { referenced_payment_id: paymentId, report: { status: 'failed', provider_payment_id: 'C1' } }
   t.match(read('PAYMENT.CAPTURE.DENIED', { ...denied, links: [self, up] }, 'capture'), {
-    ...said,
-    report: { ...said.report, provider_intent_id: '5AB00000CD1111111' },
+    ...expected,
+    report: { ...expected.report, provider_intent_id: '5AB00000CD1111111' },
   })
   const authorization = { rel: 'up', href: 'https://api.paypal.com/v2/payments/authorizations/A1' }
   for (const links of [undefined, [], [self], [self, authorization]])
     t.match(read('PAYMENT.CAPTURE.DENIED', { ...denied, links }, 'capture'), {
-      ...said,
-      report: { ...said.report, provider_intent_id: null },
+      ...expected,
+      report: { ...expected.report, provider_intent_id: null },
     })
   t.end()
 })
 
-t.test('by a generic name an event is about the order that its object is, or names [6.1-wallet-generic]', (t) => {
+t.test('PayPal: a generic event is about the order that it names, or that is its object [6.1-wallet-generic]', (t) => {
   const amount = { currency_code: 'EUR', value: '19.99' }
   const related = { supplementary_data: { related_ids: { order_id: 'O9' } } }
   const statuses = { requires_action: 'pending', processing: 'processing', succeeded: 'succeeded' }
   for (const [name, status] of Object.entries(statuses)) {
-    const said = { about: 'status', status, provider_payment_id: null, amount_cents: 1999, currency: 'EUR' }
+    const expected = { about: 'status', status, provider_payment_id: null, amount_cents: 1999, currency: 'EUR' }
     const type = `payment_intent.${name}`
-    t.match(read(type, { id: 'O1', amount }), { generic_type: type, report: { ...said, provider_intent_id: 'O1' } })
-    t.match(read(type, { id: 'C1', amount, ...related }).report, { ...said, provider_intent_id: 'O9' })
+    t.match(read(type, { id: 'O1', amount }), { generic_type: type, report: { ...expected, provider_intent_id: 'O1' } })
+    t.match(read(type, { id: 'C1', amount, ...related }).report, { ...expected, provider_intent_id: 'O9' })
   }
   const created = { about: 'mention', provider_intent_id: 'O1', provider_payment_id: null }
   t.match(read('payment_intent.created', { id: 'O1' }).report, created)
@@ -187,7 +192,7 @@ t.test('by a generic name an event is about the order that its object is, or nam
   t.end()
 })
 
-t.test('a refund names its capture by a link alone', async (t) => {
+t.test('PayPal: a refund is matched to its capture by its link', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const { evidence } = await capture(paypal, ref, 'c1')
@@ -210,7 +215,7 @@ t.test('a refund names its capture by a link alone', async (t) => {
   t.match(reversal.report, { about: 'refund', refunded_cents: 1999, provider_payment_id: captureId })
 })
 
-t.test('a refund without a link to its capture', (t) => {
+t.test('PayPal: a refund without a link is matched by related ids or by its own capture', (t) => {
   const links = [{ rel: 'self', href: 'https://api.paypal.com/v2/payments/refunds/R1' }]
   const related = { supplementary_data: { related_ids: { capture_id: 'C9', order_id: 'O9' } } }
   t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', links }, 'refund').report, {
@@ -228,7 +233,7 @@ t.test('a refund without a link to its capture', (t) => {
   t.end()
 })
 
-t.test('a dispute names the capture that is contested, and ours', async (t) => {
+t.test('PayPal: a dispute reports the disputed capture and our payment', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const { evidence } = await capture(paypal, ref, 'c1')

@@ -1,4 +1,4 @@
-// Saved methods: kept, looked at and forgotten at PayPal.
+// Attaching, reading and detaching methods at PayPal.
 import t from 'tap'
 import { customerMissing, type ProviderMethods } from '../provider.ts'
 import { createRequest, paypalHarness } from './testing/paypalHarness.ts'
@@ -9,12 +9,12 @@ const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XD
 
 async function start(t: Parameters<typeof paypalHarness>[0]) {
   const { fake, paypal } = await paypalHarness(t)
-  if (!paypal.methods) throw new Error('PayPal saves methods')
+  if (!paypal.methods) throw new Error('PayPal lacks methods')
   const methods: ProviderMethods = paypal.methods
   return { fake, paypal, methods }
 }
 
-t.test('a customer comes into being with the first method, and is named after our user', async (t) => {
+t.test('PayPal: the first attached method creates the customer with our user id', async (t) => {
   const { fake, methods } = await start(t)
   const customer = { idempotency_key: 'u1', user_id: 'user-1', email: 'pat@example.com', name: 'Pat' }
   t.equal(await methods.createCustomer(customer), null)
@@ -37,10 +37,10 @@ t.test('a customer comes into being with the first method, and is named after ou
     payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
     customer: { merchant_customer_id: 'user-1' },
   })
-  t.same(await methods.attachMethod(request), attached, 'the same key, the same method')
+  t.same(await methods.attachMethod(request), attached, 'the same key returns the same method')
 })
 
-t.test('a further method is kept for the same customer', async (t) => {
+t.test('PayPal: another method is attached to the same customer', async (t) => {
   const { fake, methods } = await start(t)
   const token = fake.vault.approveSetup(wallet)
   const attached = await methods.attachMethod({
@@ -61,7 +61,7 @@ t.test('a further method is kept for the same customer', async (t) => {
   })
 })
 
-t.test('a user’s id that PayPal does not take as a name is left out', async (t) => {
+t.test('PayPal: a user id in an unsupported format is left out', async (t) => {
   const { fake, methods } = await start(t)
   for (const user_id of ['pat example', 'x'.repeat(65), 'ü']) {
     const token = fake.vault.approveSetup(wallet)
@@ -70,7 +70,7 @@ t.test('a user’s id that PayPal does not take as a name is left out', async (t
   for (const { body } of fake.callsTo(/vault/)) t.notOk('customer' in JSON.parse(body))
 })
 
-t.test('a lost answer leaves one method', async (t) => {
+t.test('PayPal: attaching with a lost response saves one method', async (t) => {
   const { fake, methods } = await start(t)
   fake.faults.next({ kind: 'drop', commits: true })
   const token = fake.vault.approveSetup(card)
@@ -78,7 +78,7 @@ t.test('a lost answer leaves one method', async (t) => {
   t.equal(fake.vault.tokens.size, 1)
 })
 
-t.test('reads what a token stands for without keeping it', async (t) => {
+t.test('PayPal: reading a token returns its method without saving it', async (t) => {
   const { fake, methods } = await start(t)
   const token = fake.vault.approveSetup({ apple_pay: { card: card.card } })
   t.same(await methods.readMethod({ token, owner }), {
@@ -93,7 +93,7 @@ t.test('reads what a token stands for without keeping it', async (t) => {
   t.equal(fake.vault.tokens.size, 0)
 })
 
-t.test('a token that PayPal does not know is refused, whatever it is made of', async (t) => {
+t.test('PayPal: an unknown token is rejected, whatever its characters', async (t) => {
   const { methods } = await start(t)
   const rejected = { name: 'ProviderError', kind: 'rejected' }
   for (const token of ['unknown', '../orders', 'a/b?c=d#e', 'ü', '"}'] as const) {
@@ -103,7 +103,7 @@ t.test('a token that PayPal does not know is refused, whatever it is made of', a
   }
 })
 
-t.test('forgets a method, and one that is not there counts as forgotten', async (t) => {
+t.test('PayPal: detaching deletes a method, and succeeds when it does not exist', async (t) => {
   const { fake, methods } = await start(t)
   const token = fake.vault.approveSetup(card)
   const { provider_method_id, provider_customer_id } = await methods.attachMethod({
@@ -119,37 +119,40 @@ t.test('forgets a method, and one that is not there counts as forgotten', async 
   await methods.detachMethod({ provider_method_id, provider_customer_id })
   fake.faults.always({ kind: 'status', status: 404, commits: false })
   const unclear = methods.detachMethod({ provider_method_id, provider_customer_id })
-  await t.rejects(unclear, { name: 'ProviderError', kind: 'unknown' }, 'a page that says 404 is not PayPal’s word')
+  await t.rejects(unclear, { name: 'ProviderError', kind: 'unknown' }, 'an HTML 404 is not from PayPal')
 })
 
-t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {
-  const { fake, methods } = await start(t)
-  const token = fake.vault.approveSetup(card)
-  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
-  const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
-  const retrieve = async (id = provider_method_id, customer = provider_customer_id) =>
-    methods.retrieveMethod?.({ provider_method_id: id, provider_customer_id: customer })
-  fake.vault.change(provider_method_id, { card: { brand: 'VISA', last_digits: '0005', expiry: '2034-11' } })
-  t.same(await retrieve(), {
-    payment_type: 'card',
-    wallet_type: null,
-    card_brand: 'visa',
-    last_four: '0005',
-    expiry_month: '11',
-    expiry_year: '2034',
-  })
-  t.equal(await retrieve(provider_method_id, 'another'), null, "another customer's")
-  for (const id of ['unknown', '../setup-tokens', 'a/b?c=d#e']) {
-    t.equal(await retrieve(id), null, id)
-    t.equal(fake.calls.at(-1)?.path, `/v3/vault/payment-tokens/${encodeURIComponent(id)}`)
-  }
-  fake.vault.remove(provider_method_id)
-  t.equal(await retrieve(), null, 'removed')
-  fake.readFaults.always({ kind: 'status', status: 404, commits: false })
-  await t.rejects(retrieve(), { name: 'ProviderError', kind: 'unknown' }, 'a page that says 404 is not PayPal’s word')
-})
+t.test(
+  'PayPal: a saved method is read in its current state, and is null when the customer no longer has it',
+  async (t) => {
+    const { fake, methods } = await start(t)
+    const token = fake.vault.approveSetup(card)
+    const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+    const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
+    const retrieve = async (id = provider_method_id, customer = provider_customer_id) =>
+      methods.retrieveMethod?.({ provider_method_id: id, provider_customer_id: customer })
+    fake.vault.change(provider_method_id, { card: { brand: 'VISA', last_digits: '0005', expiry: '2034-11' } })
+    t.same(await retrieve(), {
+      payment_type: 'card',
+      wallet_type: null,
+      card_brand: 'visa',
+      last_four: '0005',
+      expiry_month: '11',
+      expiry_year: '2034',
+    })
+    t.equal(await retrieve(provider_method_id, 'another'), null, "another customer's")
+    for (const id of ['unknown', '../setup-tokens', 'a/b?c=d#e']) {
+      t.equal(await retrieve(id), null, id)
+      t.equal(fake.calls.at(-1)?.path, `/v3/vault/payment-tokens/${encodeURIComponent(id)}`)
+    }
+    fake.vault.remove(provider_method_id)
+    t.equal(await retrieve(), null, 'removed')
+    fake.readFaults.always({ kind: 'status', status: 404, commits: false })
+    await t.rejects(retrieve(), { name: 'ProviderError', kind: 'unknown' }, 'an HTML 404 is not from PayPal')
+  },
+)
 
-t.test('a customer that PayPal has lost is told, and the token is good for another one', async (t) => {
+t.test('PayPal: attaching to a lost customer reports customer_missing, and the token stays usable', async (t) => {
   const { fake, methods } = await start(t)
   const token = fake.vault.approveSetup(card)
   const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: 'customer_40293' }
@@ -162,20 +165,20 @@ t.test('a customer that PayPal has lost is told, and the token is good for anoth
   t.same(keys, ['m1-customer_40293', 'm1'])
 })
 
-t.test('what happens to a method at PayPal is told', async (t) => {
+t.test('PayPal: method notifications have generic type, method and customer', async (t) => {
   const { fake, paypal, methods } = await start(t)
   const token = fake.vault.approveSetup(wallet)
   const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
   const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
   await methods.detachMethod({ provider_method_id, provider_customer_id })
-  const told = fake.events.map(({ body }) => paypal.readNotification(Buffer.from(body)))
+  const received = fake.events.map(({ body }) => paypal.readNotification(Buffer.from(body)))
   const about = { object_id: provider_method_id, report: null, subscription: null }
-  t.equal(told.length, 2)
-  t.match(told[0], { ...about, generic_type: 'payment_method.attached', customer_id: provider_customer_id })
-  t.match(told[1], { ...about, generic_type: 'payment_method.detached' })
+  t.equal(received.length, 2)
+  t.match(received[0], { ...about, generic_type: 'payment_method.attached', customer_id: provider_customer_id })
+  t.match(received[1], { ...about, generic_type: 'payment_method.detached' })
 })
 
-t.test('an order takes no money by being created, whatever method was chosen', async (t) => {
+t.test('PayPal: an order for a saved method is created without payment_source, so it takes no money', async (t) => {
   const { fake, paypal, methods } = await start(t)
   const token = fake.vault.approveSetup(card)
   const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }

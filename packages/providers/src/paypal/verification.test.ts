@@ -1,4 +1,4 @@
-// Whether a notification is PayPal's: signed, unchanged, and vouched for by PayPal itself.
+// Verifying PayPal's notifications.
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -22,7 +22,7 @@ async function start(t: Parameters<typeof paypalHarness>[0], options: Parameters
   return { fake, paypal, event, signed: fake.signed(event) }
 }
 
-t.test('takes what PayPal has signed, and hands it the bytes as they came [6.1-wallet-signature]', async (t) => {
+t.test('PayPal: a signed notification is verified with its bytes as received [6.1-wallet-signature]', async (t) => {
   const { fake, paypal, signed } = await start(t)
   await verify(paypal, signed)
   const [postback] = postbacks(fake)
@@ -39,7 +39,7 @@ t.test('takes what PayPal has signed, and hands it the bytes as they came [6.1-w
   })
 })
 
-t.test('takes a notification of any shape that PayPal has signed', async (t) => {
+t.test('PayPal: a signed notification of any shape is accepted', async (t) => {
   const { fake, paypal } = await start(t)
   const object = { id: 'O1', amount: 1999, currency: 'eur', status: 'succeeded', customer: null }
   const body = JSON.stringify({ id: 'evt_1', type: 'payment_intent.succeeded', created: 1, data: { object } })
@@ -48,29 +48,29 @@ t.test('takes a notification of any shape that PayPal has signed', async (t) => 
   await t.rejects(verify(paypal, { ...signed, body: body.replace('1999', '2000') }), invalidSignature)
 })
 
-t.test('takes the same notification again: that it came before is for the inbox to tell', async (t) => {
+t.test('PayPal: verification accepts a repeated notification', async (t) => {
   const { paypal, signed } = await start(t)
   await verify(paypal, signed)
   await verify(paypal, signed)
 })
 
-t.test('refuses a body that is not the signed one to the byte', async (t) => {
+t.test('PayPal: a body that differs in any byte is invalid_signature', async (t) => {
   const { paypal, signed } = await start(t)
   const other = JSON.stringify(JSON.parse(signed.body))
-  t.not(other, signed.body, 'written anew it is another text')
-  t.same(JSON.parse(other), JSON.parse(signed.body), 'of the same meaning')
+  t.not(other, signed.body, 're-serialised text differs')
+  t.same(JSON.parse(other), JSON.parse(signed.body), 'same JSON')
   for (const body of [other, signed.body.replace('{', '{ '), signed.body.replace('19.99', '0.01'), '{}'])
     await t.rejects(verify(paypal, { ...signed, body }), invalidSignature)
 })
 
-t.test('refuses what is forged: another key, another webhook, another time, another algorithm', async (t) => {
+t.test('PayPal: another signature, id, time, algorithm or certificate is invalid_signature', async (t) => {
   const { fake, paypal, event, signed } = await start(t)
   const forged = Buffer.from('x'.repeat(256)).toString('base64')
   const changes: readonly Record<string, string>[] = [
     { 'paypal-transmission-sig': forged },
     { 'paypal-transmission-sig': 'abc' },
     { 'paypal-transmission-id': 'a0a0a0a0-0000-11f0-8000-000000000000' },
-    // This one PayPal calls a mistake in the question.
+    // PayPal answers this id with a validation error.
     { 'paypal-transmission-id': '12345' },
     { 'paypal-transmission-time': '2026-09-01T10:00:00Z' },
     { 'paypal-auth-algo': 'SHA1withRSA' },
@@ -81,7 +81,7 @@ t.test('refuses what is forged: another key, another webhook, another time, anot
   await t.rejects(verify(paypal, fake.signed(event, 'ANOTHERAPPSWEBHOOK')), invalidSignature)
 })
 
-t.test('refuses a request that the header fields alone give away, without a call', async (t) => {
+t.test('PayPal: invalid signature headers are rejected without a call', async (t) => {
   const { fake, paypal, signed } = await start(t)
   for (const name of Object.keys(signed.headers).filter((header) => header.startsWith('paypal-'))) {
     const value = String(signed.headers[name as keyof Signed['headers']])
@@ -103,7 +103,7 @@ t.test('refuses a request that the header fields alone give away, without a call
   t.equal(postbacks(fake).length, 0)
 })
 
-t.test('refuses a certificate from anywhere but PayPal, without a call', async (t) => {
+t.test('PayPal: a certificate URL outside PayPal is rejected without a call', async (t) => {
   const { fake, paypal, signed } = await start(t)
   const foreign = [
     'http://api.paypal.com/cert',
@@ -129,35 +129,42 @@ t.test('refuses a certificate from anywhere but PayPal, without a call', async (
   t.equal(postbacks(fake).length, 0)
 })
 
-t.test('refuses a body that could smuggle something into the question, without a call', async (t) => {
-  const { fake, paypal, signed } = await start(t)
-  const bodies = [
-    '',
-    'nonsense',
-    '[]',
-    'null',
-    '"text"',
-    '{}{}',
-    '{},"webhook_id":"MINE"',
-    `${signed.body},"transmission_sig":"x"`,
-    `\ufeff${signed.body}`,
-    Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
-  ]
-  for (const body of bodies) await t.rejects(verify(paypal, { ...signed, body }), invalidRequest, String(body))
-  t.equal(postbacks(fake).length, 0)
-})
+t.test(
+  'PayPal: a body that could inject fields into the verification request is rejected without a call',
+  async (t) => {
+    const { fake, paypal, signed } = await start(t)
+    const bodies = [
+      '',
+      'nonsense',
+      '[]',
+      'null',
+      '"text"',
+      '{}{}',
+      '{},"webhook_id":"MINE"',
+      `${signed.body},"transmission_sig":"x"`,
+      `\ufeff${signed.body}`,
+      Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    ]
+    for (const body of bodies) await t.rejects(verify(paypal, { ...signed, body }), invalidRequest, String(body))
+    t.equal(postbacks(fake).length, 0)
+  },
+)
 
-t.test('takes what is signed for any of our webhooks while one replaces another', async (t) => {
+t.test('PayPal: a notification signed for any of our webhook ids is accepted', async (t) => {
   const { fake, paypal, event } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'] })
   await verify(paypal, fake.signed(event, 'OLDWEBHOOK'))
   await verify(paypal, fake.signed(event, 'NEWWEBHOOK'))
   await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), invalidSignature)
   const hiccup = { kind: 'status', status: 404, commits: false } as const
   fake.verificationFaults.next(hiccup)
-  await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), { name: 'ProviderError' }, 'it may be the other')
+  await t.rejects(
+    verify(paypal, fake.signed(event, 'OTHERWEBHOOK')),
+    { name: 'ProviderError' },
+    'the other webhook id has no result',
+  )
 })
 
-t.test('what PayPal does not say is neither valid nor invalid, so that it is sent again', async (t) => {
+t.test('PayPal: a failed verification call is an error, so that PayPal sends the notification again', async (t) => {
   const unclear = { name: 'ProviderError' }
   const { fake, paypal, signed } = await start(t, { timeoutMs: 500 })
   for (const status of [500, 502, 429, 403, 404, 400, 204])
@@ -176,7 +183,7 @@ t.test('what PayPal does not say is neither valid nor invalid, so that it is sen
   await t.rejects(verify(nobody, signed), { ...unclear, kind: 'unavailable' })
 })
 
-t.test('a question that was lost is not asked again, because PayPal sends the notification again', async (t) => {
+t.test('PayPal: a verification call is not retried after a lost response', async (t) => {
   const { fake, paypal, signed } = await start(t)
   fake.verificationFaults.next({ kind: 'drop', commits: true })
   await t.rejects(verify(paypal, signed), { name: 'ProviderError', kind: 'unknown' })
@@ -185,30 +192,31 @@ t.test('a question that was lost is not asked again, because PayPal sends the no
   await verify(paypal, signed)
 })
 
-t.test('a question is given up after five seconds, however long an order may take', async (t) => {
+t.test('PayPal: a verification call times out after five seconds, whatever the adapter’s time limit', async (t) => {
   const { fake, paypal, signed } = await start(t, { timeoutMs: 60_000 })
   fake.verificationFaults.always({ kind: 'hang', commits: false })
-  const askedAt = performance.now()
+  const startedAt = performance.now()
   await t.rejects(verify(paypal, signed), { name: 'ProviderError', kind: 'unknown', code: 'timeout' })
-  t.ok(performance.now() - askedAt < 15_000)
+  t.ok(performance.now() - startedAt < 15_000)
 })
 
-t.test('whatever is posted to us, only so much is asked at once, and no order waits for it', async (t) => {
+t.test('PayPal: parallel verifications are limited and do not delay orders', async (t) => {
   const { fake, paypal, signed } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'], timeoutMs: 5_000 })
   fake.verificationFaults.always({ kind: 'hang', commits: false })
-  const refusals: unknown[] = []
-  const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => refusals.push(error)))
-  const isBusy = (refusal: unknown) => refusal instanceof ProviderError && refusal.code === 'verification_busy'
-  await waitFor(() => postbacks(fake).length === 16, { what: 'the questions that may be asked' })
+  const errors: unknown[] = []
+  const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => errors.push(error)))
+  const isBusy = (error: unknown) => error instanceof ProviderError && error.code === 'verification_busy'
+  await waitFor(() => postbacks(fake).length === 16, { what: 'the verification calls that are allowed' })
   await paypal.createIntent({ ...createRequest, idempotency_key: 'while-asking' })
   t.equal(fake.orders.size, 2)
   const orderTokens = fake.callsTo(/orders/).map(({ authorization }) => authorization)
-  for (const { authorization } of postbacks(fake)) t.notOk(orderTokens.includes(authorization), 'a token of its own')
-  t.equal(refusals.length, 72, 'the others are still waiting for PayPal, or for their turn')
-  t.ok(refusals.every(isBusy))
+  for (const { authorization } of postbacks(fake))
+    t.notOk(orderTokens.includes(authorization), 'verification has its own token')
+  t.equal(errors.length, 72, 'the others are still waiting')
+  t.ok(errors.every(isBusy))
   await Promise.all(posts)
-  t.equal(refusals.filter(isBusy).length, 72)
-  t.equal(refusals.length, 200, 'nobody waits for ever')
+  t.equal(errors.filter(isBusy).length, 72)
+  t.equal(errors.length, 200, 'all calls end')
   fake.verificationFaults.always(undefined)
   await verify(paypal, fake.signed({ body: signed.body }, 'NEWWEBHOOK'))
 })

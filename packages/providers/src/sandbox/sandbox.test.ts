@@ -37,7 +37,7 @@ const intent = {
   provider_customer_id: null,
 }
 
-t.test('the same key gives the same intent, another key another one', async (t) => {
+t.test('sandbox: the same idempotency key returns the same intent, another key another one', async (t) => {
   const first = await sandbox.createIntent(intent)
   t.same(await sandbox.createIntent(intent), first)
   t.not(
@@ -47,12 +47,12 @@ t.test('the same key gives the same intent, another key another one', async (t) 
   t.ok(first.client_secret)
 })
 
-t.test('the declined card is declined', async (t) => {
+t.test('sandbox: pm_card_declined is declined', async (t) => {
   const declined = sandbox.createIntent({ ...intent, provider_method_id: 'pm_card_declined' })
   await t.rejects(declined, { name: 'ProviderError', kind: 'declined' } satisfies Partial<ProviderError>)
 })
 
-if (!sandbox.methods) throw new Error('The sandbox saves methods')
+if (!sandbox.methods) throw new Error('The sandbox lacks methods')
 const methods: ProviderMethods = sandbox.methods
 const customerOf = async (user_id: string) =>
   methods.createCustomer({ idempotency_key: 'k', user_id, email: null, name: null })
@@ -62,35 +62,38 @@ async function attach(user_id: string, token: string) {
 }
 const read = (owner: string, token: string) => methods.readMethod({ token, owner })
 
-t.test('a test card is another method for each owner, and always the same one [10.2-sandbox-cards]', async (t) => {
-  const visa = { payment_type: 'card', wallet_type: null, card_brand: 'visa', last_four: '4242' }
-  const details = { ...visa, expiry_month: '12', expiry_year: '2034' }
-  const attached = await attach('u1', 'pm_card_visa')
-  t.same(attached, {
-    ...details,
-    provider_method_id: attached.provider_method_id,
-    provider_customer_id: await customerOf('u1'),
-  })
-  t.same(await attach('u1', 'pm_card_visa'), attached)
-  const guests = await read('guest:a@example.com', 'pm_card_visa')
-  t.same(guests, { ...details, provider_method_id: guests.provider_method_id })
-  t.same(await read('guest:a@example.com', 'pm_card_visa'), guests)
-  const all = [
-    attached,
-    guests,
-    await attach('u1', 'pm_card_amex'),
-    await attach('u2', 'pm_card_visa'),
-    await read('guest:a@example.com', 'pm_card_mastercard'),
-    await read('guest:b@example.com', 'pm_card_visa'),
-    await read(attached.provider_customer_id, 'pm_card_visa'),
-  ]
-  t.equal(new Set(all.map(({ provider_method_id }) => provider_method_id)).size, all.length)
-  t.not(await customerOf('u1'), await customerOf('u2'))
-  t.match(await attach('u1', 'pm_card_mastercard'), { card_brand: 'mastercard', last_four: '4444' })
-  t.match(await attach('u1', 'pm_card_amex'), { card_brand: 'amex', last_four: '8431' })
-})
+t.test(
+  'sandbox: a test card is a different method for each owner, and always the same one for an owner [10.2-sandbox-cards]',
+  async (t) => {
+    const visa = { payment_type: 'card', wallet_type: null, card_brand: 'visa', last_four: '4242' }
+    const details = { ...visa, expiry_month: '12', expiry_year: '2034' }
+    const attached = await attach('u1', 'pm_card_visa')
+    t.same(attached, {
+      ...details,
+      provider_method_id: attached.provider_method_id,
+      provider_customer_id: await customerOf('u1'),
+    })
+    t.same(await attach('u1', 'pm_card_visa'), attached)
+    const guests = await read('guest:a@example.com', 'pm_card_visa')
+    t.same(guests, { ...details, provider_method_id: guests.provider_method_id })
+    t.same(await read('guest:a@example.com', 'pm_card_visa'), guests)
+    const all = [
+      attached,
+      guests,
+      await attach('u1', 'pm_card_amex'),
+      await attach('u2', 'pm_card_visa'),
+      await read('guest:a@example.com', 'pm_card_mastercard'),
+      await read('guest:b@example.com', 'pm_card_visa'),
+      await read(attached.provider_customer_id, 'pm_card_visa'),
+    ]
+    t.equal(new Set(all.map(({ provider_method_id }) => provider_method_id)).size, all.length)
+    t.not(await customerOf('u1'), await customerOf('u2'))
+    t.match(await attach('u1', 'pm_card_mastercard'), { card_brand: 'mastercard', last_four: '4444' })
+    t.match(await attach('u1', 'pm_card_amex'), { card_brand: 'amex', last_four: '8431' })
+  },
+)
 
-t.test('no id of the sandbox looks like a card number, because each is a UUID', async (t) => {
+t.test('sandbox: ids contain UUIDs, so that none looks like a card number', async (t) => {
   const { provider_method_id, provider_customer_id } = await attach('u1', 'pm_card_visa')
   const guests = await read('guest:a@example.com', 'pm_card_visa')
   const uuid = /^sandbox_(pm|cus)_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -99,7 +102,7 @@ t.test('no id of the sandbox looks like a card number, because each is a UUID', 
   t.notOk(hasCardNumber(onlyDigits))
 })
 
-t.test('what is no card of the sandbox, or is declined, is not saved', async (t) => {
+t.test('sandbox: unknown and declined cards are not saved', async (t) => {
   const declined = { name: 'ProviderError', kind: 'declined' }
   await t.rejects(attach('u1', 'pm_card_declined'), declined)
   await t.rejects(read('guest:a@example.com', 'pm_card_declined'), declined)
@@ -113,7 +116,7 @@ t.test('what is no card of the sandbox, or is declined, is not saved', async (t)
   await t.rejects(methods.attachMethod(customerless), /attached to a customer/)
 })
 
-t.test('a saved method is paid with and forgotten, and the sandbox cannot be asked for it', async (t) => {
+t.test('sandbox: a saved method can be used and detached, but not retrieved', async (t) => {
   const method = await attach('u1', 'pm_card_visa')
   const paid = await sandbox.createIntent({ ...intent, ...method })
   t.ok(paid.provider_intent_id)
@@ -125,7 +128,7 @@ t.test('a saved method is paid with and forgotten, and the sandbox cannot be ask
   t.equal(methods.retrieveMethod, null)
 })
 
-t.test('an event about a method names it and its customer', async (t) => {
+t.test('sandbox: an event about a method has the method and its customer', async (t) => {
   const { provider_method_id, provider_customer_id } = await attach('u1', 'pm_card_visa')
   for (const type of ['payment_method.attached', 'payment_method.updated', 'payment_method.detached']) {
     const about = { id: provider_method_id, amount: null, currency: null, status: null, customer: provider_customer_id }
@@ -138,7 +141,7 @@ t.test('an event about a method names it and its customer', async (t) => {
   }
 })
 
-t.test('a signed event becomes evidence about its intent', async (t) => {
+t.test('sandbox: a signed payment event becomes evidence about its intent', async (t) => {
   const notification = await signed(event('payment_intent.succeeded'))
   t.match(notification, {
     provider_event_id: 'evt_1',
@@ -160,45 +163,52 @@ t.test('a signed event becomes evidence about its intent', async (t) => {
   t.match(created.report, { about: 'mention', provider_intent_id: 'sandbox_pi_1' })
 })
 
-t.test('events about other things are notifications without a statement about a payment', async (t) => {
+t.test('sandbox: events about other objects have no payment report', async (t) => {
   for (const type of ['subscription.created', 'customer.updated', 'something.new'])
     t.equal((await signed(event(type))).report, null, type)
 })
 
-t.test('either secret is valid during a rotation', async (t) => {
+t.test('sandbox: during a rotation both webhook secrets are valid', async (t) => {
   await signed(event('customer.created'), 'next-secret')
   await t.rejects(signed(event('customer.created'), 'old-secret'), { code: 'invalid_signature' })
 })
 
-t.test('what is not signed as it came is refused [10.2-sandbox-signature]', async (t) => {
-  const body = event('payment_intent.succeeded')
-  const header = signSandboxEvent(secret, body, nowSeconds)
-  const refused = { code: 'invalid_signature' }
-  await t.rejects(receive(body, undefined), refused, 'no header')
-  await t.rejects(receive(body, ''), refused, 'an empty header')
-  await t.rejects(receive(body, [header, header]), refused, 'two headers')
-  await t.rejects(receive(body, header.replace('v1=', 'v0=')), refused, 'another scheme')
-  await t.rejects(receive(body, header.slice(0, -1)), refused, 'a short digest')
-  await t.rejects(receive(body, `t=${nowSeconds + 1}${header.slice(header.indexOf(','))}`), refused, 'another time')
-  await t.rejects(receive(`${body} `, header), refused, 'another body')
-  await t.rejects(receive(body, signSandboxEvent(secret, body, nowSeconds - 301)), refused, 'too old')
-  for (const age of [-300, 300])
-    await t.resolves(receive(body, signSandboxEvent(secret, body, nowSeconds - age)), 'just in time')
-  await t.rejects(receive(body, signSandboxEvent(secret, body, nowSeconds + 301)), refused, 'too far ahead')
-})
+t.test(
+  'sandbox: missing, malformed, old and wrong signatures are invalid_signature [10.2-sandbox-signature]',
+  async (t) => {
+    const body = event('payment_intent.succeeded')
+    const header = signSandboxEvent(secret, body, nowSeconds)
+    const invalidSignature = { code: 'invalid_signature' }
+    await t.rejects(receive(body, undefined), invalidSignature, 'no header')
+    await t.rejects(receive(body, ''), invalidSignature, 'an empty header')
+    await t.rejects(receive(body, [header, header]), invalidSignature, 'two headers')
+    await t.rejects(receive(body, header.replace('v1=', 'v0=')), invalidSignature, 'another scheme')
+    await t.rejects(receive(body, header.slice(0, -1)), invalidSignature, 'a short digest')
+    await t.rejects(
+      receive(body, `t=${nowSeconds + 1}${header.slice(header.indexOf(','))}`),
+      invalidSignature,
+      'another time',
+    )
+    await t.rejects(receive(`${body} `, header), invalidSignature, 'another body')
+    await t.rejects(receive(body, signSandboxEvent(secret, body, nowSeconds - 301)), invalidSignature, 'too old')
+    for (const age of [-300, 300])
+      await t.resolves(receive(body, signSandboxEvent(secret, body, nowSeconds - age)), 'within the tolerance')
+    await t.rejects(receive(body, signSandboxEvent(secret, body, nowSeconds + 301)), invalidSignature, 'too far ahead')
+  },
+)
 
-t.test('a signed body that is no event is malformed', async (t) => {
+t.test('sandbox: a signed body that is not an event is an invalid request', async (t) => {
   const malformed = { code: 'invalid_request' }
   await t.rejects(signed('not json'), malformed)
   await t.rejects(signed('[]'), malformed)
-  await t.rejects(signed(event('payment_intent.succeeded', { amount: '2599' })), malformed, 'an amount that is text')
+  await t.rejects(signed(event('payment_intent.succeeded', { amount: '2599' })), malformed, 'an amount as text')
   await t.rejects(signed(event('payment_intent.succeeded', { id: 'a\u0000b' })), malformed, 'a control character')
-  await t.rejects(signed(event('payment_intent.succeeded', {}, { created: 1e15 })), malformed, 'a time that is none')
+  await t.rejects(signed(event('payment_intent.succeeded', {}, { created: 1e15 })), malformed, 'a time out of range')
   const invalid = Buffer.from([0x7b, 0xff, 0x7d])
   await t.rejects(receive(invalid, signSandboxEvent(secret, invalid, nowSeconds)), malformed, 'not UTF-8')
 })
 
-if (!sandbox.catalog) throw new Error('The sandbox has a catalogue')
+if (!sandbox.catalog) throw new Error('The sandbox lacks a catalogue')
 const catalog: ProductCatalog = sandbox.catalog
 const once: CatalogPrice = { amount_cents: 2599, currency: 'EUR', recurring: null }
 const monthly: CatalogPrice = { ...once, recurring: { interval: 'month', trial_days: 14 } }
@@ -216,7 +226,7 @@ const put = (price: CatalogPrice, product_id: string = product.product_id) =>
     known: null,
   })
 
-t.test('a product has the same ids each time, whatever the key, and each price an id of its own', async (t) => {
+t.test('sandbox: product and price ids depend on the product and its price, not on the key', async (t) => {
   const known = await put(once)
   t.same(await put(once), known)
   t.match(known, { provider_product_id: `sandbox_prod_${product.product_id}`, kept_fields: [] })
@@ -237,7 +247,7 @@ t.test('a product has the same ids each time, whatever the key, and each price a
   t.doesNotThrow(() => catalog.checkProduct({ ...product, price: once }))
 })
 
-t.test('no id of a price looks like a card number', async (t) => {
+t.test('sandbox: no price id looks like a card number', async (t) => {
   for (let amount_cents = 0; amount_cents < 5_000; amount_cents++) {
     const { provider_price_id } = await put({ ...once, amount_cents })
     if (provider_price_id === null || hasCardNumber(provider_price_id)) t.fail(`${provider_price_id}`)

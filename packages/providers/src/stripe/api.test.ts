@@ -1,4 +1,4 @@
-// What a refusal of Stripe's means, and what a lost answer does. Nothing is charged twice, whatever is lost.
+// How Stripe's errors and lost responses are classified and retried. Nothing is charged twice.
 import { createServer } from 'node:http'
 import { listen } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
@@ -8,24 +8,24 @@ import { createIntentRequest, refOf, stripeAt, stripeHarness, stripeWithListener
 
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 
-t.test('the provider says no to the payment', async (t) => {
+t.test('Stripe: a declined card is declined with the bank’s code', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const declined = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_card_chargeDeclined' })
   await t.rejects(declined, { ...of('declined', 'insufficient_funds'), message: 'The payment was declined' })
-  t.equal(fake.calls.length, 1, 'which is not asked again')
+  t.equal(fake.calls.length, 1, 'not retried')
 })
 
-t.test('the provider says that the request is wrong', async (t) => {
+t.test('Stripe: an invalid request is rejected, without Stripe’s own message', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const unknownMethod = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_secret_number' })
   await t.rejects(unknownMethod, of('rejected', 'resource_missing'))
   const { message, cause } = (await unknownMethod.catch((error: Error) => error)) as Error
-  t.notMatch(`${message} ${(cause as Error).message}`, 'pm_secret_number', 'its words are not passed on')
+  t.notMatch(`${message} ${(cause as Error).message}`, 'pm_secret_number', 'Stripe’s text is not passed on')
   t.match((cause as Error).message, /400, resource_missing, to request req_/)
   t.equal(fake.calls.length, 1)
 })
 
-t.test('the provider does not take the amount or the currency', async (t) => {
+t.test('Stripe: an unsupported amount or currency is a currency error', async (t) => {
   const { stripe } = await stripeHarness(t)
   const tooSmall = { ...createIntentRequest, amount_cents: 49, idempotency_key: 'small' }
   await t.rejects(stripe.createIntent(tooSmall), of('currency', 'amount_too_small'))
@@ -37,8 +37,8 @@ t.test('the provider does not take the amount or the currency', async (t) => {
   )
 })
 
-t.test('every status and type of a refusal', async (t) => {
-  const refusals = [
+t.test('Stripe: each status and error type maps to its kind and code', async (t) => {
+  const errors = [
     [
       400,
       { type: 'invalid_request_error', code: 'parameter_unknown', param: 'x' },
@@ -65,7 +65,7 @@ t.test('every status and type of a refusal', async (t) => {
     [503, { type: 'api_error' }, of('unknown')],
     [200, { type: 'api_error' }, of('unknown')],
   ] as const
-  for (const [status, error, expected] of refusals) {
+  for (const [status, error, expected] of errors) {
     const stripe = await stripeWithListener(
       t,
       (_request, response) => void response.writeHead(status).end(JSON.stringify({ error })),
@@ -75,10 +75,10 @@ t.test('every status and type of a refusal', async (t) => {
   }
 })
 
-t.test('answers that nobody can read', async (t) => {
+t.test('Stripe: an unreadable response is unknown, or unavailable with 401, 403 and 429', async (t) => {
   const { payment_id } = createIntentRequest
   const intent = JSON.stringify({ id: 'pi_1', amount: 2599, currency: 'eur', metadata: { payment_id } })
-  const answers = [
+  const responses = [
     [200, '', 'unknown'],
     [200, '{"half":', 'unknown'],
     [200, 'null', 'unknown'],
@@ -95,7 +95,7 @@ t.test('answers that nobody can read', async (t) => {
     [403, '<h1>Forbidden</h1>', 'unavailable'],
     [429, '<h1>Too Many Requests</h1>', 'unavailable'],
   ] as const
-  for (const [status, body, kind] of answers) {
+  for (const [status, body, kind] of responses) {
     const stripe = await stripeWithListener(t, (_request, response) => void response.writeHead(status).end(body), {
       timeoutMs: 440,
     })
@@ -103,14 +103,14 @@ t.test('answers that nobody can read', async (t) => {
   }
 })
 
-t.test('a refused key of ours does nothing', async (t) => {
+t.test('Stripe: a rejected secret key makes the call unavailable', async (t) => {
   const { stripe } = await stripeHarness(t, { secretKey: 'sk_test_revoked' })
   await t.rejects(stripe.createIntent(createIntentRequest), of('unavailable'))
 })
 
-t.test('nobody is there', async (t) => {
-  const refused = stripeAt(t, `http://127.0.0.1:${await freePort()}`)
-  await t.rejects(refused.createIntent(createIntentRequest), of('unavailable', 'econnrefused'))
+t.test('Stripe: a failed connection makes the call unavailable', async (t) => {
+  const unreachable = stripeAt(t, `http://127.0.0.1:${await freePort()}`)
+  await t.rejects(unreachable.createIntent(createIntentRequest), of('unavailable', 'econnrefused'))
   await t.rejects(stripeAt(t, 'http://stripe.invalid').createIntent(createIntentRequest), of('unavailable'))
   const plain = await listen(t, createServer())
   await t.rejects(
@@ -128,7 +128,7 @@ for (const commits of [true, false]) {
     { kind: 'status', status: 502, commits },
   ] as const
   for (const fault of faults) {
-    t.test(`an answer that is lost (${fault.kind}) ${when} is asked for again with the same key`, async (t) => {
+    t.test(`Stripe: a call whose response is lost (${fault.kind}) ${when} is retried with the same key`, async (t) => {
       const { fake, stripe } = await stripeHarness(t)
       fake.faults.next(fault, fault)
       const { provider_intent_id } = await stripe.createIntent(createIntentRequest)
@@ -142,7 +142,7 @@ for (const commits of [true, false]) {
         [provider_intent_id],
       )
     })
-    t.test(`and is given up (${fault.kind}) after two repetitions`, async (t) => {
+    t.test(`Stripe: a call whose response is lost (${fault.kind}) ${when} is unknown after two retries`, async (t) => {
       const { fake, stripe } = await stripeHarness(t)
       fake.faults.always(fault)
       await t.rejects(stripe.createIntent(createIntentRequest), of('unknown'))
@@ -152,7 +152,7 @@ for (const commits of [true, false]) {
   }
 }
 
-t.test('a call that is never answered ends in time', async (t) => {
+t.test('Stripe: a call without a response ends at the time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 600 })
   fake.faults.always({ kind: 'hang', commits: true })
   const begun = performance.now()
@@ -161,7 +161,7 @@ t.test('a call that is never answered ends in time', async (t) => {
   t.ok(ms >= 550 && ms < 5_000, `${ms} ms`)
 })
 
-t.test('all tries of a call have one limit', async (t) => {
+t.test('Stripe: all attempts of a call share one time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 2_000 })
   fake.faults.next({ kind: 'drop', commits: false })
   fake.faults.always({ kind: 'hang', commits: false })
@@ -172,7 +172,7 @@ t.test('all tries of a call have one limit', async (t) => {
   t.ok(ms < 4_000, `${ms} ms`)
 })
 
-t.test('so have all the requests that one question needs', async (t) => {
+t.test('Stripe: all requests of a search share one time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
   const { payment_id } = createIntentRequest
   for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
@@ -180,26 +180,26 @@ t.test('so have all the requests that one question needs', async (t) => {
   await t.rejects(stripe.findIntents(payment_id), of('unknown', 'timeout'))
 })
 
-t.test('a slow answer is waited for, within the limit', async (t) => {
+t.test('Stripe: a slow response is accepted within the time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
   fake.faults.next({ kind: 'slow', ms: 200 })
   await t.resolves(stripe.createIntent(createIntentRequest))
   fake.faults.next({ kind: 'slow', ms: 1200 })
   await t.rejects(stripe.createIntent({ ...createIntentRequest, idempotency_key: 'slow' }), of('unknown', 'timeout'))
-  await waitFor(() => fake.intents().length === 2, { what: 'the slow call to be done all the same' })
+  await waitFor(() => fake.intents().length === 2, { what: 'the slow call to be done anyway' })
 })
 
-t.test('a second call while the first is at work waits for its result', async (t) => {
+t.test('Stripe: a second call with the key of a running one waits for its result', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.faults.next({ kind: 'slow', ms: 300 })
   const first = stripe.createIntent(createIntentRequest)
   await waitFor(() => fake.calls.length === 1, { what: 'the first call' })
   const [one, other] = await Promise.all([first, stripe.createIntent(createIntentRequest)])
   t.same(one, other)
-  t.ok(fake.calls.length > 2, 'it was refused with 409 and repeated')
+  t.ok(fake.calls.length > 2, 'the 409 was retried')
 })
 
-t.test('a 500 that Stripe keeps for the key stays unknown, and the intent can be found', async (t) => {
+t.test('Stripe: a 500 that is stored under the key stays unknown, and the intent can be found', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.failInside({ commits: true })
   await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'api_error'))
@@ -208,19 +208,19 @@ t.test('a 500 that Stripe keeps for the key stays unknown, and the intent can be
   t.equal((await stripe.findIntents(createIntentRequest.payment_id)).length, 1)
 })
 
-t.test('the same key with other parameters is no answer to either question', async (t) => {
+t.test('Stripe: a key reused with other parameters makes the outcome unknown', async (t) => {
   const { stripe } = await stripeHarness(t, { timeoutMs: 440 })
   await stripe.createIntent(createIntentRequest)
   const other = stripe.createIntent({ ...createIntentRequest, amount_cents: 9900 })
   await t.rejects(other, of('unknown', 'idempotency_error'))
 })
 
-t.test('that a repetition is refused at the door says nothing about the call that was lost', async (t) => {
+t.test('Stripe: a lost call stays unknown when its retry is rejected with 401', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.faults.next({ kind: 'drop', commits: true })
   const call = stripe.createIntent(createIntentRequest)
   const outcome = t.rejects(call, of('unknown', 'econnreset'))
-  await waitFor(() => fake.calls.length === 1, { what: 'the first try' })
+  await waitFor(() => fake.calls.length === 1, { what: 'the first attempt' })
   fake.shut()
   await outcome
   t.equal(fake.calls.length, 1)
@@ -229,7 +229,7 @@ t.test('that a repetition is refused at the door says nothing about the call tha
   t.equal(fake.intents().length, 1)
 })
 
-t.test('reads are repeated and given up like calls', async (t) => {
+t.test('Stripe: reads are retried and given up like writes', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const { provider_intent_id } = await stripe.createIntent(createIntentRequest)
   fake.readFaults.next({ kind: 'drop', commits: false }, { kind: 'status', status: 503, commits: false })
@@ -239,7 +239,7 @@ t.test('reads are repeated and given up like calls', async (t) => {
   await t.rejects(stripe.findIntents(createIntentRequest.payment_id), of('unknown'))
 })
 
-t.test('what was closed asks nobody', async (t) => {
+t.test('Stripe: a closed adapter sends nothing more', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.faults.always({ kind: 'hang', commits: false })
   const call = stripe.createIntent(createIntentRequest)

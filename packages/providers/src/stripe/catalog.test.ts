@@ -1,4 +1,4 @@
-// Products and prices at Stripe: what is sent, and what is there afterwards.
+// Syncing products and prices to Stripe: the calls, and the resulting state.
 import t from 'tap'
 import type { CatalogPrice, ProviderProductIds } from '../productCatalog.ts'
 import {
@@ -16,7 +16,7 @@ const at = `POST /v1/products/${product_id}`
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 const again = (known: ProviderProductIds, more: object = {}) => ({ ...firstPut, known, ...more })
 
-t.test('a new product has our id, and a price to be sold at', async (t) => {
+t.test('Stripe: a new product gets our id and a default price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const put = await catalog.putProduct(firstPut)
   t.equal(put.provider_product_id, product_id)
@@ -35,7 +35,7 @@ t.test('a new product has our id, and a price to be sold at', async (t) => {
   t.equal(fake.calls[1]?.key, 'first')
 })
 
-t.test('a recurring one has its interval and its trial', async (t) => {
+t.test('Stripe: a recurring price has its interval and trial', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const put = await catalog.putProduct({ ...firstPut, product: { ...product, price: monthly } })
   assertDefaultPrice(t, fake, put)
@@ -48,12 +48,12 @@ t.test('a recurring one has its interval and its trial', async (t) => {
   t.equal(fake.product(other.product_id).description, null)
 })
 
-t.test('what is there as it should be is found again, with the same key and with another', async (t) => {
+t.test('Stripe: an up-to-date product is not created again, with the same key or another', async (t) => {
   for (const terms of [price, monthly, { ...price, recurring: { interval: 'week', trial_days: 0 } } as const]) {
     const { fake, catalog } = await catalogHarness(t)
     const request = { ...firstPut, product: { ...product, price: terms } }
     const put = await catalog.putProduct(request)
-    t.same(await catalog.putProduct(request), put, 'as after a call whose answer was lost')
+    t.same(await catalog.putProduct(request), put, 'as after a lost response')
     t.same(await catalog.putProduct({ ...request, idempotency_key: 'second' }), put)
     const before = fake.calls.length
     t.same(await catalog.putProduct({ ...request, idempotency_key: 'third', known: put }), put)
@@ -63,7 +63,7 @@ t.test('what is there as it should be is found again, with the same key and with
   }
 })
 
-t.test('changed content is one call, and leaves the price alone', async (t) => {
+t.test('Stripe: updating a product without its price is one call', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   fake.changeProduct(product_id, { active: false, metadata: { shelf: '7' } })
@@ -72,12 +72,15 @@ t.test('changed content is one call, and leaves the price alone', async (t) => {
   t.same(await catalog.putProduct(again(known, { product: changed, price: 'keep' })), known)
   t.same(callsOf(fake).slice(before), [at])
   const metadata = { product_id, product_type: 'service', shelf: '7' }
-  const { name, description, active, metadata: said } = fake.product(product_id)
-  t.same({ name, description, active, metadata: said }, { name: 'Renamed', description: null, active: true, metadata })
+  const { name, description, active, metadata: actual } = fake.product(product_id)
+  t.same(
+    { name, description, active, metadata: actual },
+    { name: 'Renamed', description: null, active: true, metadata },
+  )
   assertDefaultPrice(t, fake, known)
 })
 
-t.test('another price replaces the former one, which is archived', async (t) => {
+t.test('Stripe: a new price becomes the default and the former one is archived', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   let known = await catalog.putProduct(firstPut)
   const changes: readonly CatalogPrice[] = [
@@ -102,7 +105,7 @@ t.test('another price replaces the former one, which is archived', async (t) => 
   t.match(fake.pricesOf(product_id).at(-1), { unit_amount: 0, active: true })
 })
 
-t.test('a price that comes back within a day is a price of its own', async (t) => {
+t.test('Stripe: a former price that returns within a day is created again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const one = await catalog.putProduct(firstPut)
   const dearer = { ...product, price: { ...price, amount_cents: 9900 } }
@@ -116,7 +119,7 @@ t.test('a price that comes back within a day is a price of its own', async (t) =
   ])
 })
 
-t.test('of several prices of ours the oldest that fits stays, and of those of the merchant all do', async (t) => {
+t.test('Stripe: of several matching prices of ours the oldest stays, and the merchant’s prices stay too', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   const own = { product: product_id, currency: 'eur', unit_amount: 2599 }
@@ -138,7 +141,7 @@ t.test('of several prices of ours the oldest that fits stays, and of those of th
     )
 })
 
-t.test('a price that is billed every third month is no monthly one', async (t) => {
+t.test('Stripe: a three-monthly price does not match a monthly one', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct({ ...firstPut, price: 'keep' })
   const quarterly = { interval: 'month', interval_count: 3, trial_period_days: 14 }
@@ -149,7 +152,7 @@ t.test('a price that is billed every third month is no monthly one', async (t) =
   assertDefaultPrice(t, fake, put)
 })
 
-t.test('a price is found behind any number of others', async (t) => {
+t.test('Stripe: a matching price is found on any page of the list', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   const other = { product: product_id, currency: 'eur', metadata: { product_id } }
@@ -163,7 +166,7 @@ t.test('a price is found behind any number of others', async (t) => {
   t.equal(fake.pricesOf(product_id).filter(({ active }) => active).length, 76)
 })
 
-t.test('a price that the merchant has archived is made anew, also under a key that Stripe remembers', async (t) => {
+t.test('Stripe: an archived price is created again, even with a remembered key', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const prices = new Set<string | null>()
   for (let round = 0; round < 3; round++) {
@@ -176,7 +179,7 @@ t.test('a price that the merchant has archived is made anew, also under a key th
   t.equal(prices.size, 3)
 })
 
-t.test('a product that the merchant has deleted is made anew, also under a key that Stripe remembers', async (t) => {
+t.test('Stripe: a deleted product is created again, even with a remembered key', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   fake.deleteProduct(product_id)
@@ -189,16 +192,16 @@ t.test('a product that the merchant has deleted is made anew, also under a key t
   t.same(fake.pricesOf(product_id), [])
 })
 
-t.test('a product that was known by another id and is gone is put under ours', async (t) => {
+t.test('Stripe: a deleted product with another id is created with our id', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = { provider_product_id: 'prod_gone', provider_price_id: null }
   const put = await catalog.putProduct(again(known))
   t.equal(put.provider_product_id, product_id)
-  t.same(await catalog.putProduct(again(known)), put, 'which may be there already')
+  t.same(await catalog.putProduct(again(known)), put, 'our id exists already')
   assertDefaultPrice(t, fake, put)
 })
 
-t.test('amounts are in the units of Stripe', async (t) => {
+t.test('Stripe: prices are written in Stripe’s units', async (t) => {
   const amounts = [
     ['JPY', 500, 500],
     ['ISK', 500, 50_000],
@@ -215,12 +218,12 @@ t.test('amounts are in the units of Stripe', async (t) => {
     known = await catalog.putProduct({ ...firstPut, ...request, known })
     t.match(fake.pricesOf(product_id).at(-1), { unit_amount, currency: currency.toLowerCase() })
     const written = fake.calls.length
-    t.same(await catalog.putProduct({ ...firstPut, ...request, known }), known, `${currency} is read as it is written`)
+    t.same(await catalog.putProduct({ ...firstPut, ...request, known }), known, `${currency} is found again`)
     t.equal(fake.calls.length, written + 2)
   }
 })
 
-t.test('a price that Stripe cannot write is refused before anything is asked', async (t) => {
+t.test('Stripe: a price that cannot be expressed is rejected without a call', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const odd = { ...product, price: { ...price, currency: 'KWD', amount_cents: 12_341 } }
   t.throws(() => catalog.checkProduct(odd), of('currency', 'amount_not_writable'))
@@ -229,7 +232,7 @@ t.test('a price that Stripe cannot write is refused before anything is asked', a
   t.ok(catalog.keepsPrice(product))
 })
 
-t.test('what Stripe refuses is refused once', async (t) => {
+t.test('Stripe: a rejected price is not retried', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const priced = (terms: object, key: string) =>
     catalog.putProduct({ ...firstPut, idempotency_key: key, product: { ...product, price: { ...price, ...terms } } })
@@ -238,5 +241,5 @@ t.test('what Stripe refuses is refused once', async (t) => {
   const long = { recurring: { interval: 'month', trial_days: 731 } }
   await t.rejects(priced(long, 'long'), of('rejected', 'parameter_invalid_integer'))
   t.equal(callsOf(fake).filter((call) => call === 'POST /v1/prices').length, 3)
-  await t.resolves(priced({}, 'fine'), 'and stands in the way of nothing')
+  await t.resolves(priced({}, 'fine'), 'a later valid price succeeds')
 })

@@ -1,4 +1,4 @@
-// Lost answers, too many requests and several at once: each product is there once, with one price of ours.
+// Product sync with Stripe under faults and in parallel: each product exists once, with one price of ours.
 import { createServer } from 'node:http'
 import { listen } from '@paylog/testing/fakeServer'
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -33,8 +33,8 @@ const through = (calls: number) => Array.from({ length: calls }, () => undefined
 
 const writesAt = (fake: FakeStripe) => fake.calls.filter(({ method }) => method === 'POST').length
 
-/** The calls that put a new product, and those that give it another price. */
-const stories = [
+/** The writing calls for a new product, and for a new price. */
+const scenarios = [
   { name: 'a new product', writes: 3, prices: 1, begin: async () => firstPut },
   {
     name: 'another price',
@@ -47,36 +47,36 @@ const stories = [
   },
 ]
 
-for (const { name, writes, prices, begin } of stories) {
+for (const { name, writes, prices, begin } of scenarios) {
   for (let call = 0; call < writes; call++) {
-    t.test(`${name}: the answer to call ${call + 1} is lost`, async (t) => {
+    t.test(`Stripe: a product sync succeeds when the response to call ${call + 1} is lost: ${name}`, async (t) => {
       await Promise.all(
         faults.map(async (fault) => {
           const { fake, catalog } = await catalogHarness(t)
           const request = await begin(catalog)
           fake.faults.next(...through(call), fault)
-          const said = `${fault.kind}, ${fault.commits ? 'and it was done' : 'and nothing was done'}`
-          assertDefaultPrice(t, fake, await catalog.putProduct(request), said)
-          t.equal(fake.pricesOf(product_id).length, prices, said)
+          const label = `${fault.kind}, ${fault.commits ? 'executed' : 'not executed'}`
+          assertDefaultPrice(t, fake, await catalog.putProduct(request), label)
+          t.equal(fake.pricesOf(product_id).length, prices, label)
         }),
       )
     })
 
-    t.test(`${name}: call ${call + 1} is given up, and all of it is repeated`, async (t) => {
+    t.test(`Stripe: a repeated product sync succeeds after call ${call + 1} failed: ${name}`, async (t) => {
       await Promise.all(
         faults.map(async (fault) => {
           const { fake, catalog } = await catalogHarness(t)
           const request = await begin(catalog)
           fake.faults.next(...through(call), fault, fault, fault)
-          const said = `${fault.kind}, ${fault.commits ? 'and it was done' : 'and nothing was done'}`
-          await t.rejects(catalog.putProduct(request), of('unknown'), said)
-          assertDefaultPrice(t, fake, await catalog.putProduct(request), said)
-          t.equal(fake.pricesOf(product_id).length, prices, said)
+          const label = `${fault.kind}, ${fault.commits ? 'executed' : 'not executed'}`
+          await t.rejects(catalog.putProduct(request), of('unknown'), label)
+          assertDefaultPrice(t, fake, await catalog.putProduct(request), label)
+          t.equal(fake.pricesOf(product_id).length, prices, label)
         }),
       )
     })
 
-    t.test(`${name}: call ${call + 1} is never answered`, async (t) => {
+    t.test(`Stripe: a product sync times out when call ${call + 1} gets no response: ${name}`, async (t) => {
       await Promise.all(
         [true, false].map(async (commits) => {
           const { fake, catalog } = await catalogHarness(t, { timeoutMs: 800 })
@@ -89,7 +89,7 @@ for (const { name, writes, prices, begin } of stories) {
       )
     })
 
-    t.test(`${name}: call ${call + 1} breaks inside Stripe, which keeps that for the key`, async (t) => {
+    t.test(`Stripe: a product sync succeeds after call ${call + 1} got a stored 500: ${name}`, async (t) => {
       await Promise.all(
         [true, false].map(async (commits) => {
           const { fake, catalog } = await catalogHarness(t)
@@ -107,7 +107,7 @@ for (const { name, writes, prices, begin } of stories) {
   }
 }
 
-t.test('the prices that are there cannot be listed', async (t) => {
+t.test('Stripe: a product sync is unknown when prices cannot be listed', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   fake.readFaults.next({ kind: 'drop', commits: false })
@@ -118,11 +118,11 @@ t.test('the prices that are there cannot be listed', async (t) => {
   t.equal(fake.pricesOf(product_id).length, 2)
 })
 
-t.test('sixteen at once make one product with one price', async (t) => {
+t.test('Stripe: sixteen parallel calls create one product with one price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const all = Array.from({ length: 16 }, () => firstPut)
   const [put, ...others] = await Promise.all(all.map((request) => catalog.putProduct(request)))
-  if (!put) throw new Error('nothing was put')
+  if (!put) throw new Error('no call succeeded')
   t.same(new Set(others.map(({ provider_price_id }) => provider_price_id)), new Set([put.provider_price_id]))
   assertDefaultPrice(t, fake, put)
   t.equal(fake.pricesOf(product_id).length, 1)
@@ -132,12 +132,12 @@ t.test('sixteen at once make one product with one price', async (t) => {
   t.equal(fake.pricesOf(product_id).length, 2)
 })
 
-t.test('after two that want different prices, the next one leaves what it wants', async (t) => {
+t.test('Stripe: after two parallel syncs with different prices, the next sync sets its own price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   const wish = (amount_cents: number) => ({
     ...firstPut,
-    idempotency_key: `wish ${amount_cents}`,
+    idempotency_key: `price ${amount_cents}`,
     product: { ...product, price: { ...price, amount_cents } },
     known,
   })
@@ -145,7 +145,7 @@ t.test('after two that want different prices, the next one leaves what it wants'
   assertDefaultPrice(t, fake, await catalog.putProduct(wish(200)))
 })
 
-/** Does something while the next call but so many is on its way. */
+/** Runs `act` while the call after the next `skip` ones is in flight. */
 async function during(fake: FakeStripe, calls: number, act: () => void) {
   const until = writesAt(fake) + calls + 1
   fake.faults.next(...through(calls), { kind: 'slow', ms: 150 })
@@ -153,7 +153,7 @@ async function during(fake: FakeStripe, calls: number, act: () => void) {
   act()
 }
 
-t.test('a price that is archived before it is the one to be sold at is made anew', async (t) => {
+t.test('Stripe: a price that is archived before it becomes the default is created again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const put = catalog.putProduct(firstPut)
   await during(fake, 2, () => void fake.archivePrice(fake.pricesOf(product_id)[0]?.id ?? ''))
@@ -161,7 +161,7 @@ t.test('a price that is archived before it is the one to be sold at is made anew
   t.equal(fake.pricesOf(product_id).length, 2)
 })
 
-t.test('a price that somebody makes the default again is archived all the same', async (t) => {
+t.test('Stripe: a former price is archived even when someone makes it the default again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   const put = catalog.putProduct({ ...dearer, known })
@@ -170,7 +170,7 @@ t.test('a price that somebody makes the default again is archived all the same',
   t.equal(fake.pricesOf(product_id).length, 2)
 })
 
-t.test('a product that goes away under way is a failure, which the next one mends', async (t) => {
+t.test('Stripe: a sync fails when the product is deleted meanwhile, and the next sync succeeds', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const put = catalog.putProduct(firstPut)
   const outcome = t.rejects(put, of('rejected', 'resource_missing'))
@@ -179,10 +179,10 @@ t.test('a product that goes away under way is a failure, which the next one mend
   assertDefaultPrice(t, fake, await catalog.putProduct(firstPut))
 })
 
-t.test('is given up when it is never as it should be', async (t) => {
-  const asked: string[] = []
+t.test('Stripe: a sync gives up after five rounds of replayed responses', async (t) => {
+  const requested: string[] = []
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url?.split('?')[0]}`)
+    requested.push(`${request.method} ${request.url?.split('?')[0]}`)
     const replayed = request.url === '/v1/prices' ? { 'idempotent-replayed': 'true' } : {}
     response.writeHead(200, replayed)
     response.end(JSON.stringify({ id: 'x', default_price: null, data: [], has_more: false }))
@@ -190,10 +190,10 @@ t.test('is given up when it is never as it should be', async (t) => {
   })
   const catalog = catalogAt(t, await listen(t, server))
   await t.rejects(catalog.putProduct(firstPut), of('unknown', 'price_contended'))
-  t.equal(asked.filter((call) => call === 'POST /v1/prices').length, 5)
+  t.equal(requested.filter((call) => call === 'POST /v1/prices').length, 5)
 })
 
-t.test('the provider is down', async (t) => {
+t.test('Stripe: a product sync is unavailable when Stripe cannot be reached', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   fake.shut()
   await t.rejects(catalog.putProduct(firstPut), of('unavailable', 'econnrefused'))
@@ -207,7 +207,7 @@ const products = (many: number): PutProduct[] =>
     return { ...firstPut, idempotency_key: id, product: { ...product, product_id: id } }
   })
 
-t.test('a call that was turned away is made again', async (t) => {
+t.test('Stripe: a throttled product sync is retried and succeeds', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   for (let call = 0; call < 3; call++) {
     fake.failNext({
@@ -218,11 +218,11 @@ t.test('a call that was turned away is made again', async (t) => {
     assertDefaultPrice(t, fake, await catalog.putProduct({ ...firstPut, idempotency_key: `${call}` }))
   }
   fake.faults.next({ kind: 'status', status: 429, commits: false })
-  assertDefaultPrice(t, fake, await catalog.putProduct(firstPut), 'also by something in front of Stripe')
+  assertDefaultPrice(t, fake, await catalog.putProduct(firstPut), 'also when a proxy throttles')
   t.equal(fake.pricesOf(product_id).length, 1)
 })
 
-t.test('a provider that takes less than it says is waited for, and gets everything in the end', async (t) => {
+t.test('Stripe: product syncs succeed when Stripe throttles below its documented limit', async (t) => {
   const pace = createPace({ perSecond: 200 })
   const { fake, catalog } = await catalogHarness(t, { pace })
   fake.rateLimit.set({ perSecond: 40 })
@@ -233,10 +233,10 @@ t.test('a provider that takes less than it says is waited for, and gets everythi
       fake.pricesOf(id).map((found) => found.id),
       [default_price],
     )
-  t.ok(fake.rateLimit.rejected() > 0 && fake.rateLimit.rejected() < 60, `${fake.rateLimit.rejected()} were turned away`)
+  t.ok(fake.rateLimit.rejected() > 0 && fake.rateLimit.rejected() < 60, `${fake.rateLimit.rejected()} were throttled`)
 })
 
-t.test("a sandbox's limit is never reached", async (t) => {
+t.test("Stripe: product syncs stay below a sandbox's rate limit", async (t) => {
   const { fake } = await catalogHarness(t)
   const { secretKey, origin: apiBase } = fake
   const stripe = createStripe({
@@ -249,10 +249,10 @@ t.test("a sandbox's limit is never reached", async (t) => {
   t.teardown(() => stripe.close())
   fake.rateLimit.set({ perSecond: 25 })
   const { catalog } = stripe
-  if (!catalog) throw new Error('Stripe has a catalogue')
+  if (!catalog) throw new Error('Stripe lacks a catalogue')
   const begun = performance.now()
   await Promise.all(products(14).map((request) => catalog.putProduct(request)))
-  t.ok(performance.now() - begun > 1_500, 'which takes longer than a call may take')
+  t.ok(performance.now() - begun > 1_500, 'longer than the time limit of one call')
   t.equal(fake.rateLimit.rejected(), 0)
   t.equal(fake.products().length, 14)
   t.same(new Set(callsOf(fake).slice(0, 14)), new Set(['POST /v1/products']))

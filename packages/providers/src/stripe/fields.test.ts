@@ -1,8 +1,8 @@
-// Stripe's amounts: every currency whose decimals differ, both ways.
+// Stripe's amounts, with every currency whose decimals differ from ISO 4217.
 import t from 'tap'
 import { checkStripeAmount, fromStripeAmount, toStripeAmount } from './fields.ts'
 
-t.test('writes amounts as Stripe does, and reads them back', async (t) => {
+t.test('Stripe: amounts are written in Stripe’s units and read back', async (t) => {
   const written: readonly [string, number, number][] = [
     ['USD', 2599, 2599],
     ['EUR', 1, 1],
@@ -27,8 +27,8 @@ t.test('writes amounts as Stripe does, and reads them back', async (t) => {
   }
 })
 
-t.test('refuses what Stripe cannot be asked for', async (t) => {
-  const refused: readonly [string, number, string][] = [
+t.test('Stripe: an amount or currency that cannot be expressed is rejected', async (t) => {
+  const unsupported: readonly [string, number, string][] = [
     ['KWD', 5124, 'a third decimal'],
     ['MGA', 550, 'a fraction of an ariary'],
     ['IQD', 1000, 'a three-decimal currency that Stripe does not have'],
@@ -37,7 +37,7 @@ t.test('refuses what Stripe cannot be asked for', async (t) => {
     ['UYI', 100, 'a unit of account'],
     ['ISK', 10_000_000_000, 'thirteen digits'],
   ]
-  for (const [currency, amount_cents, why] of refused) {
+  for (const [currency, amount_cents, why] of unsupported) {
     t.throws(
       () => checkStripeAmount(amount_cents, currency),
       { code: 'currency_not_supported', details: { provider_id: 'stripe', currency, amount_cents } },
@@ -46,7 +46,7 @@ t.test('refuses what Stripe cannot be asked for', async (t) => {
   }
 })
 
-t.test('does not round a fraction of our minor unit away', async (t) => {
+t.test('Stripe: an amount with a fraction of the minor unit is read as null', async (t) => {
   t.equal(fromStripeAmount(1050, 'isk'), null)
   t.equal(fromStripeAmount(199, 'ugx'), null)
 })

@@ -1,4 +1,4 @@
-// Payment intents at Stripe: what is asked for, what an answer means, and which answers are none.
+// Creating, retrieving, searching and canceling payment intents at Stripe.
 import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
@@ -19,7 +19,7 @@ const intent = {
   last_payment_error: null,
 }
 
-t.test('asks for an intent that names the payment and nothing else of ours', async (t) => {
+t.test('Stripe: an intent is created with the payment id as its only metadata', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const { id } = fake.addMethod()
   const created = await stripe.createIntent({
@@ -46,20 +46,20 @@ t.test('asks for an intent that names the payment and nothing else of ours', asy
   t.equal(created.client_secret, made.client_secret)
 })
 
-t.test('leaves out what is not there', async (t) => {
+t.test('Stripe: empty fields are left out of the create call', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   await stripe.createIntent({ ...createIntentRequest, description: '' })
   t.notOk('description' in (fake.calls[0]?.params ?? {}))
   t.notOk('payment_method' in (fake.calls[0]?.params ?? {}))
 })
 
-t.test('cuts a description that Stripe would refuse for its length', async (t) => {
+t.test('Stripe: a long description is cut to Stripe’s limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   await stripe.createIntent({ ...createIntentRequest, description: '😀'.repeat(1_500) })
   t.equal(fake.calls[0]?.params.description, '😀'.repeat(1_000))
 })
 
-t.test('writes the amount as Stripe does, and recognises it in the answer', async (t) => {
+t.test('Stripe: an intent’s amount is in Stripe’s units and checked in the response', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const { provider_intent_id } = await stripe.createIntent({ ...createIntentRequest, amount_cents: 5, currency: 'ISK' })
   t.equal(fake.intent(provider_intent_id).amount, 500)
@@ -67,10 +67,10 @@ t.test('writes the amount as Stripe does, and recognises it in the answer', asyn
   t.match(await stripe.retrieveIntent(refOf(provider_intent_id)), { evidence: { amount_cents: 5, currency: 'ISK' } })
   const fraction = { ...createIntentRequest, amount_cents: 5124, currency: 'KWD' }
   await t.rejects(stripe.createIntent(fraction), { kind: 'currency', code: 'amount_not_writable' })
-  t.equal(fake.calls.length, 2, 'what cannot be written is not sent')
+  t.equal(fake.calls.length, 2, 'an amount that cannot be expressed is not sent')
 })
 
-t.test('the same key gives the same intent, another key another one', async (t) => {
+t.test('Stripe: the same key returns the same intent, another key another one', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const first = await stripe.createIntent(createIntentRequest)
   t.same(await stripe.createIntent(createIntentRequest), first)
@@ -79,14 +79,14 @@ t.test('the same key gives the same intent, another key another one', async (t) 
   t.not(other.provider_intent_id, first.provider_intent_id)
 })
 
-t.test('many at once with the same key are one intent', async (t) => {
+t.test('Stripe: parallel create calls with the same key create one intent', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const created = await Promise.all(Array.from({ length: 16 }, () => stripe.createIntent(createIntentRequest)))
   t.equal(new Set(created.map(({ provider_intent_id }) => provider_intent_id)).size, 1)
   t.equal(fake.intents().length, 1)
 })
 
-t.test('takes an answer only if it is about what was asked for', async (t) => {
+t.test('Stripe: a create response about another payment or amount is unknown', async (t) => {
   let answer: unknown
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
     timeoutMs: 440,
@@ -94,7 +94,7 @@ t.test('takes an answer only if it is about what was asked for', async (t) => {
   answer = intent
   t.same(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
   answer = { ...intent, metadata: {} }
-  t.match(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1' }, 'that names no other payment')
+  t.match(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1' }, 'without a payment id')
   const others: readonly [string, object][] = [
     ['amount', { amount: 25990 }],
     ['currency', { currency: 'usd' }],
@@ -125,7 +125,7 @@ t.test('takes an answer only if it is about what was asked for', async (t) => {
   }
 })
 
-t.test('every status of an intent is a status of the payment', async (t) => {
+t.test('Stripe: each intent status maps to a payment status', async (t) => {
   let answer: object = intent
   const date = 'Thu, 01 Jan 2026 12:00:07 GMT'
   const stripe = await stripeWithListener(
@@ -172,11 +172,11 @@ t.test('every status of an intent is a status of the payment', async (t) => {
   t.match(await stripe.retrieveIntent(refOf('pi_1')), { evidence: { reason: 'abandoned' } })
   for (const status of ['requires_luck', '', null]) {
     answer = { ...intent, status }
-    await t.rejects(stripe.retrieveIntent(refOf('pi_1')), unknown, `no status of Stripe's: ${status}`)
+    await t.rejects(stripe.retrieveIntent(refOf('pi_1')), unknown, `unknown status: ${status}`)
   }
 })
 
-t.test('a success is over what was received, and the charge may be written out', async (t) => {
+t.test('Stripe: a succeeded intent has the received amount and the charge, expanded or not', async (t) => {
   let answer: object = intent
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
     timeoutMs: 440,
@@ -191,7 +191,7 @@ t.test('a success is over what was received, and the charge may be written out',
   await t.rejects(stripe.retrieveIntent(refOf('pi_1')), { ...unknown, code: 'another_intent' })
 })
 
-t.test('without a readable clock of the provider, ours is taken', async (t) => {
+t.test('Stripe: provider_time is our time when the response has no valid date', async (t) => {
   const before = Date.now()
   for (const date of [undefined, 'yesterday']) {
     const stripe = await stripeWithListener(t, (_request, response) => {
@@ -205,7 +205,7 @@ t.test('without a readable clock of the provider, ours is taken', async (t) => {
   }
 })
 
-t.test('an intent that Stripe does not know is none, and another 404 says nothing', async (t) => {
+t.test('Stripe: an unknown intent is null, and any other 404 is an error', async (t) => {
   const { stripe } = await stripeHarness(t)
   t.equal(await stripe.retrieveIntent(refOf('pi_missing')), null)
   const proxy = await stripeWithListener(
@@ -224,7 +224,7 @@ t.test('an intent that Stripe does not know is none, and another 404 says nothin
   await t.rejects(gateway.retrieveIntent(refOf('pi_missing')), unknown)
 })
 
-t.test('finds the intents that name a payment, as soon as the search knows them', async (t) => {
+t.test('Stripe: the intents of a payment are found once they are in the search index', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id: '018f0000-0000-7000-8000-000000000002' } })
   fake.delaySearch()
@@ -236,7 +236,7 @@ t.test('finds the intents that name a payment, as soon as the search knows them'
   matchList(t, await stripe.findIntents(payment_id), [{ status: 'succeeded' }])
 })
 
-t.test('searches page by page, and not without end', async (t) => {
+t.test('Stripe: a search reads page by page, up to a limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
   t.equal((await stripe.findIntents(payment_id)).length, 120)
@@ -256,7 +256,7 @@ t.test('searches page by page, and not without end', async (t) => {
   t.ok(pages <= 5, `${pages} pages`)
 })
 
-t.test('believes no search that finds the intents of another payment', async (t) => {
+t.test('Stripe: a search ignores intents of other payments', async (t) => {
   const found = [
     intent,
     { ...intent, id: 'pi_2', metadata: { payment_id: 'another' } },
@@ -269,7 +269,7 @@ t.test('believes no search that finds the intents of another payment', async (t)
   matchList(t, await stripe.findIntents(payment_id), [{ provider_intent_id: 'pi_1' }])
 })
 
-t.test('cancels an intent, and leaves one that is beyond that as it is', async (t) => {
+t.test('Stripe: canceling cancels an intent, and leaves one that cannot be canceled unchanged', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const open = async (key: string) =>
     (await stripe.createIntent({ ...createIntentRequest, payment_id: key, idempotency_key: key })).provider_intent_id
@@ -286,20 +286,20 @@ t.test('cancels an intent, and leaves one that is beyond that as it is', async (
   t.equal(fake.intent(processing).status, 'processing')
 })
 
-t.test('does not take an intent for canceled that is not', async (t) => {
+t.test('Stripe: canceling fails when the response does not say canceled', async (t) => {
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(intent)), {
     timeoutMs: 440,
   })
   await t.rejects(stripe.cancelIntent('pi_1'), { ...unknown, code: 'not_canceled' })
 })
 
-t.test('knows the methods for trying things out, with a key for that', async (t) => {
+t.test('Stripe: test methods are recognised with a test key only', async (t) => {
   const { stripe } = await stripeHarness(t)
   const restricted = (await stripeHarness(t, { secretKey: 'rk_test_example' })).stripe
   const live = (await stripeHarness(t, { secretKey: 'sk_live_example' })).stripe
-  const asked: CreateIntent['provider_method_id'][] = ['pm_card_visa', 'pm_1NxYz', 'pm_card_', 'xpm_card_visa']
-  const answers = (provider: Provider) => asked.map((id) => provider.isTestMethod(id ?? ''))
-  t.same(answers(stripe), [true, false, false, false])
-  t.same(answers(restricted), [true, false, false, false])
-  t.same(answers(live), [false, false, false, false])
+  const ids: CreateIntent['provider_method_id'][] = ['pm_card_visa', 'pm_1NxYz', 'pm_card_', 'xpm_card_visa']
+  const results = (provider: Provider) => ids.map((id) => provider.isTestMethod(id ?? ''))
+  t.same(results(stripe), [true, false, false, false])
+  t.same(results(restricted), [true, false, false, false])
+  t.same(results(live), [false, false, false, false])
 })

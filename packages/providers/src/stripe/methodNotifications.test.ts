@@ -1,8 +1,8 @@
-// What Stripe tells of saved methods.
+// Stripe's notifications about saved methods.
 import t from 'tap'
 import { withCustomer } from './testing/stripeHarness.ts'
 
-t.test('every event about a method names it and the customer that it is or was attached to', async (t) => {
+t.test('Stripe: each method event has the method and its current or former customer', async (t) => {
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod({ last4: '4444', exp_year: 2031 })
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
@@ -13,7 +13,7 @@ t.test('every event about a method names it and the customer that it is or was a
   await methods.attachMethod({ idempotency_key: 'other', token: other, user_id: 'u1', provider_customer_id })
   fake.detachMethod(other)
   const events = fake.events.filter(({ type }) => type.startsWith('payment_method.'))
-  const told = []
+  const received = []
   for (const event of events) {
     const { headers, body } = fake.signed(event)
     await stripe.verifyNotification({ headers, body: Buffer.from(body), now: new Date() })
@@ -26,9 +26,9 @@ t.test('every event about a method names it and the customer that it is or was a
     } = stripe.readNotification(Buffer.from(body))
     t.equal(statement, null)
     t.equal(customer_id, provider_customer_id)
-    told.push([provider_type, generic_type, object_id])
+    received.push([provider_type, generic_type, object_id])
   }
-  t.same(told, [
+  t.same(received, [
     ['payment_method.attached', 'payment_method.attached', id],
     ['payment_method.automatically_updated', 'payment_method.updated', id],
     ['payment_method.updated', 'payment_method.updated', id],

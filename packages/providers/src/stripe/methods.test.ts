@@ -9,7 +9,7 @@ const attachedTo = (fake: FakeStripe, id: string) =>
     ({ type, data }) => type === 'payment_method.attached' && 'id' in data.object && data.object.id === id,
   ).length
 
-t.test('the same user is one customer, by the key', async (t) => {
+t.test('Stripe: creating a customer with the same key returns the same customer', async (t) => {
   const { fake, methods, person, provider_customer_id } = await withCustomer(t)
   t.same(fake.calls[0], {
     method: 'POST',
@@ -23,7 +23,7 @@ t.test('the same user is one customer, by the key', async (t) => {
   t.not(nobody, provider_customer_id)
 })
 
-t.test('attaches a method and tells what it is', async (t) => {
+t.test('Stripe: attaching a method returns its details', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod({
     brand: 'mastercard',
@@ -49,7 +49,7 @@ t.test('attaches a method and tells what it is', async (t) => {
   t.equal(attachedTo(fake, id), 1)
 })
 
-t.test('a method that its setup intent has attached already is attached [4.4-save]', async (t) => {
+t.test('Stripe: attaching succeeds for a method that its setup intent attached already [4.4-save]', async (t) => {
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
   const prepared = await stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id })
   const { id } = fake.addMethod()
@@ -58,7 +58,7 @@ t.test('a method that its setup intent has attached already is attached [4.4-sav
   t.match(await methods.attachMethod(attach), { provider_method_id: id, provider_customer_id })
 })
 
-t.test("another customer's method, one that was detached, and one that there is not are refused", async (t) => {
+t.test("Stripe: attaching another customer's, a detached or an unknown method is rejected", async (t) => {
   const { fake, methods, person, provider_customer_id } = await withCustomer(t)
   const attach = (token: string, customer: string | null = provider_customer_id) =>
     methods.attachMethod({
@@ -77,20 +77,23 @@ t.test("another customer's method, one that was detached, and one that there is 
   await t.rejects(attach(id, null), /attached to a customer/)
 })
 
-t.test('a customer that Stripe has lost is told, and another one takes the method with the same key', async (t) => {
-  const { fake, methods, person, provider_customer_id } = await withCustomer(t)
-  const { id } = fake.addMethod()
-  const attach = { idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id }
-  fake.deleteCustomer(provider_customer_id)
-  const missing = { name: 'ProviderError', kind: 'rejected', code: customerMissing }
-  await t.rejects(methods.attachMethod(attach), missing)
-  await t.rejects(methods.attachMethod(attach), missing, 'again')
-  const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
-  t.match(await methods.attachMethod({ ...attach, provider_customer_id: other }), { provider_customer_id: other })
-  t.equal(fake.method(id).customer, other)
-})
+t.test(
+  'Stripe: attaching to a lost customer reports customer_missing, and works for a new customer with the same key',
+  async (t) => {
+    const { fake, methods, person, provider_customer_id } = await withCustomer(t)
+    const { id } = fake.addMethod()
+    const attach = { idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id }
+    fake.deleteCustomer(provider_customer_id)
+    const missing = { name: 'ProviderError', kind: 'rejected', code: customerMissing }
+    await t.rejects(methods.attachMethod(attach), missing)
+    await t.rejects(methods.attachMethod(attach), missing, 'again')
+    const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
+    t.match(await methods.attachMethod({ ...attach, provider_customer_id: other }), { provider_customer_id: other })
+    t.equal(fake.method(id).customer, other)
+  },
+)
 
-t.test('what a key keeps is not believed when the method was detached since', async (t) => {
+t.test('Stripe: a replayed attachment is rejected when the method was detached since', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod()
   const attach = { idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id }
@@ -99,48 +102,51 @@ t.test('what a key keeps is not believed when the method was detached since', as
   await t.rejects(methods.attachMethod(attach), { name: 'ProviderError', kind: 'rejected' })
   const test = { ...attach, idempotency_key: 'test', token: 'pm_card_visa' }
   const attached = await methods.attachMethod(test)
-  t.same(await methods.attachMethod(test), attached, 'a test method becomes one of another id')
+  t.same(await methods.attachMethod(test), attached, 'a test method gets a new id')
   t.equal(fake.methodsOf(provider_customer_id).length, 1)
 })
 
-t.test("a method that is a customer's is read by nobody", async (t) => {
+t.test('Stripe: reading a token of an attached method is rejected like an unknown one', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod({ last4: '4444' })
   const read = () => methods.readMethod({ token: id, owner: 'guest:pat@example.com' })
   t.match(await read(), { provider_method_id: id, last_four: '4444' })
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
-  const refusals = [read(), methods.readMethod({ token: 'pm_missing', owner: 'guest:pat@example.com' })]
-  const told = await Promise.all(refusals.map((refusal) => refusal.catch(({ kind, message }) => ({ kind, message }))))
-  const refused = { kind: 'rejected', message: 'The provider rejected the request' }
-  t.same(told, [refused, refused], 'in the words for one that does not exist')
+  const reads = [read(), methods.readMethod({ token: 'pm_missing', owner: 'guest:pat@example.com' })]
+  const errors = await Promise.all(reads.map((read) => read.catch(({ kind, message }) => ({ kind, message }))))
+  const rejection = { kind: 'rejected', message: 'The provider rejected the request' }
+  t.same(errors, [rejection, rejection], 'same error as for an unknown method')
 })
 
-t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {
-  const { fake, methods, person, provider_customer_id } = await withCustomer(t)
-  const { id } = fake.addMethod({ exp_month: 3, exp_year: 2031 })
-  await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
-  const retrieve = async (provider_method_id = id, customer = provider_customer_id) =>
-    methods.retrieveMethod?.({ provider_method_id, provider_customer_id: customer })
-  fake.changeCard(id, { last4: '0005', exp_year: 2034 })
-  t.same(await retrieve(), {
-    payment_type: 'card',
-    wallet_type: null,
-    card_brand: 'visa',
-    last_four: '0005',
-    expiry_month: '03',
-    expiry_year: '2034',
-  })
-  const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
-  t.equal(await retrieve(id, other ?? ''), null, "another customer's")
-  t.equal(await retrieve('pm_missing'), null, 'unknown')
-  t.equal(await retrieve(fake.addMethod().id), null, "nobody's")
-  fake.detachMethod(id)
-  t.equal(await retrieve(), null, 'detached')
-  fake.readFaults.always({ kind: 'status', status: 500, commits: false })
-  await t.rejects(retrieve(), { name: 'ProviderError', kind: 'unknown' }, 'an error says nothing')
-})
+t.test(
+  'Stripe: a saved method is read in its current state, and is null when the customer no longer has it',
+  async (t) => {
+    const { fake, methods, person, provider_customer_id } = await withCustomer(t)
+    const { id } = fake.addMethod({ exp_month: 3, exp_year: 2031 })
+    await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
+    const retrieve = async (provider_method_id = id, customer = provider_customer_id) =>
+      methods.retrieveMethod?.({ provider_method_id, provider_customer_id: customer })
+    fake.changeCard(id, { last4: '0005', exp_year: 2034 })
+    t.same(await retrieve(), {
+      payment_type: 'card',
+      wallet_type: null,
+      card_brand: 'visa',
+      last_four: '0005',
+      expiry_month: '03',
+      expiry_year: '2034',
+    })
+    const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
+    t.equal(await retrieve(id, other ?? ''), null, "another customer's")
+    t.equal(await retrieve('pm_missing'), null, 'unknown')
+    t.equal(await retrieve(fake.addMethod().id), null, "nobody's")
+    fake.detachMethod(id)
+    t.equal(await retrieve(), null, 'detached')
+    fake.readFaults.always({ kind: 'status', status: 500, commits: false })
+    await t.rejects(retrieve(), { name: 'ProviderError', kind: 'unknown' }, 'an error is not null')
+  },
+)
 
-t.test('an answer that attaches to somebody else is none', async (t) => {
+t.test('Stripe: an attachment to another customer in the response is unknown', async (t) => {
   const answer = { id: 'pm_1', type: 'card', customer: 'cus_2' }
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
     timeoutMs: 440,
@@ -149,14 +155,14 @@ t.test('an answer that attaches to somebody else is none', async (t) => {
   await t.rejects(stripe.methods.attachMethod(attach), { name: 'ProviderError', kind: 'unknown' })
 })
 
-t.test('a token of the older forms becomes one method, however often it comes', async (t) => {
+t.test('Stripe: a token of the older card forms becomes one method, however often it is sent', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const token = fake.addToken({ brand: 'amex', last4: '8431' })
   const read = await methods.readMethod({ token, owner: 'guest:pat@example.com' })
   t.match(read, { payment_type: 'card', card_brand: 'amex', last_four: '8431', wallet_type: null })
   t.notOk(
     fake.events.some(({ type }) => type === 'payment_method.attached'),
-    'read, and not kept',
+    'read without saving',
   )
   const attach = { idempotency_key: 'one', token, user_id: 'u1', provider_customer_id }
   t.equal((await methods.attachMethod(attach)).provider_method_id, read.provider_method_id)
@@ -166,7 +172,7 @@ t.test('a token of the older forms becomes one method, however often it comes', 
   )
 })
 
-t.test('what Stripe does not tell of a method is not made up', async (t) => {
+t.test('Stripe: missing details of a method are null', async (t) => {
   let method: object = {}
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(method)), {
     timeoutMs: 440,
@@ -194,7 +200,7 @@ t.test('what Stripe does not tell of a method is not made up', async (t) => {
   }
 })
 
-t.test('a method that is not there counts as detached', async (t) => {
+t.test('Stripe: detaching succeeds for a method that is not attached or unknown', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod()
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
@@ -207,20 +213,20 @@ t.test('a method that is not there counts as detached', async (t) => {
   const { id: kept } = fake.addMethod()
   await methods.attachMethod({ idempotency_key: 'kept', token: kept, user_id: 'u1', provider_customer_id })
   fake.failNext({ status: 400, error: { type: 'invalid_request_error', message: 'No, for another reason' } })
-  await t.rejects(detach(kept), { name: 'ProviderError', kind: 'rejected' }, 'refused, and still attached')
+  await t.rejects(detach(kept), { name: 'ProviderError', kind: 'rejected' }, 'rejected, and still attached')
   for (const commits of [false, true]) {
     const { id: broken } = fake.addMethod()
     await methods.attachMethod({ idempotency_key: broken, token: broken, user_id: 'u1', provider_customer_id })
     fake.failInside({ commits })
     await detach(broken)
-    t.equal(fake.method(broken).customer, null, 'an error of Stripe’s own is kept under no key')
+    t.equal(fake.method(broken).customer, null, 'a Stripe error is not stored under a key')
   }
   fake.shut()
-  const anew = stripeAt(t, fake.origin).methods.detachMethod({ provider_method_id: kept, provider_customer_id })
-  await t.rejects(anew, { name: 'ProviderError', kind: 'unavailable' }, 'nobody there')
+  const unreachable = stripeAt(t, fake.origin).methods.detachMethod({ provider_method_id: kept, provider_customer_id })
+  await t.rejects(unreachable, { name: 'ProviderError', kind: 'unavailable' }, 'connection refused')
 })
 
-t.test('a payment names a saved method together with its customer', async (t) => {
+t.test('Stripe: an intent for a saved method has the method and its customer', async (t) => {
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod()
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })

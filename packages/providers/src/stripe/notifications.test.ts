@@ -1,9 +1,9 @@
-// Stripe's notifications in our words: the names of all types, odd fields, and what is no event.
+// Reading Stripe's notifications: types, odd fields, and invalid bodies.
 import t from 'tap'
 import { readNotification } from './notifications.ts'
 import { eventFixture, intentFixture, occurred_at, payment_id, readBody, readEvent } from './testing/stripeHarness.ts'
 
-t.test('every type has its generic name, or none [6.1-card-names]', async (t) => {
+t.test('Stripe: each event type has its generic type or none [6.1-card-names]', async (t) => {
   const names: readonly [string, string | null][] = [
     ['payment_intent.created', 'payment_intent.created'],
     ['payment_intent.succeeded', 'payment_intent.succeeded'],
@@ -55,7 +55,7 @@ t.test('every type has its generic name, or none [6.1-card-names]', async (t) =>
     )
 })
 
-t.test('an event of the second generation is kept and says nothing', async (t) => {
+t.test('Stripe: a second-generation event is accepted without a report', async (t) => {
   const thin = {
     id: 'evt_test_65',
     object: 'v2.core.event',
@@ -80,7 +80,7 @@ t.test('an event of the second generation is kept and says nothing', async (t) =
   })
 })
 
-t.test('odd fields of events that say nothing about money are left out, whatever they are', async (t) => {
+t.test('Stripe: invalid fields of events that are not about payments are ignored', async (t) => {
   const odd = {
     id: 'a\u0000b',
     status: 5,
@@ -109,13 +109,13 @@ t.test('odd fields of events that say nothing about money are left out, whatever
     )
 })
 
-t.test('an event about a payment that cannot be read is kept and states nothing', async (t) => {
+t.test('Stripe: an unreadable payment event is accepted without a report', async (t) => {
   const odd: readonly [string, object][] = [
     ['no amount', { ...intentFixture, amount: undefined }],
-    ['an amount that is text', { ...intentFixture, amount: '2599' }],
-    ['a part of a cent', { ...intentFixture, amount: 25.5 }],
-    ['less than nothing', { ...intentFixture, amount: -1 }],
-    ['a part of a króna', { ...intentFixture, currency: 'isk', amount: 50 }],
+    ['an amount as text', { ...intentFixture, amount: '2599' }],
+    ['a fraction of a cent', { ...intentFixture, amount: 25.5 }],
+    ['a negative amount', { ...intentFixture, amount: -1 }],
+    ['a fraction of a króna', { ...intentFixture, currency: 'isk', amount: 50 }],
     ['no currency', { ...intentFixture, currency: null }],
     ['no id', { ...intentFixture, id: undefined }],
   ]
@@ -128,14 +128,14 @@ t.test('an event about a payment that cannot be read is kept and states nothing'
   for (const [what, object] of odd) t.match(readEvent('payment_intent.succeeded', object), kept, what)
 })
 
-t.test('an event of a connected account claims no payment of ours', async (t) => {
-  const claim = eventFixture('payment_intent.succeeded', { ...intentFixture, metadata: { payment_id } })
-  t.equal(readBody(claim).referenced_payment_id, payment_id)
-  t.match(readBody({ ...claim, account: 'acct_other' }), { referenced_payment_id: null, report: { about: 'status' } })
+t.test('Stripe: an event of a connected account has no payment id of ours', async (t) => {
+  const event = eventFixture('payment_intent.succeeded', { ...intentFixture, metadata: { payment_id } })
+  t.equal(readBody(event).referenced_payment_id, payment_id)
+  t.match(readBody({ ...event, account: 'acct_other' }), { referenced_payment_id: null, report: { about: 'status' } })
 })
 
-t.test('what is no event is refused', async (t) => {
-  const refused = { code: 'invalid_request' }
+t.test('Stripe: a body that is not an event is an invalid request', async (t) => {
+  const invalidRequest = { code: 'invalid_request' }
   const whole = eventFixture('payment_intent.succeeded', intentFixture)
   const broken: readonly [string, unknown][] = [
     ['a list', []],
@@ -144,19 +144,19 @@ t.test('what is no event is refused', async (t) => {
     ['a control character', { ...whole, id: 'evt_\u0000' }],
     ['a long id', { ...whole, id: 'e'.repeat(201) }],
     ['an empty type', { ...whole, type: '' }],
-    ['a time that is text', { ...whole, created: occurred_at }],
-    ['a time that is none', { ...whole, created: 1e15 }],
+    ['a time as text', { ...whole, created: occurred_at }],
+    ['a time out of range', { ...whole, created: 1e15 }],
     ['no object', { ...whole, data: {} }],
-    ['an object that is a list', { ...whole, data: { object: [] } }],
+    ['a list as object', { ...whole, data: { object: [] } }],
     ['a thin event without a time', { id: 'evt_1', object: 'v2.core.event', type: 'v1.x', created: 'soon' }],
   ]
-  for (const [what, body] of broken) t.throws(() => readBody(body), refused, what)
+  for (const [what, body] of broken) t.throws(() => readBody(body), invalidRequest, what)
   const [before, after] = JSON.stringify(eventFixture('customer.created', { id: 'cus_1', name: 'é' })).split('é')
   const bytes: readonly [string, Buffer][] = [
-    ['no JSON', Buffer.from('no json')],
-    ['nothing', Buffer.from('')],
+    ['not JSON', Buffer.from('no json')],
+    ['an empty body', Buffer.from('')],
     ['a byte order mark', Buffer.from(`\ufeff${before}${after}`)],
-    ['no UTF-8', Buffer.concat([Buffer.from(before ?? ''), Buffer.from([0xff]), Buffer.from(after ?? '')])],
+    ['not UTF-8', Buffer.concat([Buffer.from(before ?? ''), Buffer.from([0xff]), Buffer.from(after ?? '')])],
   ]
-  for (const [what, body] of bytes) t.throws(() => readNotification(body), refused, what)
+  for (const [what, body] of bytes) t.throws(() => readNotification(body), invalidRequest, what)
 })

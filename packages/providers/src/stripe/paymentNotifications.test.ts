@@ -1,11 +1,11 @@
-// What Stripe's events about payments say: statuses, refunds, disputes, and what tells the same money again.
+// Payment reports in Stripe's events: statuses, refunds, disputes, and events that report nothing new.
 
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
 import { createdSeconds, intentFixture, occurred_at, payment_id, readEvent } from './testing/stripeHarness.ts'
 
-t.test('an event about an intent is evidence of its status', async (t) => {
+t.test('Stripe: an intent event is evidence of the payment status', async (t) => {
   const statuses: readonly [string, string][] = [
     ['payment_intent.requires_action', 'pending'],
     ['payment_intent.processing', 'processing'],
@@ -45,7 +45,7 @@ t.test('an event about an intent is evidence of its status', async (t) => {
     )
 })
 
-t.test('a failure names the charge that failed, and none when it came to none', async (t) => {
+t.test('Stripe: a failure has the charge that failed, or none', async (t) => {
   const failed = (charge?: object | string) => {
     const last_payment_error = { type: 'card_error', ...(charge === undefined ? {} : { charge }) }
     const { report } = readEvent('payment_intent.payment_failed', {
@@ -57,10 +57,10 @@ t.test('a failure names the charge that failed, and none when it came to none', 
   }
   t.equal(failed('ch_2'), 'ch_2')
   t.equal(failed({ id: 'ch_3', object: 'charge' }), 'ch_3')
-  t.equal(failed(), null, 'the latest charge is of an earlier attempt')
+  t.equal(failed(), null, 'the latest charge belongs to an earlier attempt')
 })
 
-t.test('an intent that came into being is told of, and says nothing about the payment', async (t) => {
+t.test('Stripe: a created intent is reported without a status', async (t) => {
   t.match(readEvent('payment_intent.created', { ...intentFixture, metadata: { payment_id } }), {
     amount_cents: 2599,
     currency: 'EUR',
@@ -69,7 +69,7 @@ t.test('an intent that came into being is told of, and says nothing about the pa
   })
 })
 
-t.test('a success is over what was received', async (t) => {
+t.test('Stripe: a success has the received amount', async (t) => {
   const { report, amount_cents } = readEvent('payment_intent.succeeded', { ...intentFixture, amount_received: 1000 })
   t.match(report, { amount_cents: 1000 })
   t.equal(amount_cents, 1000)
@@ -78,7 +78,7 @@ t.test('a success is over what was received', async (t) => {
   })
 })
 
-t.test('a failure has the code of the bank and words of ours', async (t) => {
+t.test('Stripe: a failure has the bank’s code and our own message', async (t) => {
   const error = { type: 'card_error', code: 'card_declined', message: 'Your card 4242 was declined.' }
   const failed = (last_payment_error: object | null) =>
     readEvent('payment_intent.payment_failed', { ...intentFixture, last_payment_error }).report
@@ -90,12 +90,12 @@ t.test('a failure has the code of the bank and words of ours', async (t) => {
   t.match(canceled, { reason: 'duplicate' })
 })
 
-t.test('a claim is believed to be one only if it is an id of ours', async (t) => {
+t.test('Stripe: metadata.payment_id is read only if it is a UUID', async (t) => {
   for (const metadata of [{ payment_id: 'order-17' }, { payment_id: '' }, {}, null, undefined])
     t.equal(readEvent('payment_intent.succeeded', { ...intentFixture, metadata }).referenced_payment_id, null)
 })
 
-t.test('references may be written out', async (t) => {
+t.test('Stripe: referenced objects may be expanded', async (t) => {
   const written = readEvent('payment_intent.succeeded', {
     ...intentFixture,
     customer: { id: 'cus_2', object: 'customer' },
@@ -104,7 +104,7 @@ t.test('references may be written out', async (t) => {
   t.match(written, { customer_id: 'cus_2', report: { provider_payment_id: 'ch_2' } })
 })
 
-t.test('a refund is what was added to the sum of all', async (t) => {
+t.test('Stripe: a refund is the difference to the previous sum of refunds', async (t) => {
   const charge = { id: 'ch_1', amount: 2599, amount_refunded: 1500, currency: 'eur', payment_intent: 'pi_1' }
   const refund = readEvent('charge.refunded', { ...charge, metadata: { payment_id } }, { amount_refunded: 500 })
   t.match(refund, {
@@ -130,11 +130,7 @@ t.test('a refund is what was added to the sum of all', async (t) => {
   t.match(readEvent('charge.refunded', { ...charge, refunds }, { amount_refunded: 500 }), {
     report: { refund_id: 're_2' },
   })
-  t.match(
-    readEvent('charge.refunded', charge),
-    { report: { refunded_cents: null } },
-    'which sum was before is not said',
-  )
+  t.match(readEvent('charge.refunded', charge), { report: { refunded_cents: null } }, 'without the previous sum')
   t.match(
     readEvent('charge.refunded', charge, { amount_refunded: 2000 }),
     { report: { refunded_cents: null } },
@@ -144,7 +140,7 @@ t.test('a refund is what was added to the sum of all', async (t) => {
   t.match(readEvent('charge.refunded', isk, { amount_refunded: 500 }), { report: { refunded_cents: 10 } })
 })
 
-t.test('a dispute and how it moves on', async (t) => {
+t.test('Stripe: each dispute event reports the dispute and its status', async (t) => {
   const types = ['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated']
   const dispute = { id: 'dp_1', amount: 1000, currency: 'eur', charge: 'ch_1', payment_intent: 'pi_1', status: 'Lost' }
   for (const type of types)
@@ -164,33 +160,33 @@ t.test('a dispute and how it moves on', async (t) => {
   })
 })
 
-t.test('the same money is not told twice', async (t) => {
+t.test('Stripe: charge, refund and invoice.paid events do not report money a second time', async (t) => {
   const charge = { id: 'ch_1', amount: 2599, currency: 'eur', payment_intent: 'pi_1', status: 'succeeded' }
   for (const type of ['charge.captured', 'refund.created', 'invoice.paid'])
     t.match(readEvent(type, charge), { generic_type: null, report: null, subscription: null }, type)
-  const statement = { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }
+  const report = { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }
   for (const type of ['charge.succeeded', 'charge.failed'])
-    t.match(readEvent(type, charge), { generic_type: null, statement }, type)
+    t.match(readEvent(type, charge), { generic_type: null, report }, type)
 })
 
-t.test('everything that the fake sends can be read', async (t) => {
+t.test('Stripe: all notifications of the fake are readable', async (t) => {
   const fake = await startFakeStripe(t, { now: () => new Date(createdSeconds * 1000) })
   const { id } = fake.openIntent({ amount: 2599, currency: 'eur', metadata: { payment_id } })
   for (const outcome of ['failed', 'requires_action', 'processing', 'succeeded'] as const) fake.pay(id, outcome)
   fake.refund(id, 599)
   fake.refund(id)
   fake.dispute(id)
-  const told = fake.events.map((sent) => readNotification(Buffer.from(fake.signed(sent).body)))
-  const statements = told.flatMap(({ report: statement }) => (statement === null ? [] : [statement]))
+  const received = fake.events.map((sent) => readNotification(Buffer.from(fake.signed(sent).body)))
+  const reports = received.flatMap(({ report }) => (report === null ? [] : [report]))
   t.same(
-    statements
+    reports
       .filter(({ about }) => about !== 'mention')
-      .map((statement) => (statement.about === 'status' ? statement.status : statement.about)),
+      .map((report) => (report.about === 'status' ? report.status : report.about)),
     ['failed', 'pending', 'processing', 'succeeded', 'refund', 'refund', 'dispute', 'dispute'],
   )
   t.same(
-    statements.flatMap((statement) => (statement.about === 'refund' ? [statement.refunded_cents] : [])),
+    reports.flatMap((report) => (report.about === 'refund' ? [report.refunded_cents] : [])),
     [599, 2000],
   )
-  t.same(new Set(statements.map(({ provider_intent_id }) => provider_intent_id)), new Set([id]))
+  t.same(new Set(reports.map(({ provider_intent_id }) => provider_intent_id)), new Set([id]))
 })

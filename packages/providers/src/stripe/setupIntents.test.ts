@@ -1,8 +1,8 @@
-// Setup intents at Stripe.
+// Stripe's setup intents.
 import t from 'tap'
 import { stripeWithListener, withCustomer } from './testing/stripeHarness.ts'
 
-t.test('prepares to save a method, for the customer if there is one', async (t) => {
+t.test('Stripe: a setup intent is created, with the customer if there is one', async (t) => {
   const { fake, stripe, provider_customer_id } = await withCustomer(t)
   const prepared = await stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id })
   t.match(prepared, { provider_setup_intent_id: /^seti_/, client_secret: /_secret_/ })
@@ -21,7 +21,7 @@ t.test('prepares to save a method, for the customer if there is one', async (t) 
   t.notOk('customer' in (fake.calls.at(-1)?.params ?? {}))
 })
 
-t.test('a customer that Stripe does not know any more is left out', async (t) => {
+t.test('Stripe: a setup intent for a lost customer is created without the customer', async (t) => {
   const { fake, stripe, provider_customer_id } = await withCustomer(t)
   fake.deleteCustomer(provider_customer_id)
   const request = { idempotency_key: 'setup', provider_customer_id }
@@ -33,33 +33,36 @@ t.test('a customer that Stripe does not know any more is left out', async (t) =>
       ['setup', undefined],
     ],
   )
-  t.same(await stripe.createSetupIntent(request), prepared, 'and the same key gives the same setup intent')
+  t.same(await stripe.createSetupIntent(request), prepared, 'the same key returns the same setup intent')
 })
 
-t.test('a request whose first answer was lost is not refused because the user has a customer since', async (t) => {
-  const { fake, stripe, provider_customer_id } = await withCustomer(t)
-  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: true }, { kind: 'drop', commits: true })
-  await t.rejects(stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id: null }), {
-    name: 'ProviderError',
-    kind: 'unknown',
-  })
-  const prepared = await stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id })
-  t.match(prepared.provider_setup_intent_id, /^seti_/)
-})
+t.test(
+  'Stripe: a repeated setup intent succeeds when the user got a customer after the first response was lost',
+  async (t) => {
+    const { fake, stripe, provider_customer_id } = await withCustomer(t)
+    fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: true }, { kind: 'drop', commits: true })
+    await t.rejects(stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id: null }), {
+      name: 'ProviderError',
+      kind: 'unknown',
+    })
+    const prepared = await stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id })
+    t.match(prepared.provider_setup_intent_id, /^seti_/)
+  },
+)
 
-t.test('a setup intent that lacks something else is refused', async (t) => {
-  let asked = 0
+t.test('Stripe: a setup intent with another missing object is rejected', async (t) => {
+  let calls = 0
   const error = { type: 'invalid_request_error', code: 'resource_missing', param: 'payment_method_configuration' }
   const stripe = await stripeWithListener(t, (_request, response) => {
-    asked++
+    calls++
     response.writeHead(400).end(JSON.stringify({ error }))
   })
   const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: 'cus_1' })
   await t.rejects(created, { name: 'ProviderError', kind: 'rejected' })
-  t.equal(asked, 1)
+  t.equal(calls, 1)
 })
 
-t.test('a setup intent without a secret is none', async (t) => {
+t.test('Stripe: a setup intent without client_secret is unknown', async (t) => {
   const stripe = await stripeWithListener(
     t,
     (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),

@@ -1,4 +1,4 @@
-// Stripe's signature: what is accepted, and every way in which it is not.
+// Stripe's signature: accepted and rejected headers.
 import { createHmac } from 'node:crypto'
 import { signEvent } from '@paylog/testing/stripe/events'
 import Stripe from 'stripe'
@@ -9,7 +9,7 @@ const secret = 'whsec_example'
 const now = new Date('2026-01-01T12:00:00.000Z')
 const unixNow = now.getTime() / 1000
 const body = '{"id":"evt_1","amount":300.00}'
-const refused = { code: 'invalid_signature' }
+const invalidSignature = { code: 'invalid_signature' }
 
 const hexOf = (text: string | Buffer, by = secret, t = `${unixNow}`) =>
   createHmac('sha256', by).update(`${t}.`).update(text).digest('hex')
@@ -17,7 +17,7 @@ const header = (text: string | Buffer = body, by = secret, at = unixNow) => `t=$
 const verify = (given: string | string[] | undefined, text: string | Buffer = body, secrets = [secret]) =>
   verifyStripeSignature(secrets, given, Buffer.from(text), now)
 
-t.test('accepts what Stripe signed, and agrees with its package [6.1-card-signature]', async (t) => {
+t.test('Stripe: a valid signature is accepted, by us and by the stripe package [6.1-card-signature]', async (t) => {
   const signed = signEvent({ id: 'evt_1' }, { secrets: [secret], at: now })
   const theirs = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: unixNow })
   t.doesNotThrow(() => verify(signed.headers['stripe-signature'], signed.body))
@@ -30,41 +30,46 @@ t.test('accepts what Stripe signed, and agrees with its package [6.1-card-signat
     undefined,
     now.getTime(),
   )
-  t.equal(read.id, 'evt_1', 'the fake signs what the package accepts')
+  t.equal(read.id, 'evt_1', 'the package accepts the fake’s signature')
 })
 
-t.test('accepts any signature of the scheme by any secret', async (t) => {
+t.test('Stripe: any v1 signature by any valid secret is accepted', async (t) => {
   const old = hexOf(body, 'whsec_old')
   t.doesNotThrow(() => verify(`t=${unixNow},v1=${old},v1=${hexOf(body)}`), 'the second one')
   t.doesNotThrow(() => verify(`t=${unixNow},v1=${hexOf(body)},v1=${old}`), 'the first one')
   t.doesNotThrow(() => verify(header(body, 'whsec_old'), body, [secret, 'whsec_old']), 'the second secret')
-  t.doesNotThrow(() => verify(`t=${unixNow},v0=${'0'.repeat(64)},v1=${hexOf(body)},v2=x`), 'beside other schemes')
-  t.throws(() => verify(`t=${unixNow},v0=${hexOf(body)}`), refused, 'not by another scheme')
-  t.throws(() => verify(header(), body, []), refused, 'not without a secret')
+  t.doesNotThrow(() => verify(`t=${unixNow},v0=${'0'.repeat(64)},v1=${hexOf(body)},v2=x`), 'next to other schemes')
+  t.throws(() => verify(`t=${unixNow},v0=${hexOf(body)}`), invalidSignature, 'only another scheme')
+  t.throws(() => verify(header(), body, []), invalidSignature, 'without a secret')
 })
 
-t.test('refuses what was not signed as it came', async (t) => {
-  t.throws(() => verify(header(body, 'whsec_other')), refused, 'a wrong key')
-  t.throws(() => verify(header(body, Buffer.from('example', 'base64').toString('latin1'))), refused, 'a decoded key')
-  t.throws(() => verify(header(), `${body} `), refused, 'one more byte')
-  t.throws(() => verify(header(), JSON.stringify(JSON.parse(body))), refused, 'written anew')
-  t.throws(() => verify(`t=${unixNow + 1},v1=${hexOf(body)}`), refused, 'another time')
-  t.throws(() => verify(`t=${unixNow},v1=${'0'.repeat(64)}`), refused, 'made up')
+t.test('Stripe: a wrong key, changed body or other time is invalid_signature', async (t) => {
+  t.throws(() => verify(header(body, 'whsec_other')), invalidSignature, 'a wrong key')
+  t.throws(
+    () => verify(header(body, Buffer.from('example', 'base64').toString('latin1'))),
+    invalidSignature,
+    'a decoded key',
+  )
+  t.throws(() => verify(header(), `${body} `), invalidSignature, 'one more byte')
+  t.throws(() => verify(header(), JSON.stringify(JSON.parse(body))), invalidSignature, 're-serialised')
+  t.throws(() => verify(`t=${unixNow + 1},v1=${hexOf(body)}`), invalidSignature, 'another time')
+  t.throws(() => verify(`t=${unixNow},v1=${'0'.repeat(64)}`), invalidSignature, 'invented')
 })
 
-t.test('looks at the bytes, of which several decode to the same text', async (t) => {
-  t.throws(() => verify(header(), `\ufeff${body}`), refused, 'a byte order mark')
+t.test('Stripe: the signature is checked on the bytes, not on the decoded text', async (t) => {
+  t.throws(() => verify(header(), `\ufeff${body}`), invalidSignature, 'a byte order mark')
   const broken = Buffer.from([0x22, 0xff, 0x22])
-  t.throws(() => verify(header(Buffer.from('"\ufffd"')), broken), refused, 'bytes that are no text')
-  t.doesNotThrow(() => verify(header(broken), broken), 'unless they were signed')
+  t.throws(() => verify(header(Buffer.from('"\ufffd"')), broken), invalidSignature, 'bytes that are not UTF-8')
+  t.doesNotThrow(() => verify(header(broken), broken), 'signed as they are')
 })
 
-t.test('refuses signatures of another time, in both directions', async (t) => {
+t.test('Stripe: a signature more than 300 seconds in the past or future is invalid_signature', async (t) => {
   for (const at of [unixNow - 300, unixNow + 300]) t.doesNotThrow(() => verify(header(body, secret, at)), `${at}`)
-  for (const at of [unixNow - 301, unixNow + 301]) t.throws(() => verify(header(body, secret, at)), refused, `${at}`)
+  for (const at of [unixNow - 301, unixNow + 301])
+    t.throws(() => verify(header(body, secret, at)), invalidSignature, `${at}`)
 })
 
-t.test('refuses headers of another form', async (t) => {
+t.test('Stripe: a malformed signature header is invalid_signature', async (t) => {
   const hex = hexOf(body)
   const malformed = [
     undefined,
@@ -82,5 +87,5 @@ t.test('refuses headers of another form', async (t) => {
     `t=-${unixNow},v1=${hexOf(body, secret, `-${unixNow}`)}`,
     `t=1e9,v1=${hexOf(body, secret, '1e9')}`,
   ]
-  for (const given of malformed) t.throws(() => verify(given), refused, JSON.stringify(given) ?? 'none')
+  for (const given of malformed) t.throws(() => verify(given), invalidSignature, JSON.stringify(given) ?? 'none')
 })

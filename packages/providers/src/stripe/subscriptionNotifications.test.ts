@@ -1,9 +1,9 @@
-// What Stripe's events about subscriptions, invoices, customers and methods say, in both shapes of billing.
+// Stripe's events about subscriptions, invoices, customers and methods, in both API versions of billing.
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import t from 'tap'
 import { createdSeconds, occurred_at, readEvent } from './testing/stripeHarness.ts'
 
-t.test('a subscription, in both shapes', async (t) => {
+t.test('Stripe: subscription events are read in both API versions', async (t) => {
   for (const shape of ['since_2025', 'before_2025'] as const) {
     const body = subscriptionBody({
       id: 'sub_1',
@@ -32,7 +32,7 @@ t.test('a subscription, in both shapes', async (t) => {
   }
 })
 
-t.test('whether the status of a subscription changed is what the event itself says', async (t) => {
+t.test('Stripe: status_changed follows from the event type or the previous attributes', async (t) => {
   const changed = (type: string, previous?: object) =>
     readEvent(type, subscriptionBody(), previous).subscription?.status_changed
   t.equal(changed('customer.subscription.updated', { status: 'trialing' }), true)
@@ -43,11 +43,11 @@ t.test('whether the status of a subscription changed is what the event itself sa
   t.equal(changed('customer.subscription.created'), false)
 })
 
-t.test('an invoice of a subscription, in both shapes', async (t) => {
+t.test('Stripe: subscription invoices are read in both API versions', async (t) => {
   for (const shape of ['since_2025', 'before_2025'] as const) {
     const facts = { subscription: 'sub_1', customer: 'cus_1', customer_email: 'user@example.com', shape } as const
     const paid = invoiceBody(facts)
-    const said = {
+    const expected = {
       object_id: paid.id,
       amount_cents: 2000,
       currency: 'USD',
@@ -60,25 +60,25 @@ t.test('an invoice of a subscription, in both shapes', async (t) => {
         is_first_invoice: false,
       },
     }
-    t.match(readEvent('invoice.payment_succeeded', paid), { ...said, status: 'paid' }, shape)
+    t.match(readEvent('invoice.payment_succeeded', paid), { ...expected, status: 'paid' }, shape)
     const unpaid = invoiceBody({ ...facts, paid: false })
-    t.match(readEvent('invoice.payment_failed', unpaid), { ...said, object_id: unpaid.id, status: 'open' }, shape)
+    t.match(readEvent('invoice.payment_failed', unpaid), { ...expected, object_id: unpaid.id, status: 'open' }, shape)
     const first = invoiceBody({ ...facts, billing_reason: 'subscription_create' })
     t.match(readEvent('invoice.payment_succeeded', first), { subscription: { is_first_invoice: true } }, shape)
   }
   const expanded = { ...invoiceBody(), parent: { subscription_details: { subscription: { id: 'sub_2' } } } }
   t.match(readEvent('invoice.payment_succeeded', expanded), { subscription: { subscription_id: 'sub_2' } })
   const single = readEvent('invoice.payment_succeeded', invoiceBody({ subscription: null }))
-  t.match(single, { subscription: { subscription_id: null } }, 'of no subscription')
+  t.match(single, { subscription: { subscription_id: null } }, 'without a subscription')
   const generic = { id: 'in_1', amount: 500, currency: 'eur', status: 'paid', customer: 'cus_1' }
   t.match(
     readEvent('invoice.payment_succeeded', generic),
     { amount_cents: 500, subscription: null },
-    'in the neutral shape',
+    'in the generic shape',
   )
 })
 
-t.test('a customer and their methods', async (t) => {
+t.test('Stripe: customer and method events have customer and e-mail', async (t) => {
   const customer = { id: 'cus_1', object: 'customer', email: 'user@example.com' }
   t.match(readEvent('customer.updated', customer), {
     object_id: 'cus_1',
