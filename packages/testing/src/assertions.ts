@@ -1,43 +1,44 @@
-// Compares a list by what matters of its elements.
+// Assertions for lists and for deciders.
 
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import type { Test } from 'tap'
 
-/** The list has exactly these elements, each matched by the fields that are given. `t.match` alone passes over more of them. */
+/**
+ * Asserts that a list has exactly these elements, matching the given fields. `t.match` alone ignores extra elements.
+ */
 export function matchList(
   t: Test,
   found: readonly unknown[],
   expected: readonly unknown[],
   message = 'the list',
 ): void {
-  t.equal(found.length, expected.length, `${message}: how many`)
+  t.equal(found.length, expected.length, `${message}: length`)
   t.match(found, expected, message)
 }
 
-// The language in which deciders are tested: these events happened, this is decided, these events follow.
-
 /**
- * @param history the events before
- * @returns `when(decide)`, which gives what to expect of the decision: `.then(events)` or `.thenThrows(code)`
+ * Given/when/then for deciders.
+ * @param history the earlier events
+ * @returns `when(decide)`, followed by `.then(events)` or `.thenThrows(code)`
  */
 export function given<State, Event extends DomainEvent>(t: Test, fold: Fold<State, Event>, history: readonly Event[]) {
   const state = history.reduce(fold.evolve, fold.initialState)
   return {
     when: (decide: (state: State) => readonly Event[]) => ({
-      /** The decision is exactly these events; `data` is matched by the fields that are given. */
+      /** Expects exactly these events; `data` is matched by the given fields. */
       // biome-ignore lint/suspicious/noThenProperty: the word of given/when/then; the object is never awaited.
       then(expected: readonly { readonly type: Event['type']; readonly data?: Partial<Event['data']> }[]) {
         const events = decide(state)
         t.same(
           events.map(({ type }) => type),
           expected.map(({ type }) => type),
-          'the events that follow',
+          'event types',
         )
-        t.match(events, expected, 'what they say')
+        t.match(events, expected, 'event data')
         return events.reduce(fold.evolve, state)
       },
       thenThrows(code: string) {
-        t.throws(() => decide(state), { code }, `refused with ${code}`)
+        t.throws(() => decide(state), { code }, `throws ${code}`)
       },
     }),
   }

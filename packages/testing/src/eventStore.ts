@@ -1,4 +1,4 @@
-// A log for tests: the embedded node as a real process on a database of its own.
+// An event store for tests: the embedded event store as a real process with its own database.
 import type { Test } from 'tap'
 import { createMigratedDatabase } from './migratedDatabase.ts'
 import { freePort, startProcess, type TestProcess } from './processes.ts'
@@ -8,18 +8,18 @@ const script = new URL('../../../apps/embedded-event-store/src/main.ts', import.
 export type TestEventStore = {
   /** `esdb://…`, the same after a restart. */
   readonly connectionString: string
-  /** It has the tables of the apps as well. */
+  /** The database also has the apps' tables. */
   readonly databaseUrl: string
-  /** Kills the node without a chance to say goodbye. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
   start(): Promise<void>
-  /** The process that runs, to be stopped or frozen. */
+  /** The running process. */
   process(): TestProcess
 }
 
 /**
- * Starts a node; it ends with the test.
- * @param settings of the node, by the names of its variables, beside those that a test always needs
+ * Starts an event store, which ends with the test.
+ * @param settings additional environment variables
  */
 export async function startEventStore(
   t: Test,
@@ -28,14 +28,14 @@ export async function startEventStore(
   const { databaseUrl } = await createMigratedDatabase(t)
   const port = await freePort()
   const env = { ...settings, DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn' }
-  let node = await startProcess(t, { script, env })
+  let server = await startProcess(t, { script, env })
   return {
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,
     databaseUrl,
-    kill: () => node.kill('SIGKILL'),
-    process: () => node,
+    kill: () => server.kill('SIGKILL'),
+    process: () => server,
     async start() {
-      node = await startProcess(t, { script, env })
+      server = await startProcess(t, { script, env })
     },
   }
 }

@@ -1,4 +1,4 @@
-// An operator's endpoint for webhooks: a real HTTP server that answers as it is told.
+// A webhook endpoint for tests: a real HTTP server with scripted responses.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
@@ -9,13 +9,13 @@ export type ReceivedWebhook = {
   readonly id: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** By the clock of `performance.now()`. */
+  /** In terms of `performance.now()`. */
   readonly at: number
 }
 
 export type FakeEndpoint = { readonly url: string; readonly received: readonly ReceivedWebhook[] }
 
-/** @param respond gets the number of the request, from 0; without one every request is answered 200 */
+/** @param respond writes the response; gets the request's index, from 0. Default: 200 */
 export async function startFakeEndpoint(
   t: Test,
   respond: (response: ServerResponse, index: number, request: IncomingMessage) => void = (response) =>

@@ -1,4 +1,4 @@
-// The sandbox identity backend over HTTP, for tests that need callers.
+// The sandbox identity backend over HTTP, for tests that need authenticated callers.
 import {
   createSandboxIdentity,
   demoGuestTokens,
@@ -11,7 +11,7 @@ import { listen } from './fakeServer.ts'
 
 export type FakeIdentity = {
   readonly authUrl: string
-  /** From now on the backend misbehaves like this; nothing heals it. */
+  /** Makes the backend fail in this way from now on; `undefined` ends it. */
   breakWith(fault: SandboxFault | undefined): void
 }
 

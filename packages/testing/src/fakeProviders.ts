@@ -1,4 +1,4 @@
-// The catalogues of the fakes, seen as one kind of thing: for stories that are the same for each of them.
+// One interface for the fakes of all real providers, so that a test can run the same scenario on each of them.
 import type { Test } from 'tap'
 import { startFakeAuthorizeNet } from './authorize-net/fakeAuthorizeNet.ts'
 import type { FaultPlan } from './fakeServer.ts'
@@ -7,22 +7,22 @@ import { startFakeStripe } from './stripe/fakeStripe.ts'
 
 export type FakeCatalogProvider = {
   readonly id: string
-  /** What makes the apps use it. */
+  /** The environment that makes the apps use this fake. */
   readonly env: Readonly<Record<string, string>>
-  /** Of calls that change something. */
+  /** For calls that change something. */
   readonly faults: FaultPlan
-  /** How many calls that change something make a product with a price. */
+  /** The number of writing calls that create a product with a price. */
   readonly writes: number
-  /** How many calls there were, of whatever kind. */
+  /** The number of all calls. */
   calls(): number
   /** The ids of all products. */
   products(): readonly string[]
   descriptionOf(productId: string): string | null | undefined
-  /** The amounts of a product's prices, in minor units; of the active ones or of all. */
+  /** The amounts of a product's prices, in minor units. */
   prices(productId: string, which: 'active' | 'all'): readonly number[]
-  /** From now on it turns calls away above so many a second. */
+  /** Throttles calls above this rate from now on. */
   limit(perSecond: number): void
-  /** How many it has turned away. */
+  /** The number of throttled calls. */
   rejected(): number
 }
 
@@ -46,7 +46,7 @@ export async function startFakeStripeCatalog(t: Test): Promise<FakeCatalogProvid
   }
 }
 
-/** It keeps prices of recurring products only, and their plans are what counts as prices. */
+/** PayPal stores prices of recurring products only; their plans count as prices. */
 export async function startFakePaypalCatalog(t: Test): Promise<FakeCatalogProvider> {
   const fake = await startFakePaypal(t)
   const { catalog } = fake
@@ -77,31 +77,25 @@ function centsOf(cycles: Cycles): number {
   return Math.round(Number(regular?.pricing_scheme?.fixed_price.value) * 100)
 }
 
-// The fakes of all real providers, seen as one kind of thing: for stories that are the same for each of them.
-
 export type FakeProvider = {
   readonly id: string
-  /** What makes the apps use it. */
+  /** The environment that makes the apps use this fake. */
   readonly env: Readonly<Record<string, string>>
-  /** Of calls that change something. */
+  /** For calls that change something. */
   readonly faults: FaultPlan
-  /** How many calls have asked for an intent. */
+  /** The number of calls that create an intent. */
   creations(): number
-  /** How many different intents there are for a payment. */
+  /** The number of different intents of a payment. */
   intentsOf(paymentId: string): number
-  /**
-   * The payer does what the client secret lets a payer do.
-   * @param intent as the payment knows it
-   * @returns what the provider then has to tell
-   */
+  /** Pays or approves an intent as the payer. */
   pay(intent: { readonly provider_intent_id: string; readonly client_secret: string }): void
-  /** Sends the notifications there are to a receiver, oldest first. @returns the statuses of the answers */
+  /** Posts all notifications to a receiver, oldest first. @returns the response statuses */
   deliver(url: string): Promise<readonly number[]>
-  /** How much was taken of a payment, once per charge. */
+  /** The charged amounts of a payment, one per charge. */
   chargesOf(paymentId: string): readonly number[]
 }
 
-/** Each fails its test if a payment was charged twice. */
+/** Each fake fails its test if a payment was charged twice. */
 export async function startFakeProviders(t: Test): Promise<readonly FakeProvider[]> {
   const [stripe, paypal, authorizeNet] = await Promise.all([startStripe(t), startPaypal(t), startAuthorizeNet(t)])
   return [stripe, paypal, authorizeNet]
@@ -144,7 +138,7 @@ async function startAuthorizeNet(t: Test): Promise<FakeProvider> {
     env: fake.env,
     faults: fake.faults,
     creations: () => fake.calls.filter(({ method }) => method === 'getHostedPaymentPage').length,
-    // Tokens charge nothing; what counts is that all of a payment carry one invoice number.
+    // Tokens charge nothing. A payment has one intent if all its tokens have the same invoice number.
     intentsOf: (paymentId) =>
       new Set(
         fake.calls

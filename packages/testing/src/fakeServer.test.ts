@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createChargeLedger, type LedgerCharge } from './fakeServer.ts'
 
-/** A test that ends when it is told to. */
+/** A test whose end is triggered by `end`. */
 function endingTest() {
   const teardowns: (() => void)[] = []
   const test: Pick<Test, 'teardown'> = { teardown: (handler) => void teardowns.push(handler as () => void) }
@@ -17,7 +17,7 @@ const charge: LedgerCharge = {
 }
 const again: LedgerCharge = { ...charge, charge_id: 'ch_2', intent_id: 'pi_2' }
 
-t.test('a test in which a payment was charged twice fails at its end', async (t) => {
+t.test('the charge ledger fails a test in which a payment was charged twice', async (t) => {
   const { test, end } = endingTest()
   const ledger = createChargeLedger(test)
   ledger.add(charge)
@@ -27,11 +27,11 @@ t.test('a test in which a payment was charged twice fails at its end', async (t)
   t.throws(end, /Charged more than once.*ch_1.*ch_2/)
 })
 
-t.test('unless it meant to, or the charges are of no payment of ours', async (t) => {
-  const meant = endingTest()
-  const ledger = createChargeLedger(meant.test, { allowDouble: true })
+t.test('the charge ledger accepts double charges with allowDouble, and of foreign payments', async (t) => {
+  const allowed = endingTest()
+  const ledger = createChargeLedger(allowed.test, { allowDouble: true })
   for (const one of [charge, again]) ledger.add(one)
-  t.doesNotThrow(meant.end)
+  t.doesNotThrow(allowed.end)
   const foreign = endingTest()
   const others = createChargeLedger(foreign.test)
   for (const one of [charge, again]) others.add({ ...one, payment_id: null })

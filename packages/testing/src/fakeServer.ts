@@ -1,10 +1,10 @@
-// An HTTP server that a test listens with, and that goes away with the test.
+// What the fake servers share: listening, signed notifications, rate limits, faults, and a ledger of charges.
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 
-/** Listens on a free port of this machine. @returns the origin, `http://127.0.0.1:<port>` */
+/** Listens on a free local port until the test ends. @returns the origin, `http://127.0.0.1:<port>` */
 export async function listen(t: Test, server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -17,9 +17,7 @@ export async function listen(t: Test, server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`
 }
 
-// Reading JSON that may be anything.
-
-/** What stands at a path, or nothing. */
+/** The value at a path in any JSON; `undefined` when a step is missing. */
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value
   for (const step of path) {
@@ -29,13 +27,11 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
   return found
 }
 
-// Notifications as providers send them: signed, one after the other, and as often as they like.
-
 export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /**
- * Posts events in the order given, all of them `times` times over, each signed when it is sent.
- * @returns the statuses of the answers
+ * Posts events in the given order, the whole list `times` times, each signed when it is sent.
+ * @returns the response statuses
  */
 export async function deliverEvents<Event>(
   url: string,
@@ -64,11 +60,11 @@ export async function deliverEvents<Event>(
 // How many calls a second a fake provider takes.
 
 export type FakeRateLimit = {
-  /** @param limit without one, all calls are taken; `retryAfter` is the header that comes with a 429, if any does */
+  /** @param limit `null` for none; `retryAfter`: the header of the 429 responses */
   set(limit: { readonly perSecond: number; readonly retryAfter?: string } | null): void
-  /** Counts a call. @returns the headers of its 429 when it is one too many, else nothing */
+  /** Counts a call. @returns the headers of its 429 when it exceeds the limit */
   take(): Readonly<Record<string, string>> | undefined
-  /** How many calls were turned away. */
+  /** The number of throttled calls. */
   rejected(): number
 }
 
@@ -95,32 +91,30 @@ export function createFakeRateLimit(): FakeRateLimit {
   }
 }
 
-// What the fakes of the payment providers have in common: faults on order, and a ledger of what was charged.
-
-/** What a call meets instead of an answer. `commits` says whether the provider has done it before the fault shows. */
+/** A fault that a call gets. `commits`: whether the call is executed before the fault. */
 export type Fault =
   /** The connection is reset. */
   | { readonly kind: 'drop'; readonly commits: boolean }
-  /** No answer ever comes. */
+  /** No response. */
   | { readonly kind: 'hang'; readonly commits: boolean }
-  /** The answer is this status, with a body that nobody can read, and with a `Retry-After` if there is one. */
+  /** A response with this status, an HTML body, and an optional `Retry-After`. */
   | { readonly kind: 'status'; readonly status: number; readonly commits: boolean; readonly retryAfter?: string }
-  /** A success whose body cannot be read. */
+  /** A success with an unreadable body. */
   | { readonly kind: 'garbage'; readonly commits: boolean }
-  /** The usual answer, late. */
+  /** The normal response, late. */
   | { readonly kind: 'slow'; readonly ms: number }
 
 export type FaultPlan = {
-  /** The next calls that change something meet these, one each; `undefined` lets a call through. */
+  /** Faults for the next calls, one each; `undefined` lets a call through. */
   next(...faults: readonly (Fault | undefined)[]): void
-  /** Every call that changes something meets this, until it is called with nothing. */
+  /** A fault for all calls that have no fault of their own; `undefined` ends it. */
   always(fault: Fault | undefined): void
   /**
-   * Plays a call: does it, unless the fault comes first, and answers.
-   * @param act does the call and returns what to answer
-   * @param answer writes it
+   * Handles a call with its fault, if any.
+   * @param act executes the call
+   * @param respond writes the result
    */
-  play<Result>(response: ServerResponse, act: () => Result, answer: (result: Result) => void): Promise<void>
+  play<Result>(response: ServerResponse, act: () => Result, respond: (result: Result) => void): Promise<void>
 }
 
 export function createFaultPlan(): FaultPlan {
@@ -131,12 +125,12 @@ export function createFaultPlan(): FaultPlan {
     always(fault) {
       standing = fault
     },
-    async play(response, act, answer) {
+    async play(response, act, respond) {
       const fault = queue.length > 0 ? queue.shift() : standing
-      if (fault === undefined) return answer(act())
+      if (fault === undefined) return respond(act())
       if (fault.kind === 'slow') {
         await sleep(fault.ms)
-        return answer(act())
+        return respond(act())
       }
       if (fault.commits) act()
       respondWithFault(fault, response)
@@ -161,7 +155,7 @@ function respondWithFault(fault: Exclude<Fault, { kind: 'slow' }>, response: Ser
 export type LedgerCharge = {
   readonly charge_id: string
   readonly intent_id: string
-  /** The payment of ours that the intent names. */
+  /** Our payment id in the intent. */
   readonly payment_id: string | null
   readonly amount_cents: number
   readonly currency: string
@@ -170,8 +164,8 @@ export type LedgerCharge = {
 export type ChargeLedger = { readonly charges: readonly LedgerCharge[]; add(charge: LedgerCharge): void }
 
 /**
- * The successful charges of one provider. When the test is over it fails if a payment was charged twice.
- * @param options `allowDouble` for a test that charges twice on purpose
+ * Records the successful charges of a provider. Fails the test at its end if a payment was charged twice.
+ * @param options `allowDouble`: for a test that charges twice on purpose
  */
 export function createChargeLedger(
   t: Pick<Test, 'teardown'>,

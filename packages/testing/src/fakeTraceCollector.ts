@@ -1,4 +1,4 @@
-// A collector of traces: takes OTLP over HTTP as JSON, as far as the tests need it.
+// A trace collector for tests: receives OTLP over HTTP as JSON.
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
@@ -29,7 +29,7 @@ export type CollectedSpan = {
   readonly spanId: string
   /** Absent for the first span of a trace. */
   readonly parentSpanId: string | undefined
-  /** 2 is a server's, 3 a client's. */
+  /** 2: server, 3: client. */
   readonly kind: number
   readonly isFailed: boolean
   readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>
@@ -39,7 +39,7 @@ export type FakeTraceCollector = {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
   readonly spans: readonly CollectedSpan[]
-  /** What came, as it came. */
+  /** The raw requests. */
   readonly requests: readonly {
     readonly url: string
     readonly headers: NodeJS.Dict<string | string[]>
@@ -47,7 +47,7 @@ export type FakeTraceCollector = {
   }[]
 }
 
-/** @param respond writes the answer to a request, by its number from 0; without it every request is taken */
+/** @param respond writes the response; gets the request's index, from 0. Default: 200 */
 export async function startFakeTraceCollector(
   t: Test,
   respond: (response: ServerResponse, index: number) => void = (response) =>

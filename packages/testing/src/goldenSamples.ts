@@ -1,28 +1,28 @@
-// Samples of every event that was ever stored, for the tests of all who read events. They stand in packages/domain/golden.
+// Golden samples of every event version that was ever stored, from packages/domain/golden.
 import { readdirSync, readFileSync } from 'node:fs'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 
 const folder = new URL('../../domain/golden/', import.meta.url)
 
-/** A sample as its file has it. */
+/** A sample as in its file. */
 type WrittenSample = {
   readonly data: object
   readonly metadata: EventMetadata & { readonly schema: number }
-  /** Of a former shape: the data in the newest one. */
+  /** For a former version: the data in the current version. */
   readonly current?: object
 }
 
 export type GoldenSample = Pick<WrittenSample, 'data' | 'metadata'> & {
-  /** For messages: which sample of which file. */
+  /** For messages: file name and index. */
   readonly name: string
-  /** As it stands in the log. */
+  /** The type in the log, with its version. */
   readonly storedType: string
-  /** What the codec makes of it. */
+  /** The decoded event. */
   readonly event: RecordedDomainEvent
 }
 
-/** All samples, which nobody can change, in the order of their files' names and then as they stand there. */
+/** All samples, frozen, sorted by file name and then in file order. */
 export function goldenSamples(): readonly GoldenSample[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
   return files.toSorted().flatMap((file) => {
@@ -30,7 +30,7 @@ export function goldenSamples(): readonly GoldenSample[] {
     const written: readonly WrittenSample[] = JSON.parse(readFileSync(new URL(file, folder), 'utf8'), frozen)
     return written.map(({ data, metadata, current = data }, index) => {
       const event = { type: storedType.replace(/\.v\d+$/, ''), data: current }
-      // That the codec makes this very event of it is a test of its own; the compiler cannot read files.
+      // The cast is safe: a separate test checks that the codec decodes the sample to this event.
       return { name: `${file} ${index}`, storedType, data, metadata, event: event as RecordedDomainEvent }
     })
   })

@@ -1,4 +1,4 @@
-// Makes every table that there is: those of the log, of the read models and of the webhooks.
+// Test databases with all tables: those of the log, the read models and the webhooks.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
@@ -9,7 +9,7 @@ import { administer, createTestDatabase, databaseAt } from './testDatabase.ts'
 
 const ofEventStore = new URL('../../../apps/embedded-event-store/src/migrations/', import.meta.url)
 
-/** Makes a database that is copied faster than its tables are made. @returns its name */
+/** Creates a template database, because copying one is faster than running the migrations. @returns its name */
 export async function createTemplate(serverUrl: string): Promise<string> {
   const name = 'paylog_template'
   await administer(serverUrl, `create database ${name}`)
@@ -17,7 +17,7 @@ export async function createTemplate(serverUrl: string): Promise<string> {
   return name
 }
 
-/** What `ops migrate` does, and an event store node at its start. */
+/** The migrations of `ops migrate` and of the embedded event store. */
 async function migrateEverything(databaseUrl: string): Promise<void> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
@@ -30,14 +30,14 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
   }
 }
 
-/** The tables come from the template that the run of the tests has made; a test that is run by itself makes them. */
+/** Copies the test run's template, or runs the migrations when a test runs alone. */
 export async function createMigratedDatabase(t: Test): Promise<{ databaseUrl: string }> {
   const template = process.env.TEST_DATABASE_TEMPLATE
   const database = await createTestDatabase(t, template === undefined ? {} : { template })
   if (template === undefined) {
     await migrateEverything(database.databaseUrl)
   } else {
-    // Copies of one installation would take each other's jobs from a Redis that they share.
+    // Databases with the same installation id would take each other's jobs from a shared Redis.
     await administer(database.databaseUrl, 'update webhooks.installation set id = gen_random_uuid()')
   }
   return database

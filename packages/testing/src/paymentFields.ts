@@ -1,4 +1,4 @@
-// What a command or a record says of a payment beside its price and its payer, when its request said nothing more.
+// The default fields of a payment in commands and events, except price and payer.
 export const paymentFields = {
   concept: null,
   description: null,

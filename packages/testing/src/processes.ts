@@ -1,4 +1,4 @@
-// Apps as real processes: started, known to be ready, stopped or killed.
+// Starts and stops apps as real processes, and assigns ports to tests.
 import { spawn } from 'node:child_process'
 import { findFreePort, type PortRange } from '@paylog/runtime/process/ports'
 import type { Test } from 'tap'
@@ -6,21 +6,20 @@ import { compileCache } from './testEnvironment.ts'
 
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000
-/** Tests and benchmarks ask for more, from one address, than clients may by default. */
+/** Tests and benchmarks send more requests from one address than the default limits allow. */
 export const withoutLimits = {
   RATE_LIMIT_PER_MINUTE: '0',
   RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
   MAX_CONNECTIONS_PER_ADDRESS: '0',
 }
 /**
- * Unlike in production: tests end with requests that nobody answers any more, and a busy machine holds up every process
- * that runs on it.
+ * Tests end with unanswered requests, so stopping must be quick; and load shedding would fail them on a busy machine.
  */
 const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0', ...withoutLimits }
 const takenPorts = new Set<number>()
 /**
- * A port is chosen some time before it is listened on, so files that run at the same time choose from ranges of their own.
- * None of them is one that `npm start` chooses.
+ * A port is chosen some time before it is used, so files that run in parallel have separate ranges. `npm start` uses
+ * none of them.
  */
 const firstTestPort = 10_000
 const portsPerJob = 1_000
@@ -28,24 +27,24 @@ const maxJobs = 5
 
 export type TestProcess = {
   readonly pid: number
-  /** What the process sent along with its ready message. */
+  /** The process's ready message. */
   readonly detail: Readonly<Record<string, unknown>>
-  /** How it ended, whenever it does. */
+  /** Resolves when the process ends. */
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  /** Everything it wrote so far, standard output and standard error together. */
+  /** Everything it wrote so far to stdout and stderr. */
   output(): string
   /** Sends a signal and waits for the end. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Stops it as its supervisor would, and waits for the end. */
+  /** Stops it with SIGTERM, as a supervisor does, and waits for the end. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a script with this Node and an IPC channel, as its supervisor would. It is gone when the test is over.
+ * Starts a script with this Node and an IPC channel, as a supervisor does. It is stopped when the test ends.
  *
- * @param options `env` is its whole environment, aside from `PATH` and what makes it start and stop sooner
- * @returns when the script has told that it is ready
- * @throws with its output, when it ended or stayed silent instead
+ * @param options `env`: its whole environment, except for `PATH` and the test settings
+ * @returns when the script has reported that it is ready
+ * @throws Error with its output, when it ended or did not become ready in time
  */
 export async function startProcess(
   t: Test,
@@ -80,17 +79,17 @@ export async function startProcess(
   const endedEarly = exited.then(({ code, signal }) => {
     throw new Error(`${script.pathname} ended (${signal ?? code}) before it was ready: ${written}`)
   })
-  // Once it was ready, its end is nobody's failure here.
+  // After the process was ready, its end is not an error here.
   endedEarly.catch(() => undefined)
   const overdue = setTimeout(() => child.kill('SIGKILL'), readyTimeoutMs)
   const detail = await Promise.race([ready, endedEarly]).finally(() => clearTimeout(overdue))
   return { pid: child.pid ?? 0, detail, exited, output: () => written, kill, stop }
 }
 
-/** A port that is free now, another one each time, and none that a test file beside this one is given. */
+/** Returns a free port: a different one on each call, and in each test file that runs in parallel. */
 export const freePort = () => findFreePort(takenPorts, portsOfJob(process.env.TAP_JOB_ID))
 
-/** @param jobId which of the files that run side by side asks; nothing for whoever runs them */
+/** @param jobId tap's number of the parallel job; `undefined` in the test runner itself */
 export function portsOfJob(jobId: string | undefined): PortRange {
   const job = jobId === undefined ? maxJobs : Number(jobId)
   if (jobId !== undefined && !(job < maxJobs))

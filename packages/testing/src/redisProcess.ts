@@ -1,4 +1,4 @@
-// A Redis as a process of its own, where it is installed.
+// Starts Redis as a process, where it is installed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
@@ -16,7 +16,7 @@ export type RedisProcess = {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** @param path as in the variable PATH @returns nothing where there is none */
+/** @param path as in the variable PATH @returns the path of `redis-server`, if installed */
 export async function findRedis(path = ''): Promise<string | undefined> {
   for (const directory of path.split(delimiter).filter((part) => part !== '')) {
     const program = join(directory, 'redis-server')
@@ -30,8 +30,8 @@ export async function findRedis(path = ''): Promise<string | undefined> {
 }
 
 /**
- * @param options `isDurable`: keeps what it is told on disk, as one in production does
- * @throws when it does not answer within ten seconds
+ * @param options `isDurable`: stores data on disk, as in production
+ * @throws Error when it does not accept connections within ten seconds
  */
 export async function startRedisProcess(options: {
   readonly program: string

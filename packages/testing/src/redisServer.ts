@@ -1,4 +1,4 @@
-// A Redis of a test's own, which may be paused, killed and started again.
+// A separate Redis for a test, which can be paused, killed and restarted.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export type RedisServer = {
   readonly url: string
   readonly port: number
   kill(): Promise<void>
-  /** Starts it with what it has kept. */
+  /** Starts it with its stored data. */
   restart(): Promise<void>
   /** Starts it with an empty directory. */
   restartEmpty(): Promise<void>
@@ -21,12 +21,12 @@ export type RedisServer = {
 
 const program = await findRedis(process.env.PATH)
 
-/** Options of a test that starts a Redis of its own: where there is none to start it is left out, and says so. */
+/** Options of a test that starts a Redis: skips the test where Redis is not installed. */
 export const withRedis = program === undefined ? { skip: 'NOT TESTED: there is no redis-server' } : {}
 
 /**
  * Starts a Redis, which ends with the test.
- * @param options `isDurable`: keeps what it is told on disk
+ * @param options `isDurable`: stores data on disk
  */
 export async function startRedisServer(t: Test, { isDurable = true } = {}): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'paylog-redis-'))
@@ -46,8 +46,7 @@ export async function startRedisServer(t: Test, { isDurable = true } = {}): Prom
       server = await start(directory)
     },
     async restartEmpty() {
-      const anew = await mkdtemp(join(directory, 'anew-'))
-      server = await start(anew)
+      server = await start(await mkdtemp(join(directory, 'empty-')))
     },
     pause: () => server.signal('SIGSTOP'),
     resume: () => server.signal('SIGCONT'),

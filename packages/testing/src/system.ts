@@ -1,4 +1,4 @@
-// The whole system for tests: every app as a process of its own, as in production, on a database of its own.
+// The whole system for tests: every app as a separate process, as in production, with its own database.
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { startEventStore } from './eventStore.ts'
@@ -7,22 +7,22 @@ import { freePort, startProcess } from './processes.ts'
 
 const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import.meta.url)
 
-/** A process that can be killed without a goodbye, and started again as a supervisor would, perhaps with other variables. */
+/** A process that can be killed with SIGKILL and started again, with other variables if given. */
 export type TestService = { kill(): Promise<void>; start(more?: Readonly<Record<string, string>>): Promise<void> }
 
 export type TestSystem = {
   readonly baseUrl: string
   /** `esdb://…` */
   readonly eventStoreUrl: string
-  /** Of everything: the log, the read models, the deliveries. */
+  /** For the log, the read models and the deliveries. */
   readonly databaseUrl: string
   readonly sandboxSecret: string
   readonly services: Readonly<Record<'embedded-event-store' | 'api' | 'projector' | 'worker', TestService>>
 }
 
 /**
- * Starts everything, in the order of `npm start`, with the sandbox provider and the demo callers.
- * @param env more variables for all apps: nodes for webhooks, `REDIS_URL`
+ * Starts all apps, in the order of `npm start`, with the sandbox provider and the demo callers.
+ * @param env additional variables for all apps, such as webhook endpoints or `REDIS_URL`
  */
 export async function startSystem(t: Test, env: Readonly<Record<string, string>> = {}): Promise<TestSystem> {
   const [log, identity, port] = await Promise.all([startEventStore(t), startFakeIdentity(t), freePort()])

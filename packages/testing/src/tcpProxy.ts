@@ -1,4 +1,4 @@
-// A TCP proxy between a client and a server, to lose answers and connections on purpose.
+// A TCP proxy that loses responses and connections on purpose.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
@@ -6,19 +6,19 @@ import type { Test } from 'tap'
 
 export type TcpProxy = {
   readonly port: number
-  /** From now on what the server sends is swallowed; what the client sends still arrives. */
+  /** Drops everything that the server sends from now on; the client's data still arrives. */
   dropResponses(): void
-  /** Lets answers through again and drops the connections on which some were lost. */
+  /** Forwards responses again and closes the existing connections. */
   heal(): void
-  /** From now on nothing passes on the connections there are, either way, and nobody is told; new ones work. */
+  /** Silently stops forwarding on the existing connections, both ways; new connections work. */
   freezeConnections(): void
-  /** From now on it is as if the server were gone: connections end, and new ones are refused. */
+  /** Behaves like a stopped server: closes connections and refuses new ones. */
   refuse(): Promise<void>
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   accept(): Promise<void>
-  /** Resolves as soon as something that the client sent met a frozen connection. */
+  /** Resolves when the client has sent something on a frozen connection. */
   requestHeld(): Promise<void>
-  /** Resolves as soon as something that the server sent was swallowed. */
+  /** Resolves when a response has been dropped. */
   responseDropped(): Promise<void>
 }
 
@@ -26,8 +26,8 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
   const sockets = new Set<Socket>()
   const frozen = new WeakSet<Socket>()
   let isDroppingResponses = false
-  const lost = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
+  const droppedResponse = Promise.withResolvers<void>()
+  const heldRequest = Promise.withResolvers<void>()
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1')
     for (const socket of [client, upstream]) {
@@ -41,12 +41,12 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
         })
     }
     client.on('data', (chunk) => {
-      if (frozen.has(client)) held.resolve()
+      if (frozen.has(client)) heldRequest.resolve()
       else upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
       if (frozen.has(upstream)) return
-      if (isDroppingResponses) lost.resolve()
+      if (isDroppingResponses) droppedResponse.resolve()
       else client.write(chunk)
     })
   })
@@ -82,7 +82,7 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
     freezeConnections() {
       for (const socket of sockets) frozen.add(socket)
     },
-    requestHeld: () => held.promise,
-    responseDropped: () => lost.promise,
+    requestHeld: () => heldRequest.promise,
+    responseDropped: () => droppedResponse.promise,
   }
 }

@@ -1,14 +1,14 @@
-// A database of its own for a test, on the server that `npm test` started.
+// A separate database for a test, on the server that `npm test` started.
 
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Test } from 'tap'
 
 /**
- * Creates a database for a test. It is dropped when the test passed and kept when it failed, for a look at the evidence.
+ * Creates a database for a test. It is dropped if the test passes and kept for inspection if it fails.
  *
- * @param options `template` names a database to copy, empty when left out
- * @throws when there is no server, because the test was not run through `npm test`
+ * @param options `template`: the database to copy; default: an empty database
+ * @throws Error when there is no server, because the test was not run through `npm test`
  */
 export async function createTestDatabase(
   t: Test,
@@ -26,14 +26,14 @@ export async function createTestDatabase(
   return { databaseUrl: databaseAt(serverUrl, name) }
 }
 
-/** The address of another database on the same server. */
+/** The URL of another database on the same server. */
 export function databaseAt(serverUrl: string, name: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return url.href
 }
 
-/** Does one statement on a connection of its own. */
+/** Executes one statement on a separate connection. */
 export async function administer(databaseUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -65,7 +65,7 @@ const approvedAgain = {
 for (const [when, { at, ignored }] of Object.entries(approvedAgain))
   t.test(`a declined capture is one failed attempt until the payer approves anew, ${when}`, async (t) => {
     const { id, intent } = await open()
-    fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' })
+    fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
     await deliver(fake.approve(intent))
     const declined = await reconcile(id)
     t.match(declined, { finding: 'late', payment: { status: 'failed' } })

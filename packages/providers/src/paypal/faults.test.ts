@@ -146,7 +146,7 @@ t.test('PayPal: retrieving an order is retried after a lost response', async (t)
 t.test('PayPal: a capture and the following read of the order share one time limit', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { timeoutMs: 4_000 })
   const ref = await approvedOrder({ fake, paypal })
-  fake.nextCaptures({ refused: 'ORDER_ALREADY_CAPTURED' })
+  fake.nextCaptures({ rejected: 'ORDER_ALREADY_CAPTURED' })
   fake.faults.next({ kind: 'slow', ms: 3_000 })
   fake.readFaults.always({ kind: 'hang', commits: false })
   const askedAt = performance.now()

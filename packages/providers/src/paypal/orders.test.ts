@@ -188,7 +188,7 @@ t.test('PayPal: an order is captured once, even with expired or different keys',
 t.test('PayPal: a declined payment method makes the payment failed, and the payer may approve again', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
-  fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' }, { refused: 'PAYER_CANNOT_PAY' })
+  fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' }, { rejected: 'PAYER_CANNOT_PAY' })
   t.match(await capture(paypal, ref, 'c1'), {
     evidence: {
       status: 'failed',
@@ -213,14 +213,14 @@ t.test('PayPal: an order that cannot be captured is read instead', async (t) => 
     awaits_capture: false,
   })
   fake.approve(provider_intent_id)
-  fake.nextCaptures({ refused: 'PAYER_ACTION_REQUIRED' })
+  fake.nextCaptures({ rejected: 'PAYER_ACTION_REQUIRED' })
   t.match(await capture(paypal, refTo(provider_intent_id), 'c2'), { evidence: { status: 'processing' } })
 })
 
 t.test('PayPal: a capture rejected for another reason throws', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
-  fake.nextCaptures({ refused: 'DUPLICATE_INVOICE_ID' }, { refused: 'PAYEE_ACCOUNT_RESTRICTED' })
+  fake.nextCaptures({ rejected: 'DUPLICATE_INVOICE_ID' }, { rejected: 'PAYEE_ACCOUNT_RESTRICTED' })
   await t.rejects(capture(paypal, ref, 'c1'), { kind: 'rejected', code: 'duplicate_invoice_id' })
   await t.rejects(capture(paypal, ref, 'c2'), { kind: 'rejected', code: 'payee_account_restricted' })
   fake.expireOrder(ref.provider_intent_id)

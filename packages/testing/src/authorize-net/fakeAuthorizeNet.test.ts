@@ -1,4 +1,4 @@
-// The fake behaves as the provider does where that matters to whoever calls it.
+// The fake Authorize.Net behaves like the provider where callers depend on it.
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -15,24 +15,27 @@ async function call(fake: FakeAuthorizeNet, method: string, members: object) {
   })
   const bytes = Buffer.from(await response.arrayBuffer())
   const body = bytes.toString('utf8')
-  return { status: response.status, bytes, body, answer: JSON.parse(body.replace(/^\ufeff/, '')) }
+  return { status: response.status, bytes, body, json: JSON.parse(body.replace(/^\ufeff/, '')) }
 }
-const refusedWith = (code: string) => ({ answer: { messages: { resultCode: 'Error', message: [{ code }] } } })
+const errorWith = (code: string) => ({ json: { messages: { resultCode: 'Error', message: [{ code }] } } })
 
 const order = { invoiceNumber: '7e6f8a9b0c1d2e3f4a5b' }
 const transactionRequest = { transactionType: 'authCaptureTransaction', amount: '7.20', order }
 
-t.test('an answer begins with a byte order mark, and is HTTP 200 whatever it says', async (t) => {
-  const fake = await startFakeAuthorizeNet(t)
-  const refused = await call(fake, 'getTransactionDetails', { merchantAuthentication, transId: '1' })
-  t.equal(refused.status, 200)
-  t.same([...refused.bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf])
-  t.match(refused, refusedWith('E00040'))
-  const plain = await startFakeAuthorizeNet(t, { byteOrderMark: false })
-  t.ok((await call(plain, 'nothing', {})).body.startsWith('{'))
-})
+t.test(
+  'fake Authorize.Net: a response begins with a byte order mark and has status 200, even for errors',
+  async (t) => {
+    const fake = await startFakeAuthorizeNet(t)
+    const failed = await call(fake, 'getTransactionDetails', { merchantAuthentication, transId: '1' })
+    t.equal(failed.status, 200)
+    t.same([...failed.bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf])
+    t.match(failed, errorWith('E00040'))
+    const plain = await startFakeAuthorizeNet(t, { byteOrderMark: false })
+    t.ok((await call(plain, 'nothing', {})).body.startsWith('{'))
+  },
+)
 
-t.test('members out of order, too long, or unknown are refused', async (t) => {
+t.test('fake Authorize.Net: members that are out of order, too long or unknown are errors', async (t) => {
   const fake = await startFakeAuthorizeNet(t)
   const { transactionType, amount } = transactionRequest
   for (const members of [
@@ -45,24 +48,24 @@ t.test('members out of order, too long, or unknown are refused', async (t) => {
     { merchantAuthentication, refId: '7e6f8a9b0c1d2e3f4a5b6', transactionRequest },
     { merchantAuthentication, transactionRequest: { transactionType, amount: '7.2', order } },
   ])
-    t.match(await call(fake, 'getHostedPaymentPage', members), refusedWith('E00003'), JSON.stringify(members))
-  t.match(await call(fake, 'getTransactionDetails', { merchantAuthentication, transId: 'T1' }), refusedWith('E00003'))
-  t.match(await call(fake, 'getNothing', { merchantAuthentication }), refusedWith('E00004'))
+    t.match(await call(fake, 'getHostedPaymentPage', members), errorWith('E00003'), JSON.stringify(members))
+  t.match(await call(fake, 'getTransactionDetails', { merchantAuthentication, transId: 'T1' }), errorWith('E00003'))
+  t.match(await call(fake, 'getNothing', { merchantAuthentication }), errorWith('E00004'))
   t.match(
     await call(fake, 'getHostedPaymentPage', {
       merchantAuthentication: { ...merchantAuthentication, transactionKey: 'wrong' },
       transactionRequest,
     }),
-    refusedWith('E00007'),
+    errorWith('E00007'),
   )
 })
 
-t.test('a token charges nothing, opens a form for 15 minutes, and amounts keep their zeros', async (t) => {
+t.test('fake Authorize.Net: a token opens the form for 15 minutes, and amounts keep their zeros', async (t) => {
   const fake = await startFakeAuthorizeNet(t)
-  const asked = await call(fake, 'getHostedPaymentPage', { merchantAuthentication, refId: 'r1', transactionRequest })
-  t.match(asked.answer, { refId: 'r1', messages: { resultCode: 'Ok' }, token: String })
+  const page = await call(fake, 'getHostedPaymentPage', { merchantAuthentication, refId: 'r1', transactionRequest })
+  t.match(page.json, { refId: 'r1', messages: { resultCode: 'Ok' }, token: String })
   t.equal(fake.ledger.charges.length, 0)
-  const token: string = asked.answer.token
+  const token: string = page.json.token
   const { transId } = fake.pay({ token })
   const details = await call(fake, 'getTransactionDetails', { merchantAuthentication, transId })
   t.match(details.body, /"authAmount":7\.20,/)
@@ -72,22 +75,25 @@ t.test('a token charges nothing, opens a form for 15 minutes, and amounts keep t
   t.throws(() => fake.pay({ token }), /not valid/)
 })
 
-t.test('the same card, amount and invoice within the window is a duplicate and no charge', async (t) => {
-  const fake = await startFakeAuthorizeNet(t, { allowDouble: true })
-  const source = { invoiceNumber: 'a', amount_cents: 100 }
-  const duplicate = { responseCode: 3, responseReasonCode: 11, transId: '0' }
-  fake.pay(source)
-  t.same(fake.pay(source), duplicate)
-  t.match(fake.pay(source, { card: 'card-2' }), { responseCode: 1 })
-  t.match(fake.pay({ ...source, amount_cents: 101 }), { responseCode: 1 })
-  t.match(fake.pay({ ...source, invoiceNumber: 'b' }), { responseCode: 1 })
-  fake.advance(119_000)
-  t.same(fake.pay(source), duplicate)
-  fake.advance(2000)
-  t.match(fake.pay(source), { responseCode: 1 })
-})
+t.test(
+  'fake Authorize.Net: the same card, amount and invoice within the window is a duplicate, not a charge',
+  async (t) => {
+    const fake = await startFakeAuthorizeNet(t, { allowDouble: true })
+    const source = { invoiceNumber: 'a', amount_cents: 100 }
+    const duplicate = { responseCode: 3, responseReasonCode: 11, transId: '0' }
+    fake.pay(source)
+    t.same(fake.pay(source), duplicate)
+    t.match(fake.pay(source, { card: 'card-2' }), { responseCode: 1 })
+    t.match(fake.pay({ ...source, amount_cents: 101 }), { responseCode: 1 })
+    t.match(fake.pay({ ...source, invoiceNumber: 'b' }), { responseCode: 1 })
+    fake.advance(119_000)
+    t.same(fake.pay(source), duplicate)
+    fake.advance(2000)
+    t.match(fake.pay(source), { responseCode: 1 })
+  },
+)
 
-t.test('a refused attempt is told to nobody; the others are', async (t) => {
+t.test('fake Authorize.Net: declined attempts send no notification, others do', async (t) => {
   const fake = await startFakeAuthorizeNet(t)
   const pay = (invoiceNumber: string, outcome: 'approved' | 'declined' | 'error' | 'held') =>
     fake.pay({ invoiceNumber, amount_cents: 725 }, { outcome })
@@ -103,7 +109,7 @@ t.test('a refused attempt is told to nobody; the others are', async (t) => {
   t.equal(fake.ledger.charges.length, 1)
 })
 
-t.test('what is settled leaves one list for another', async (t) => {
+t.test('fake Authorize.Net: a settled transaction moves from the unsettled list to its batch', async (t) => {
   const fake = await startFakeAuthorizeNet(t)
   fake.pay({ invoiceNumber: 'a', amount_cents: 1 })
   fake.pay({ invoiceNumber: 'b', amount_cents: 1 }, { authOnly: true })
@@ -111,17 +117,17 @@ t.test('what is settled leaves one list for another', async (t) => {
   const { batchId } = fake.settle()
   const sorting = { orderBy: 'submitTimeUTC', orderDescending: true }
   const invoices = async (method: string, members: object) =>
-    (await call(fake, method, { merchantAuthentication, ...members, sorting })).answer.transactions.map(
+    (await call(fake, method, { merchantAuthentication, ...members, sorting })).json.transactions.map(
       (line: { invoiceNumber: string }) => line.invoiceNumber,
     )
   t.same(await invoices('getUnsettledTransactionList', {}), ['b'])
   t.same(await invoices('getTransactionList', { batchId }), ['c', 'a'])
   const paging = { limit: 1, offset: 2 }
   const second = await call(fake, 'getTransactionList', { merchantAuthentication, batchId, sorting, paging })
-  t.match(second.answer.transactions, [{ invoiceNumber: 'a' }])
+  t.match(second.json.transactions, [{ invoiceNumber: 'a' }])
 })
 
-t.test('batches are listed for 31 days at most', async (t) => {
+t.test('fake Authorize.Net: batches are listed for at most 31 days', async (t) => {
   const fake = await startFakeAuthorizeNet(t)
   fake.settle()
   const list = (days: number) =>
@@ -130,12 +136,12 @@ t.test('batches are listed for 31 days at most', async (t) => {
       firstSettlementDate: new Date(fake.now() - days * 86_400_000).toISOString(),
       lastSettlementDate: new Date(fake.now() + 1000).toISOString(),
     })
-  t.match((await list(30)).answer.batchList, [{ batchId: String }])
-  t.match(await list(31), refusedWith('E00013'))
-  t.match(await list(-1), refusedWith('E00013'), 'the last before the first')
+  t.match((await list(30)).json.batchList, [{ batchId: String }])
+  t.match(await list(31), errorWith('E00013'))
+  t.match(await list(-1), errorWith('E00013'), 'reversed range')
 })
 
-t.test('notifications are signed over their bytes, and sent as often and in the order one likes', async (t) => {
+t.test('fake Authorize.Net: notifications are signed and delivered in any order and number', async (t) => {
   const fake = await startFakeAuthorizeNet(t)
   fake.pay({ invoiceNumber: 'a', amount_cents: 700 })
   fake.notify('customer.created', { entityName: 'customerProfile', id: '394' })

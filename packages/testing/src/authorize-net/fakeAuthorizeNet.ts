@@ -1,4 +1,4 @@
-// Authorize.Net over HTTP, with its state in memory: hosted forms, transactions, batches, profiles and notifications.
+// A fake Authorize.Net over HTTP with in-memory state: hosted forms, transactions, batches, profiles and notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { createChargeLedger, createFaultPlan, deliverEvents, listen } from '../fakeServer.ts'
@@ -22,12 +22,12 @@ export type FakeAuthorizeNetOptions = {
 
 export type FakeAuthorizeNet = Awaited<ReturnType<typeof startFakeAuthorizeNet>>
 
-/** Made up; 128 hexadecimal digits in upper case, as the merchant interface shows them. */
+/** 128 hexadecimal digits in upper case, as the merchant interface shows a key. */
 const sampleSignatureKey = 'A1B2C3D4E5F60718'.repeat(8)
 
 /**
- * Starts one that goes away with the test. What payers and merchants do is a method here; what the service does comes
- * over HTTP. Every charge stands in the ledger, and a payment that was charged twice fails the test.
+ * Starts a fake that ends with the test. Its methods act as payers and merchants; the API is served over HTTP. The
+ * ledger records every charge, and a payment that was charged twice fails the test.
  */
 export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOptions = {}) {
   const {
@@ -69,7 +69,7 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOp
     apiLoginId,
     transactionKey,
     signatureKey,
-    /** What makes the apps use this fake. */
+    /** The environment that makes the apps use this fake. */
     env: {
       AUTHORIZE_NET_API_LOGIN_ID: apiLoginId,
       AUTHORIZE_NET_TRANSACTION_KEY: transactionKey,
@@ -77,15 +77,15 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOp
       AUTHORIZE_NET_API_BASE: origin,
       AUTHORIZE_NET_MAX_PER_SECOND: '0',
     },
-    /** All calls that came in, refused ones included. */
+    /** All received calls, including rejected ones. */
     calls: calls as readonly AuthorizeNetCall[],
     faults: fakeServer.faults,
     readFaults: fakeServer.readFaults,
     transactions: transactions.all as readonly Transaction[],
     batches: transactions.batches as readonly SettlementBatch[],
     /**
-     * Customers and their methods. Besides what the API does, a test can `changeMethod`, `deleteMethod` and
-     * `deleteCustomer` as the merchant; the notifications are `customer.paymentProfile.created`, `.updated`, `.deleted`.
+     * Customers and their methods. A test can `changeMethod`, `deleteMethod` and `deleteCustomer` as the merchant;
+     * changes of methods send `customer.paymentProfile.created`, `.updated` and `.deleted`.
      */
     profiles,
     /** Every notification so far, in order. */
@@ -95,19 +95,19 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOp
     advance(ms: number) {
       aheadMs += ms
     },
-    /** The next call is refused, or the next one of a method. */
+    /** Makes the next call fail, or the next call of a method. */
     failNext(
       code: string,
-      { text = 'Refused on order.', method }: { readonly text?: string; readonly method?: string } = {},
+      { text = 'Planned error.', method }: { readonly text?: string; readonly method?: string } = {},
     ) {
       plannedErrors.push({ code, text, method })
     },
     ...merchantOf(transactions, createChargeLedger(t, { allowDouble }), notify),
-    /** A notification about anything else, `customer.created` for instance. */
+    /** Sends any other notification, such as `customer.created`. */
     notify,
     signed: (event: Pick<FakeEvent, 'body'>, { key = signatureKey }: { readonly key?: string } = {}) =>
       signEvent(event, key),
-    /** Delivers in the order given, all of it `times` times over. @returns the statuses of the answers */
+    /** Posts the notifications in the given order, `times` times. @returns the response statuses */
     deliver: (url: string, sent: readonly FakeEvent[] = events, { times }: { readonly times?: number } = {}) =>
       deliverEvents(url, { events: sent, sign: (event) => signEvent(event, signatureKey), times }),
   }

@@ -1,4 +1,4 @@
-// What payers and the merchant do, with the notifications and the charges that come of it.
+// Actions of payers and the merchant, with the resulting notifications and charges.
 import type { ChargeLedger } from '../fakeServer.ts'
 import { type FakeEvent, transactionPayload } from './notifications.ts'
 import type { ChargeSource, FakePayment, PaymentAttempt, Transaction, Transactions } from './transactions.ts'
@@ -20,7 +20,7 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
     ledger.add({
       charge_id: transId,
       intent_id: invoiceNumber ?? transId,
-      // The invoice number is all that the provider knows of a payment.
+      // The provider knows a payment only by its invoice number.
       payment_id: isOfAPayment ? invoiceNumber : null,
       amount_cents: settleCents,
       currency,
@@ -36,7 +36,7 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
   return {
     ledger,
 
-    /** A payer submits the form, or the merchant charges without one. A refused attempt is told to nobody. */
+    /** A payer submits the form, or the merchant charges without one. Declined attempts send no notification. */
     pay(source: ChargeSource, payment: FakePayment = {}): PaymentAttempt {
       const { attempt, transaction } = transactions.pay(source, payment)
       if (!transaction) return attempt
@@ -46,7 +46,7 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
       return attempt
     },
 
-    /** Takes what was only authorized. */
+    /** Captures an authorized transaction. */
     capture(transId: string, cents = transactions.find(transId).authCents): void {
       const transaction = transactions.find(transId)
       if (transaction.transactionStatus !== 'authorizedPendingCapture') throw new Error(`${transId} is not authorized`)
@@ -65,7 +65,7 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
       notifyTransaction('payment.fraud.declined', review(transId, 'failedReview', 2))
     },
 
-    /** Undoes what is not settled yet. */
+    /** Voids an unsettled transaction. */
     voidTransaction(transId: string): void {
       const transaction = transactions.find(transId)
       if (transaction.batchId !== null) throw new Error(`${transId} is settled`)
@@ -75,7 +75,7 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
       )
     },
 
-    /** @param options `invoiceNumber`: whoever refunds may give one; the form does not ask for it */
+    /** @param options `invoiceNumber`: the merchant may give one, but need not */
     refund(
       transId: string,
       cents = transactions.find(transId).settleCents,

@@ -1,4 +1,4 @@
-// What the reporting calls answer about transactions and batches.
+// The methods of the fake's JSON API: hosted pages, reporting and profiles.
 
 import { valueAt } from '../fakeServer.ts'
 import type { Profiles } from './profiles.ts'
@@ -102,8 +102,6 @@ function summaryOf(transaction: Transaction) {
     hasReturnedItemsSpecified: false,
   }
 }
-
-// The methods of the JSON API.
 
 /** @param currencies of the merchant account */
 export function methodsOf(

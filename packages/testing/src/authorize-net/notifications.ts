@@ -11,7 +11,7 @@ export type FakeEvent = {
   readonly body: string
 }
 
-/** The signature counts the key as text; a copy of the event with other bytes has another signature. */
+/** Signs the bytes of an event with the text of the key. */
 export function signEvent({ body }: Pick<FakeEvent, 'body'>, key: string): SignedEvent {
   const digest = createHmac('sha512', key).update(body).digest('hex').toUpperCase()
   return { headers: { 'content-type': 'application/json', 'x-anet-signature': `sha512=${digest}` }, body }
@@ -22,7 +22,7 @@ export function createEvent(eventType: string, payload: object, at: number): Fak
   const body = toJson({
     notificationId,
     eventType,
-    // The provider's clock is finer than ours.
+    // The provider's times have seven fractional digits.
     eventDate: new Date(at).toISOString().replace('Z', '2007Z'),
     webhookId: '849eb87e-078a-4169-a34b-c0bded5019a8',
     payload,
@@ -30,7 +30,7 @@ export function createEvent(eventType: string, payload: object, at: number): Fak
   return { notificationId, eventType, body }
 }
 
-/** No invoice number, no currency: whoever wants more has to ask. */
+/** Has no invoice number and no currency, like the provider's. */
 export function transactionPayload({ responseCode, authCents, transId }: Transaction) {
   return {
     responseCode,

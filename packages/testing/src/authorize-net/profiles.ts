@@ -1,4 +1,4 @@
-// Customer profiles, with the notifications that come of their changes.
+// Customer profiles and payment profiles, with the notifications about their changes.
 
 import type { FakeEvent } from './notifications.ts'
 import { AuthorizeNetApiError, textAt } from './server.ts'
@@ -7,7 +7,7 @@ import { AuthorizeNetApiError, textAt } from './server.ts'
 export type Notify = (eventType: string, payload: object) => FakeEvent
 
 export type SavedMethod = {
-  /** Whatever tells one card from another; the last four characters are shown. */
+  /** Identifies the card; responses show the last four characters. */
   readonly card: string
   readonly expirationDate: string
   readonly cardType: string
@@ -40,7 +40,7 @@ function createCustomers(notify: Notify, nextId: () => string) {
       return { customerProfileId: id, customerPaymentProfileIdList: [], customerShippingAddressIdList: [] }
     },
 
-    /** The merchant deletes a customer with all their methods, of which nothing more is told. */
+    /** The merchant deletes a customer with all methods; only the customer's deletion is notified. */
     deleteCustomer(id: string): FakeEvent {
       customer(id)
       customers.delete(id)
@@ -52,8 +52,6 @@ function createCustomers(notify: Notify, nextId: () => string) {
 function notFound(): AuthorizeNetApiError {
   return new AuthorizeNetApiError('E00040', 'The record cannot be found.')
 }
-
-// The payment profiles of customers, with the notifications that come of their changes.
 
 export function createProfiles(notify: Notify) {
   let lastId = 1_800_000_000
@@ -67,7 +65,7 @@ export function createProfiles(notify: Notify) {
     return method
   }
 
-  /** The gateway writes the one id as a number and the other as text. */
+  /** The gateway sends one id as a number and the other as text. */
   const notifyMethod = (what: 'created' | 'updated' | 'deleted', customerProfileId: string, id: string) =>
     notify(`customer.paymentProfile.${what}`, {
       customerProfileId: Number(customerProfileId),
@@ -78,7 +76,7 @@ export function createProfiles(notify: Notify) {
   return {
     ...customers,
 
-    /** What Accept.js does in the payer's browser. @returns `<dataDescriptor>:<dataValue>` */
+    /** Acts as Accept.js in the payer's browser. @returns `<dataDescriptor>:<dataValue>` */
     tokenise(method: SavedMethod): string {
       const dataValue = Buffer.from(`nonce ${nextId()}`).toString('base64')
       nonces.set(dataValue, method)
@@ -119,7 +117,7 @@ export function createProfiles(notify: Notify) {
       return {}
     },
 
-    /** The bank gives out a new card for the old one, or the merchant writes another date. */
+    /** The bank replaces a card, or the merchant changes its date. */
     changeMethod(customerProfileId: string, customerPaymentProfileId: string, change: Partial<SavedMethod>): FakeEvent {
       const method = find(customerProfileId, customerPaymentProfileId)
       customers.customer(customerProfileId).methods.set(customerPaymentProfileId, { ...method, ...change })

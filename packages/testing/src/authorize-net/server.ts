@@ -1,12 +1,13 @@
-// A call that the provider refuses with a code of its own.
+// The fake's single API address: authentication, checks against the XML schema, and the response format.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type FaultPlan, valueAt } from '../fakeServer.ts'
 
+/** An error response of the API. */
 export class AuthorizeNetApiError extends Error {
   readonly code: string
-  /** What the refusal carries all the same. */
+  /** Additional members of the response. */
   readonly members: object
 
   constructor(code: string, text: string, members: object = {}) {
@@ -16,11 +17,9 @@ export class AuthorizeNetApiError extends Error {
   }
 }
 
-// Amounts in JSON as the provider writes them: numbers with their decimals, `5.00` and never `5`.
-
 const mark = 'decimal:'
 
-/** Stands for the number in what `toJson` writes. */
+/** A placeholder that `toJson` writes as a number with its decimals: `5.00`, not `5`. */
 export function decimal(cents: number, places = 2): string {
   const digits = String(cents).padStart(3, '0')
   const exact = `${digits.slice(0, -2)}.${digits.slice(-2)}`
@@ -31,17 +30,16 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(/"decimal:([0-9.]+)"/g, '$1')
 }
 
-// Texts in the members of a request.
-
 /** The text at a path; `''` when there is none. */
 export function textAt(request: unknown, ...path: readonly string[]): string {
   const value = valueAt(request, ...path)
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-// The order in which Authorize.Net wants the members of a request: its JSON API checks requests against an XML schema.
-
-/** Members in their order. A number is the longest text that a member may hold; `true` is any value. */
+/**
+ * Members in their required order, because the JSON API checks requests against an XML schema. A number is the maximum
+ * length of a text; `true` allows any value.
+ */
 type Sequence = { readonly [member: string]: Rule }
 type Rule = Sequence | number | 'digits' | true
 
@@ -111,7 +109,7 @@ const requests: Readonly<Record<string, Sequence>> = {
   },
 }
 
-/** @returns what is wrong with a request, `undefined` when nothing is; `null` when there is no such request */
+/** @returns the problem of a request; `undefined` for none; `null` when the request is unknown */
 function problemOf(name: string, request: unknown): string | null | undefined {
   const sequence = Object.hasOwn(requests, name) ? requests[name] : undefined
   return sequence ? problemIn(name, request, sequence) : null
@@ -140,15 +138,13 @@ function problemIn(path: string, value: unknown, rule: Rule): string | undefined
 
 const tooLong = (path: string) => `The '${path}' element is invalid - The MaxLength constraint failed.`
 
-// The one address of the JSON API: who is calling, whether the members stand in their order, and the answer's odd form.
-
 export type AuthorizeNetCall = {
-  /** Without `Request`. */
+  /** The request name without its suffix `Request`. */
   readonly method: string
   readonly request: Readonly<Record<string, unknown>>
 }
 
-/** What a method does with its request; it throws CallRefused. */
+/** `act` executes the request; it throws AuthorizeNetApiError. */
 export type ApiMethod = {
   readonly changes: boolean
   readonly act: (request: Readonly<Record<string, unknown>>) => object
@@ -160,11 +156,11 @@ export type FakeServer = {
   /** For calls that change something, and for those that only read. */
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
-  /** What the next calls are refused with; one with a method waits for a call of that method. */
+  /** Errors for the next calls; one with a method waits for a call of that method. */
   readonly plannedErrors: { readonly code: string; readonly text: string; readonly method: string | undefined }[]
   readonly calls: AuthorizeNetCall[]
   readonly now: () => number
-  /** The real one begins every answer with one. */
+  /** The real API begins every response with one. */
   readonly byteOrderMark: boolean
 }
 

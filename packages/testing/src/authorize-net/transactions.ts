@@ -1,7 +1,7 @@
-// Tokens of the hosted payment form: they charge nothing, and are forgotten after 15 minutes.
+// The fake's hosted form tokens, transactions and settlement batches.
 import { randomBytes } from 'node:crypto'
 
-/** What a token was asked for. */
+/** The request that a token was created for. */
 export type HostedRequest = {
   readonly invoiceNumber: string | null
   readonly amountCents: number
@@ -9,7 +9,7 @@ export type HostedRequest = {
   readonly duplicateWindowSeconds: number | null
 }
 
-/** Whoever has a token can pay; a merchant can also charge without one. */
+/** A payer pays with a token; a merchant can also charge without one. */
 export type ChargeSource =
   | { readonly token: string }
   | { readonly invoiceNumber: string | null; readonly amount_cents: number }
@@ -25,7 +25,7 @@ function createHostedTokens(now: () => number) {
       return token
     },
 
-    /** @throws when the token is none, or too old */
+    /** @throws Error when the token is unknown or expired */
     requestOf(source: ChargeSource): HostedRequest {
       if (!('token' in source)) {
         const { invoiceNumber, amount_cents: amountCents } = source
@@ -37,8 +37,6 @@ function createHostedTokens(now: () => number) {
     },
   }
 }
-
-// The transactions of a merchant account: what was charged, held, refused, given back and settled.
 
 export type Transaction = {
   readonly transId: string
@@ -62,19 +60,19 @@ export type Transaction = {
 export type SettlementBatch = { readonly batchId: string; readonly settledAt: number }
 
 export type FakePayment = {
-  /** `error` is a failure of the processor, not a refusal. */
+  /** `error`: a failure of the processor. */
   readonly outcome?: 'approved' | 'declined' | 'held' | 'error'
-  /** Whatever tells one card from another. */
+  /** Identifies the card. */
   readonly card?: string
   readonly authOnly?: boolean
   readonly email?: string
   readonly subscription?: { readonly id: number; readonly payNum: number }
 }
 
-/** How a payer's attempt ended. A duplicate leaves no transaction, hence no id. */
+/** The result of a payer's attempt. A duplicate creates no transaction, so its id is `0`. */
 export type PaymentAttempt = Pick<Transaction, 'responseCode' | 'responseReasonCode'> & { readonly transId: string }
 
-/** The account's own default; a request may set another. */
+/** The account's default; a request may set another. */
 const defaultDuplicateWindowSeconds = 120
 
 const outcomes = {
@@ -92,7 +90,7 @@ const settledStatuses: Readonly<Record<string, string>> = {
   voided: 'voided',
 }
 
-/** The same card, amount and invoice once more within the window. */
+/** Whether the same card, amount and invoice was approved within the window. */
 function isDuplicate(all: readonly Transaction[], request: HostedRequest, card: string, now: number): boolean {
   const windowMs = (request.duplicateWindowSeconds ?? defaultDuplicateWindowSeconds) * 1000
   return all.some(
@@ -159,7 +157,7 @@ export function createTransactions(now: () => number) {
       return { attempt: transaction, transaction }
     },
 
-    /** Money goes back by a transaction of its own. */
+    /** A refund is a separate transaction. */
     refund(original: Transaction, cents: number, invoiceNumber: string | null): Transaction {
       return add({
         ...original,
@@ -172,7 +170,7 @@ export function createTransactions(now: () => number) {
       })
     },
 
-    /** Closes a batch over all that can be settled. */
+    /** Closes a batch with all transactions that can be settled. */
     settle(): SettlementBatch {
       const batch = { batchId: nextId(), settledAt: now() }
       for (const transaction of all) {

@@ -1,4 +1,4 @@
-// The product catalogue that PayPal keeps.
+// The fake's product catalogue.
 
 import { valueAt } from '../fakeServer.ts'
 import { errorResponse, type FakeResponse, paypalId, respondWith, textIssue } from './responses.ts'
@@ -34,7 +34,7 @@ export function createProductStore(): ProductStore {
         if (issue) return errorResponse(400, issue, `/${field}`)
       }
       const given = valueAt(json, 'id')
-      // Only PayPal's own ids begin like this.
+      // This prefix is reserved for PayPal's own ids.
       if (given !== undefined && String(given).startsWith('PROD-'))
         return errorResponse(400, 'INVALID_PARAMETER_SYNTAX', '/id')
       const type = String(valueAt(json, 'type'))
@@ -53,7 +53,7 @@ export function createProductStore(): ProductStore {
     patch(id, json) {
       const product = products.get(id)
       if (!product) return errorResponse(404, 'INVALID_RESOURCE_ID')
-      // The name and the type are fixed.
+      // Name and type cannot be changed.
       if (valueAt(json, 0, 'path') !== '/description' || valueAt(json, 1) !== undefined)
         return errorResponse(400, 'INVALID_PATCH_PATH')
       const { description: former, ...rest } = product

@@ -1,4 +1,4 @@
-// The notifications that PayPal sends, with their whole bodies.
+// PayPal's notifications with their whole bodies.
 
 import { type Capture, type Order, payee, payer, representation } from './orders.ts'
 import { paypalId } from './responses.ts'
@@ -20,7 +20,7 @@ export type PaymentToken = {
 
 type Resource = { readonly resource_type?: string; readonly resource_version?: string; readonly resource: object }
 
-/** Makes a notification of any type. @param create_time now, unless given */
+/** Creates a notification of any type. @param create_time default: now */
 export function event(
   event_type: string,
   { resource, ...about }: Resource,
@@ -32,9 +32,9 @@ export function event(
     { href: self, rel: 'self', method: 'GET' },
     { href: `${self}/resend`, rel: 'resend', method: 'POST' },
   ]
-  const summary = 'What PayPal says about it'
+  const summary = 'A summary by PayPal'
   const notification = { id, event_version: '1.0', create_time, ...about, event_type, summary, resource, links }
-  // Escaped slashes are as good as plain ones, and a parser that writes the text anew does not keep them.
+  // Escaped slashes are valid JSON, and are lost when a receiver re-serialises the body.
   return { id, event_type, body: JSON.stringify(notification).replaceAll('/', '\\/') }
 }
 
@@ -48,7 +48,7 @@ export function orderCompleted(order: Order, apiBase: string): PaypalEvent {
   return event('CHECKOUT.ORDER.COMPLETED', { resource_type: 'checkout-order', resource_version: '2.0', resource })
 }
 
-/** Alone among the notifications of orders it has no whole order, and no resource type. */
+/** Unlike other order notifications it has neither the whole order nor a resource type. */
 export function approvalReversed({ id: order_id, unit }: Order): PaypalEvent {
   const { custom_id, invoice_id } = unit
   return event('CHECKOUT.PAYMENT-APPROVAL.REVERSED', {
@@ -91,7 +91,7 @@ export function captureEvent(
   return event(event_type, { resource_type: 'capture', resource_version: '2.0', resource })
 }
 
-/** Money that went back, by the merchant or by PayPal. It names the capture by a link alone. */
+/** A refund by the merchant or by PayPal. It only links to the capture. */
 export function refundEvent(
   event_type: 'PAYMENT.CAPTURE.REFUNDED' | 'PAYMENT.CAPTURE.REVERSED',
   { order, capture, value }: { readonly order: Order; readonly capture: Capture; readonly value: string },
@@ -158,11 +158,10 @@ export function disputeEvent(
   return event(event_type, { resource_type: 'dispute', resource })
 }
 
-/** Something was saved. */
 export function tokenCreated(token: PaymentToken, apiBase: string): PaypalEvent {
   const self = `${apiBase}/v3/vault/payment-tokens/${token.id}`
   const resource = {
-    // PayPal writes it so, with letters for the zone.
+    // PayPal writes the zone in letters.
     time_created: new Date().toISOString().replace('Z', 'PDT'),
     links: [
       { href: self, rel: 'self', method: 'GET', encType: 'application/json' },
@@ -173,7 +172,7 @@ export function tokenCreated(token: PaymentToken, apiBase: string): PaypalEvent 
   return event('VAULT.PAYMENT-TOKEN.CREATED', { resource_type: 'payment_token', resource_version: '3.0', resource })
 }
 
-/** What was saved is no more. It does not say whose it was. */
+/** Does not name the customer, like PayPal's. */
 export function tokenDeleted(id: string): PaypalEvent {
   const about = { resource_type: 'payment_token', resource_version: '3.0' }
   return event('VAULT.PAYMENT-TOKEN.DELETED', { ...about, resource: { id } })

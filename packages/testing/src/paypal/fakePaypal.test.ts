@@ -1,4 +1,4 @@
-// The fake behaves as PayPal is known to, where the tests of others rely on it.
+// The fake PayPal behaves like PayPal where other tests depend on it.
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -40,17 +40,17 @@ const order = (more: object = {}) => ({
   purchase_units: [{ amount: { currency_code: 'EUR', value: '19.99' }, invoice_id: 'inv-1', ...more }],
 })
 
-t.test('refuses calls without a token that is good', async (t) => {
+t.test('fake PayPal: a call without a valid token is 401', async (t) => {
   const fake = await startFakePaypal(t)
-  const refused = await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, { headers: { authorization: 'Bearer none' } })
-  t.equal(refused.status, 401)
+  const rejected = await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, { headers: { authorization: 'Bearer none' } })
+  t.equal(rejected.status, 401)
   const access = { headers: { authorization: `Bearer ${await token(fake)}` } }
   t.equal((await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, access)).status, 404)
   fake.expireTokens()
   t.equal((await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, access)).status, 401)
 })
 
-t.test('the same key gets the latest state of what the first call made', async (t) => {
+t.test('fake PayPal: a repeated key returns the current state of what the first call created', async (t) => {
   const fake = await startFakePaypal(t)
   const first = await post(fake, { path: orders, key: 'k1', body: order() })
   t.match(first, { status: 201, json: { status: 'CREATED' } })
@@ -60,13 +60,13 @@ t.test('the same key gets the latest state of what the first call made', async (
     json: { id: first.id, status: 'APPROVED' },
   })
   t.equal((await post(fake, { path: orders, key: 'k2', body: order() })).status, 201)
-  t.equal((await post(fake, { path: orders, body: order() })).status, 201, 'and without a key there is another one')
+  t.equal((await post(fake, { path: orders, body: order() })).status, 201, 'without a key a new order')
   fake.forgetRequestIds()
   t.equal((await post(fake, { path: orders, key: 'k1', body: order() })).status, 201)
   t.equal(fake.orders.size, 4)
 })
 
-t.test('of two calls with one key at the same time the second one fails', async (t) => {
+t.test('fake PayPal: the second of two parallel calls with one key fails', async (t) => {
   const fake = await startFakePaypal(t)
   fake.faults.next({ kind: 'slow', ms: 1_000 })
   const both = [
@@ -78,7 +78,7 @@ t.test('of two calls with one key at the same time the second one fails', async 
   t.equal((await post(fake, { path: orders, key: 'k1', body: order() })).status, 200)
 })
 
-t.test('an order is captured once, and so is an invoice', async (t) => {
+t.test('fake PayPal: an order and an invoice number are captured only once', async (t) => {
   const fake = await startFakePaypal(t)
   const first = await post(fake, { path: orders, body: order() })
   const second = await post(fake, { path: orders, body: order() })
@@ -98,14 +98,14 @@ t.test('an order is captured once, and so is an invoice', async (t) => {
   t.same(types.slice(-2), ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'])
 })
 
-t.test('shows the whole order only when that is asked for', async (t) => {
+t.test('fake PayPal: the whole order is returned only with Prefer: return=representation', async (t) => {
   const fake = await startFakePaypal(t)
   const minimal = await post(fake, { path: orders, body: order() })
   t.same(Object.keys(Object(minimal.json)).toSorted(), ['id', 'links', 'status'])
   t.match((await post(fake, { path: orders, body: order(), whole: true })).json, order())
 })
 
-t.test('refuses what PayPal refuses', async (t) => {
+t.test('fake PayPal: an invalid order request gets PayPal’s issue', async (t) => {
   const fake = await startFakePaypal(t)
   const amount = (currency_code: string, value: string) => order({ amount: { currency_code, value } })
   const rows: readonly [body: unknown, status: number, issue: string][] = [
@@ -127,7 +127,7 @@ t.test('refuses what PayPal refuses', async (t) => {
   t.equal(fake.orders.size, 0)
 })
 
-t.test('delivers what it has signed, repeated and in another order', async (t) => {
+t.test('fake PayPal: signed notifications are delivered in any order and number', async (t) => {
   const fake = await startFakePaypal(t)
   const received: string[] = []
   const server = createServer((request, response) => {
@@ -147,7 +147,7 @@ t.test('delivers what it has signed, repeated and in another order', async (t) =
   t.same(received, [reversed, approved, reversed, approved])
 })
 
-t.test('finds a member of an object as it is written', (t) => {
+t.test('rawMember returns a member’s bytes exactly as written', (t) => {
   const find = (json: string) => rawMember(Buffer.from(json), 'e')?.toString()
   t.equal(find('{"a":{"e":1},"e": {"x":[1, "}"],"y":"\\"e\\":"} ,"b":2}'), '{"x":[1, "}"],"y":"\\"e\\":"}')
   t.equal(find('{"e":"ü\\/"}'), '"ü\\/"')

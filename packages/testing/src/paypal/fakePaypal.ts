@@ -1,4 +1,4 @@
-// PayPal as a real HTTP server that keeps its state in memory: OAuth, orders, vault, catalogue and signed notifications.
+// A fake PayPal over HTTP with in-memory state: OAuth, orders, vault, catalogue and signed notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import {
@@ -33,16 +33,16 @@ export type FakePaypal = PayerActions & {
   readonly clientId: string
   readonly clientSecret: string
   readonly webhookIds: readonly string[]
-  /** What makes the apps use this fake. */
+  /** The environment that makes the apps use this fake. */
   readonly env: Readonly<Record<string, string>>
-  /** Everything that was asked, in order. */
+  /** All calls, in order. */
   readonly calls: readonly PaypalCall[]
   /** The calls to one path. */
   callsTo(path: RegExp): readonly PaypalCall[]
-  /** The money that was taken. */
+  /** All successful charges. */
   readonly charges: readonly LedgerCharge[]
   readonly orders: ReadonlyMap<string, Order>
-  /** All notifications that PayPal has made, also of what the API was asked to do. */
+  /** All notifications, including those caused by API calls. */
   readonly events: readonly PaypalEvent[]
   /** For calls that change something. */
   readonly faults: FaultPlan
@@ -52,12 +52,12 @@ export type FakePaypal = PayerActions & {
   readonly vault: Pick<Vault, 'approveSetup' | 'tokens' | 'remove' | 'change' | 'loseCustomer'>
   readonly catalog: FakeCatalog
   nextCaptures(...outcomes: readonly CaptureOutcome[]): void
-  /** Withdraws all access tokens. */
+  /** Revokes all access tokens. */
   expireTokens(): void
-  /** As if the time had passed for which PayPal stores the keys of requests. */
+  /** Forgets all request keys, as PayPal does after some time. */
   forgetRequestIds(): void
   signed(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
-  /** Delivers in the order given, all of it `times` times over. @returns the statuses of the answers */
+  /** Posts the notifications in the given order, `times` times. @returns the response statuses */
   deliver(url: string, events: readonly PaypalEvent[], how?: { readonly times?: number }): Promise<readonly number[]>
 }
 
@@ -66,19 +66,19 @@ export type FakeCatalog = Pick<ProductStore, 'products'> & {
   readonly addPlan: Plans['add']
   readonly changePlan: Plans['change']
   readonly distortList: Plans['distortList']
-  /** Of its calls alone. */
+  /** For catalogue calls only. */
   readonly limit: Pick<FakeRateLimit, 'set' | 'rejected'>
 }
 
 export type FakePaypalOptions = {
-  /** Of the app, all of which it may sign with. */
+  /** The app's webhooks; notifications can be signed for each. */
   readonly webhookIds?: readonly string[]
   readonly tokenLifetimeSeconds?: number
   /** For a test that charges twice on purpose. */
   readonly allowDouble?: boolean
 }
 
-/** Starts a PayPal of its own for a test; it ends with the test, which fails if a payment was charged twice. */
+/** Starts a fake PayPal that ends with the test. The test fails if a payment was charged twice. */
 export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}): Promise<FakePaypal> {
   const { webhookIds = ['8PT597110X687430L'], tokenLifetimeSeconds = 32_400, allowDouble = false } = options
   const clientId = 'AeExampleClientId'
@@ -88,7 +88,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   const calls: PaypalCall[] = []
   let origin = ''
   const apiBase = () => origin
-  const made = (event: PaypalEvent) => {
+  const recordEvent = (event: PaypalEvent) => {
     events.push(event)
     return event
   }
@@ -101,7 +101,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   const plans = createPlans((id) => catalog.products.has(id))
   const parts: FakePaypalParts = {
     orders,
-    vault: createFakeVault({ apiBase, recordEvent: made }),
+    vault: createFakeVault({ apiBase, recordEvent }),
     catalog,
     catalogLimit: createFakeRateLimit(),
     plans,
@@ -125,7 +125,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   origin = await listen(t, server)
   const { faults, readFaults, tokenFaults, verificationFaults, vault, signatures } = parts
   return {
-    ...createPayerActions({ orders, apiBase, recordEvent: made }),
+    ...createPayerActions({ orders, apiBase, recordEvent }),
     apiBase: origin,
     clientId,
     clientSecret,

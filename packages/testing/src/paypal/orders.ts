@@ -1,4 +1,4 @@
-// What PayPal demands of a request for an order.
+// The fake's orders: request checks, representation, and captures.
 
 import { currencyExponent } from '@paylog/domain/money'
 import { type ChargeLedger, valueAt } from '../fakeServer.ts'
@@ -22,33 +22,33 @@ export type PurchaseUnit = {
 const textFields = ['custom_id', 'invoice_id', 'description'] as const
 const amountField = "/purchase_units/@reference_id=='default'/amount"
 
-/** @returns the one purchase unit, or the refusal */
+/** @returns the only purchase unit, or the error response */
 function readOrderRequest(
   json: unknown,
   paidInvoices: ReadonlySet<string>,
-): { unit: PurchaseUnit } | { refused: FakeResponse } {
+): { unit: PurchaseUnit } | { rejected: FakeResponse } {
   const units = valueAt(json, 'purchase_units')
   if (valueAt(json, 'intent') !== 'CAPTURE' || !Array.isArray(units) || units.length !== 1)
-    return { refused: errorResponse(400, 'INVALID_PARAMETER_SYNTAX') }
+    return { rejected: errorResponse(400, 'INVALID_PARAMETER_SYNTAX') }
   const [unit] = units
   const currency_code = textAt(unit, /^.+$/, 'amount', 'currency_code')
   const value = textAt(unit, /^.{1,32}$/, 'amount', 'value')
   if (currency_code === undefined || value === undefined)
-    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', amountField) }
+    return { rejected: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', amountField) }
   const amountIssue = issueOf({ currency_code, value })
-  if (amountIssue) return { refused: errorResponse(422, amountIssue, `${amountField}/value`) }
+  if (amountIssue) return { rejected: errorResponse(422, amountIssue, `${amountField}/value`) }
   const texts: Partial<Record<(typeof textFields)[number], string>> = {}
   for (const field of textFields) {
     const text = valueAt(unit, field)
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '' || Buffer.byteLength(text) > 127)
       return {
-        refused: errorResponse(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`),
+        rejected: errorResponse(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`),
       }
     texts[field] = text
   }
   if (texts.invoice_id !== undefined && paidInvoices.has(texts.invoice_id))
-    return { refused: errorResponse(422, 'DUPLICATE_INVOICE_ID') }
+    return { rejected: errorResponse(422, 'DUPLICATE_INVOICE_ID') }
   return { unit: { amount: { currency_code, value }, ...texts } }
 }
 
@@ -63,9 +63,7 @@ function issueOf({ currency_code, value }: Money): string | undefined {
   return Number(value) > 0 ? undefined : 'CANNOT_BE_ZERO_OR_NEGATIVE'
 }
 
-// An order as PayPal shows it.
-
-/** The whole order. */
+/** The whole order as PayPal shows it. */
 export function representation(order: Order, apiBase: string) {
   const { id, status, unit, captures, create_time } = order
   const self = `${apiBase}/v2/checkout/orders/${id}`
@@ -93,7 +91,7 @@ export function representation(order: Order, apiBase: string) {
   }
 }
 
-/** What is shown of an order that was just made or captured, unless the whole is asked for. */
+/** The response to a create or capture call without `Prefer: return=representation`. */
 function minimal(order: Order, apiBase: string) {
   const { id, status, links, purchase_units } = representation(order, apiBase)
   if (order.captures.length === 0) return { id, status, links }
@@ -130,8 +128,6 @@ export const payer = {
 
 export const payee = { email_address: 'merchant@example.com', merchant_id: 'C7CYMKZDG8D6E' }
 
-// The orders that PayPal keeps, and what can be done to them through the API.
-
 export type CaptureStatus = 'COMPLETED' | 'PENDING' | 'DECLINED' | 'PARTIALLY_REFUNDED' | 'REFUNDED'
 
 export type Capture = {
@@ -151,33 +147,33 @@ export type Order = {
   status: OrderStatus
 }
 
-/** What becomes of a capture that the API asks for. */
+/** The outcome of a capture call. */
 export type CaptureOutcome =
   | 'completed'
   | 'pending'
-  /** 422 with this issue, and nothing is captured. */
-  | { readonly refused: string }
-  /** The order is completed by a capture that took nothing, as with cards. */
+  /** 422 with this issue; nothing is captured. */
+  | { readonly rejected: string }
+  /** The order is completed with a declined capture, as with cards. */
   | 'declined'
 
 export type Orders = {
-  /** @param isWhole whether the answer is to show the whole order, as with `Prefer: return=representation` */
+  /** @param isWhole whether to return the whole order, as with `Prefer: return=representation` */
   create(json: unknown, isWhole: boolean): FakeResponse
   show(orderId: string): FakeResponse
   capture(orderId: string, isWhole: boolean): FakeResponse
-  /** @throws when there is none */
+  /** @throws Error when there is none */
   get(orderId: string): Order
-  /** @throws when there is none */
+  /** @throws Error when there is none */
   byCapture(captureId: string): { readonly order: Order; readonly capture: Capture }
   readonly all: ReadonlyMap<string, Order>
   remove(orderId: string): void
-  /** The next captures end like this, one each; then they are completed again. */
+  /** Outcomes of the next captures, one each; later captures are completed. */
   nextCaptures(...outcomes: readonly CaptureOutcome[]): void
-  /** The money of a capture has come. */
+  /** Completes a pending capture. */
   complete(order: Order, capture: Capture): void
 }
 
-/** @param options `onCapture` is told of every capture that was made */
+/** @param options `onCapture`: called for every capture */
 export function createOrders(options: {
   readonly ledger: ChargeLedger
   readonly apiBase: () => string
@@ -210,7 +206,7 @@ export function createOrders(options: {
     if (order.unit.invoice_id !== undefined && paidInvoices.has(order.unit.invoice_id))
       return errorResponse(422, 'DUPLICATE_INVOICE_ID')
     const outcome = outcomes.shift() ?? 'completed'
-    if (typeof outcome === 'object') return errorResponse(422, outcome.refused)
+    if (typeof outcome === 'object') return errorResponse(422, outcome.rejected)
     const { amount } = order.unit
     const made: Capture = { id: paypalId(), amount, status: 'PENDING', create_time: new Date().toISOString() }
     order.captures.push(made)
@@ -224,7 +220,7 @@ export function createOrders(options: {
   return {
     create(json, isWhole) {
       const request = readOrderRequest(json, paidInvoices)
-      if ('refused' in request) return request.refused
+      if ('rejected' in request) return request.rejected
       const { unit } = request
       const create_time = new Date().toISOString()
       const order: Order = { id: paypalId(), create_time, unit, captures: [], status: 'CREATED' }

@@ -1,4 +1,4 @@
-// What payers, their banks and PayPal itself do, beside the API. Each makes the notifications that PayPal sends of it.
+// Actions of payers, banks and PayPal outside the API, with the resulting notifications.
 import {
   approvalReversed,
   captureEvent,
@@ -12,26 +12,26 @@ import type { Capture, Order, OrderStatus, Orders } from './orders.ts'
 import { paypalId } from './responses.ts'
 
 export type PayerActions = {
-  /** The payer approves the order at PayPal's page. @param at when it was, in PayPal's words; now when left out */
+  /** The payer approves the order at PayPal's page. @param at in PayPal's format; default: now */
   approve(orderId: string, at?: string): PaypalEvent
-  /** What was approved and not captured goes back to the payer. */
+  /** PayPal reverses the approval of an uncaptured order. */
   reverseApproval(orderId: string): PaypalEvent
-  /** A capture that was pending ends. */
+  /** A pending capture ends. */
   settleCapture(captureId: string, end: 'completed' | 'denied'): PaypalEvent
-  /** The merchant gives money back. @param value all of it when left out */
+  /** The merchant refunds a capture. @param value default: the whole amount */
   refund(captureId: string, value?: string): PaypalEvent
-  /** PayPal takes the money back. */
+  /** PayPal reverses a capture. */
   reverse(captureId: string): PaypalEvent
   dispute(captureId: string, step?: 'CREATED' | 'UPDATED' | 'RESOLVED', status?: string): PaypalEvent
-  /** Sets a status that no story of the fake's leads to. */
+  /** Sets a status that no other action leads to. */
   setOrderStatus(orderId: string, status: OrderStatus): void
-  /** The order was not approved in time. */
+  /** Removes an order, as PayPal does when it is not approved in time. */
   expireOrder(orderId: string): void
   /** Captures an order once more, as PayPal never should. @returns the capture's id */
   captureTwice(orderId: string): string
 }
 
-/** @param options `made` is told of every notification */
+/** @param options `recordEvent`: called for every notification */
 export function createPayerActions(options: {
   readonly orders: Orders
   readonly apiBase: () => string
@@ -91,7 +91,7 @@ export function createPayerActions(options: {
   }
 }
 
-/** The notifications that PayPal sends of a capture that the API asked for. */
+/** The notifications that PayPal sends after a capture call. */
 export function captureEvents(order: Order, capture: Capture, apiBase: string): readonly PaypalEvent[] {
   switch (capture.status) {
     case 'COMPLETED':

@@ -1,4 +1,4 @@
-// The fake keeps plans as PayPal is documented to.
+// The fake PayPal's billing plans behave as PayPal documents.
 import t from 'tap'
 import { valueAt } from '../fakeServer.ts'
 import { createPlans } from './plans.ts'
@@ -28,7 +28,7 @@ const plansOfProduct = () => createPlans((id) => id === product_id)
 const issueOf = ({ body }: FakeResponse) => valueAt(body(), 'details', 0, 'issue')
 const idOf = ({ body }: FakeResponse) => String(valueAt(body(), 'id'))
 
-t.test('refuses what PayPal refuses', (t) => {
+t.test('fake PayPal: an invalid plan request gets PayPal’s issue', (t) => {
   const plans = plansOfProduct()
   const frequency = (interval_unit: string, interval_count: number) => ({
     frequency: { interval_unit, interval_count },
@@ -74,16 +74,16 @@ t.test('refuses what PayPal refuses', (t) => {
     ],
   ]
   for (const [json, status, issue] of rows) {
-    const refused = plans.create(json, true)
-    t.same([refused.status, issueOf(refused)], [status, issue], issue)
+    const rejected = plans.create(json, true)
+    t.same([rejected.status, issueOf(rejected)], [status, issue], issue)
   }
   t.equal(plans.all.size, 0)
   t.equal(plans.create(two(trial(), cycle({ sequence: 2 })), true).status, 201)
-  t.throws(() => plans.add(plan({ name: '' })), /refuses/)
+  t.throws(() => plans.add(plan({ name: '' })), /rejects/)
   t.end()
 })
 
-t.test('a plan is switched on and off, and renamed while it is on', (t) => {
+t.test('fake PayPal: a plan is activated, deactivated, and renamed only while active', (t) => {
   const plans = plansOfProduct()
   const id = idOf(plans.create(plan(), false))
   const rename = (patch: object) => plans.patch(id, [patch])
@@ -102,7 +102,7 @@ t.test('a plan is switched on and off, and renamed while it is on', (t) => {
   t.end()
 })
 
-t.test('lists in pages, whole only when that is asked for', (t) => {
+t.test('fake PayPal: plans are listed in pages, with all fields only with Prefer: return=representation', (t) => {
   const plans = plansOfProduct()
   const ids = Array.from({ length: 5 }, (_, index) => plans.add(plan({ name: `Plan ${index}` })).id)
   const list = (query: string, isWhole = false) => Object(plans.list(new URLSearchParams(query), isWhole).body())

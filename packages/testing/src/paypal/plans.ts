@@ -1,4 +1,4 @@
-// What PayPal demands of a request for a billing plan.
+// The fake's billing plans: request checks, list pages, and status changes.
 
 import { valueAt } from '../fakeServer.ts'
 import { currencies, type Money, withoutDecimals } from './orders.ts'
@@ -9,7 +9,7 @@ export type Cycle = {
   readonly sequence: number
   readonly total_cycles: number
   readonly frequency: { readonly interval_unit: string; readonly interval_count: number }
-  /** Left out for what is free. */
+  /** Missing for a free cycle. */
   readonly pricing_scheme?: { readonly fixed_price: Money }
 }
 
@@ -33,28 +33,29 @@ const longestIntervals: ReadonlyMap<unknown, number> = new Map([
   ['YEAR', 1],
 ])
 
-/** @returns the request, or the refusal */
-function readPlanRequest(json: unknown): { plan: PlanRequest } | { refused: FakeResponse } {
+/** @returns the request, or the error response */
+function readPlanRequest(json: unknown): { plan: PlanRequest } | { rejected: FakeResponse } {
   for (const [field, limit] of Object.entries(texts)) {
     const issue = textIssue(valueAt(json, field), limit)
-    if (issue) return { refused: errorResponse(400, issue, `/${field}`) }
+    if (issue) return { rejected: errorResponse(400, issue, `/${field}`) }
   }
   const status = valueAt(json, 'status') ?? 'ACTIVE'
   if (status !== 'ACTIVE' && status !== 'CREATED')
-    return { refused: errorResponse(400, 'INVALID_PARAMETER_VALUE', '/status') }
+    return { rejected: errorResponse(400, 'INVALID_PARAMETER_VALUE', '/status') }
   if (typeof valueAt(json, 'payment_preferences') !== 'object')
-    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/payment_preferences') }
+    return { rejected: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/payment_preferences') }
   const given = valueAt(json, 'billing_cycles')
   if (!Array.isArray(given) || given.length === 0 || given.length > 12)
-    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/billing_cycles') }
+    return { rejected: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/billing_cycles') }
   const billing_cycles: Cycle[] = []
   for (const [index, one] of given.entries()) {
     const cycle = readCycle(one)
-    if ('issue' in cycle) return { refused: errorResponse(400, cycle.issue, `/billing_cycles/${index}/${cycle.field}`) }
+    if ('issue' in cycle)
+      return { rejected: errorResponse(400, cycle.issue, `/billing_cycles/${index}/${cycle.field}`) }
     billing_cycles.push(cycle)
   }
   const issue = orderIssue(billing_cycles)
-  if (issue) return { refused: errorResponse(422, issue) }
+  if (issue) return { rejected: errorResponse(422, issue) }
   const described =
     valueAt(json, 'description') === undefined ? {} : { description: String(valueAt(json, 'description')) }
   const [product_id, name] = [String(valueAt(json, 'product_id')), String(valueAt(json, 'name'))]
@@ -62,35 +63,35 @@ function readPlanRequest(json: unknown): { plan: PlanRequest } | { refused: Fake
 }
 
 function readCycle(json: unknown): Cycle | { readonly issue: string; readonly field: string } {
-  const refused = (issue: string, field: string) => ({ issue, field })
+  const issueAt = (issue: string, field: string) => ({ issue, field })
   const tenure_type = valueAt(json, 'tenure_type')
-  if (tenure_type !== 'REGULAR' && tenure_type !== 'TRIAL') return refused('INVALID_PARAMETER_VALUE', 'tenure_type')
+  if (tenure_type !== 'REGULAR' && tenure_type !== 'TRIAL') return issueAt('INVALID_PARAMETER_VALUE', 'tenure_type')
   const sequence = integer(valueAt(json, 'sequence'), 1, 99)
-  if (sequence === undefined) return refused('INVALID_INTEGER_MIN_VALUE', 'sequence')
+  if (sequence === undefined) return issueAt('INVALID_INTEGER_MIN_VALUE', 'sequence')
   const total_cycles = integer(valueAt(json, 'total_cycles') ?? 1, 0, 999)
-  if (total_cycles === undefined) return refused('INVALID_INTEGER_MAX_VALUE', 'total_cycles')
+  if (total_cycles === undefined) return issueAt('INVALID_INTEGER_MAX_VALUE', 'total_cycles')
   const interval_unit = valueAt(json, 'frequency', 'interval_unit')
   const longest = longestIntervals.get(interval_unit)
-  if (longest === undefined) return refused('INVALID_PARAMETER_VALUE', 'frequency/interval_unit')
+  if (longest === undefined) return issueAt('INVALID_PARAMETER_VALUE', 'frequency/interval_unit')
   const interval_count = integer(valueAt(json, 'frequency', 'interval_count') ?? 1, 1, longest)
-  if (interval_count === undefined) return refused('INVALID_INTEGER_MAX_VALUE', 'frequency/interval_count')
+  if (interval_count === undefined) return issueAt('INVALID_INTEGER_MAX_VALUE', 'frequency/interval_count')
   const frequency = { interval_unit: String(interval_unit), interval_count }
   const cycle: Cycle = { tenure_type, sequence, total_cycles, frequency }
   if (valueAt(json, 'pricing_scheme') === undefined)
-    return tenure_type === 'TRIAL' ? cycle : refused('MISSING_REQUIRED_PARAMETER', 'pricing_scheme')
+    return tenure_type === 'TRIAL' ? cycle : issueAt('MISSING_REQUIRED_PARAMETER', 'pricing_scheme')
   const money = 'pricing_scheme/fixed_price'
   const currency_code = valueAt(json, 'pricing_scheme', 'fixed_price', 'currency_code')
   const value = valueAt(json, 'pricing_scheme', 'fixed_price', 'value')
   if (typeof currency_code !== 'string' || !/^[A-Z]{3}$/.test(currency_code))
-    return refused('INVALID_PARAMETER_SYNTAX', `${money}/currency_code`)
+    return issueAt('INVALID_PARAMETER_SYNTAX', `${money}/currency_code`)
   const decimals = withoutDecimals.has(currency_code) ? /^\d{1,15}$/ : /^\d{1,15}(\.\d{1,2})?$/
-  if (typeof value !== 'string' || !decimals.test(value)) return refused('INVALID_PARAMETER_VALUE', `${money}/value`)
-  // What PayPal says of a regular cycle without a price is not documented; only trials are called free.
-  if (tenure_type === 'REGULAR' && Number(value) === 0) return refused('INVALID_PARAMETER_VALUE', `${money}/value`)
+  if (typeof value !== 'string' || !decimals.test(value)) return issueAt('INVALID_PARAMETER_VALUE', `${money}/value`)
+  // PayPal does not document free regular cycles; only trials can be free.
+  if (tenure_type === 'REGULAR' && Number(value) === 0) return issueAt('INVALID_PARAMETER_VALUE', `${money}/value`)
   return { ...cycle, pricing_scheme: { fixed_price: { currency_code, value } } }
 }
 
-/** Of cycles that are each as they should be. */
+/** Checks the sequence of valid cycles. */
 function orderIssue(cycles: readonly Cycle[]): string | undefined {
   const trials = cycles.filter(({ tenure_type }) => tenure_type === 'TRIAL')
   const regular = cycles.length - trials.length
@@ -113,8 +114,6 @@ function integer(value: unknown, min: number, max: number): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined
 }
 
-// The billing plans that PayPal keeps of the products in its catalogue.
-
 export type Plan = Omit<PlanRequest, 'status'> & {
   readonly id: string
   readonly status: 'CREATED' | 'ACTIVE' | 'INACTIVE'
@@ -122,7 +121,7 @@ export type Plan = Omit<PlanRequest, 'status'> & {
 }
 
 export type Plans = {
-  /** @param isWhole whether the answer is to show the whole plan, as with `Prefer: return=representation` */
+  /** @param isWhole whether to return the whole plan, as with `Prefer: return=representation` */
   create(json: unknown, isWhole: boolean): FakeResponse
   show(id: string): FakeResponse
   list(query: URLSearchParams, isWhole: boolean): FakeResponse
@@ -130,20 +129,20 @@ export type Plans = {
   activate(id: string): FakeResponse
   deactivate(id: string): FakeResponse
   readonly all: ReadonlyMap<string, Plan>
-  /** Makes a plan by hand, as the merchant may. @throws when PayPal would refuse it */
+  /** Creates a plan as the merchant. @throws Error when PayPal would reject it */
   add(plan: object): Plan
-  /** Changes a plan by hand. */
+  /** Changes a plan as the merchant. */
   change(id: string, changes: Partial<Omit<Plan, 'id'>>): void
-  /** Makes the list worse than it has to be. */
+  /** Makes lists outdated or incomplete. */
   distortList(how: ListDistortion): void
 }
 
 export type ListDistortion = {
-  /** It lacks the plans that are made from then on, as if it were behind. */
+  /** The list lacks plans that are created from now on. */
   readonly isBehind?: boolean
-  /** It leaves out most of each plan, whatever was asked for. */
+  /** The list leaves out most fields, even with `Prefer: return=representation`. */
   readonly isMinimal?: boolean
-  /** It gives no more on a page, whatever was asked for. */
+  /** The maximum page size, whatever the request says. */
   readonly pageSize?: number
 }
 
@@ -155,12 +154,12 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
   const missing = errorResponse(404, 'INVALID_RESOURCE_ID')
   const done = respondWith(204, () => undefined)
 
-  function create(json: unknown): { readonly id: string } | { readonly refused: FakeResponse } {
+  function create(json: unknown): { readonly id: string } | { readonly rejected: FakeResponse } {
     const read = readPlanRequest(json)
-    if ('refused' in read) return read
-    if (!hasProduct(read.plan.product_id)) return { refused: missing }
+    if ('rejected' in read) return read
+    if (!hasProduct(read.plan.product_id)) return { rejected: missing }
     const id = `P-${paypalId()}${paypalId().slice(0, 7)}`
-    // In whole seconds, as PayPal has it.
+    // In whole seconds, like PayPal's times.
     all.set(id, { ...read.plan, id, create_time: `${new Date().toISOString().slice(0, 19)}Z` })
     return { id }
   }
@@ -179,15 +178,16 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
   return {
     create(json, isWhole) {
       const made = create(json)
-      return 'refused' in made ? made.refused : respondWith(201, shown(made.id, isWhole))
+      return 'rejected' in made ? made.rejected : respondWith(201, shown(made.id, isWhole))
     },
     show: (id) => (all.has(id) ? respondWith(200, shown(id, true)) : missing),
     list(query, isWhole) {
-      const [page, asked] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 10)]
-      if (!(page >= 1) || !(asked >= 1 && asked <= 20)) return errorResponse(400, 'INVALID_PARAMETER_VALUE')
+      const [page, requestedSize] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 10)]
+      if (!(page >= 1) || !(requestedSize >= 1 && requestedSize <= 20))
+        return errorResponse(400, 'INVALID_PARAMETER_VALUE')
       const ofProduct = query.get('product_id')
       if (ofProduct !== null && !hasProduct(ofProduct)) return missing
-      const size = Math.min(asked, distortion.pageSize ?? asked)
+      const size = Math.min(requestedSize, distortion.pageSize ?? requestedSize)
       const isRequested = ({ id, product_id }: Plan) =>
         (listed === undefined || listed.has(id)) && [null, product_id].includes(ofProduct)
       const plans = [...all.values()].filter(isRequested).toReversed()
@@ -216,8 +216,8 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
     all,
     add(json) {
       const made = create(json)
-      const plan = 'refused' in made ? undefined : all.get(made.id)
-      if (!plan) throw new Error(`PayPal refuses ${JSON.stringify(json)}`)
+      const plan = 'rejected' in made ? undefined : all.get(made.id)
+      if (!plan) throw new Error(`PayPal rejects ${JSON.stringify(json)}`)
       return plan
     },
     change(id, changes) {
@@ -260,7 +260,7 @@ function representation({ billing_cycles, ...plan }: Plan) {
   }
 }
 
-/** PayPal writes amounts in its own way. */
+/** Writes amounts in PayPal's format: `9.00` becomes `9.0`. */
 function shownCycle({ pricing_scheme, ...cycle }: Cycle) {
   if (!pricing_scheme) return cycle
   const { currency_code, value } = pricing_scheme.fixed_price

@@ -1,4 +1,4 @@
-// How PayPal answers: JSON, and errors in its own form.
+// PayPal's responses and errors, with helpers for ids and texts.
 
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
@@ -6,7 +6,7 @@ import { valueAt } from '../fakeServer.ts'
 
 export type FakeResponse = {
   readonly status: number
-  /** Made when the answer is written, so that it shows the state of that moment. `undefined` is an empty body. */
+  /** Evaluated when the response is written, so that it shows the current state. `undefined`: an empty body. */
   readonly body: () => unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -22,14 +22,14 @@ const titles: Readonly<Record<number, readonly [name: string, message: string]>>
   422: ['UNPROCESSABLE_ENTITY', 'The requested action could not be performed, or failed business validation.'],
 }
 
-/** A refusal with one detail. */
+/** An error response with one detail. */
 export function errorResponse(status: number, issue: string, field?: string): FakeResponse {
-  const [name = 'ERROR', message = 'It did not work.'] = titles[status] ?? []
+  const [name = 'ERROR', message = 'The request failed.'] = titles[status] ?? []
   return respondWith(status, () => ({
     name,
     message,
     debug_id: debugId,
-    details: [{ issue, description: 'What PayPal says about it.', ...(field === undefined ? {} : { field }) }],
+    details: [{ issue, description: 'A description by PayPal.', ...(field === undefined ? {} : { field }) }],
     links: [{ href: `https://developer.paypal.com/api/rest/errors/#${issue}`, rel: 'information_link', method: 'GET' }],
   }))
 }
@@ -52,7 +52,7 @@ export const invalidClient = respondWith(401, () => ({
   error_description: 'Client Authentication failed',
 }))
 
-/** Too many requests. @param headers perhaps with a `retry-after`, which PayPal does not promise */
+/** @param headers may contain `retry-after`, which PayPal does not document */
 export function rateLimited(headers: Readonly<Record<string, string>>): FakeResponse {
   const body = () => ({
     name: 'RATE_LIMIT_REACHED',
@@ -71,15 +71,13 @@ export function send(response: ServerResponse, { status, body, headers }: FakeRe
 
 const debugId = 'f00dfacefeed1'
 
-// Texts in JSON that may be anything.
-
 /** The text at a path, if it matches. */
 export function textAt(value: unknown, pattern: RegExp, ...path: readonly (string | number)[]): string | undefined {
   const found = valueAt(value, ...path)
   return typeof found === 'string' && pattern.test(found) ? found : undefined
 }
 
-/** @returns nothing for what is no JSON */
+/** @returns `undefined` for invalid JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -88,18 +86,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-// Ids as PayPal makes them.
-
 const letters = 'ABCDEFGHJKLMNPRSTUVWXY0123456789'
 
-/** Seventeen capitals and digits. */
+/** An id in PayPal's format: 17 capitals and digits. */
 export function paypalId(): string {
   return Array.from(randomBytes(17), (byte) => letters[byte % letters.length]).join('')
 }
 
-// What PayPal says of a text that is not as it should be.
-
-/** @returns nothing when it is as it should be */
+/** @returns PayPal's issue for an invalid text, or `undefined` for a valid one */
 export function textIssue(
   text: unknown,
   { min, max, isRequired }: { readonly min: number; readonly max: number; readonly isRequired: boolean },

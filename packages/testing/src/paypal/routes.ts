@@ -1,4 +1,4 @@
-// OAuth as PayPal does it: credentials for a token that ends.
+// The fake's routes, access tokens and request keys.
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
@@ -22,7 +22,7 @@ import type { Vault } from './vault.ts'
 export type IssuedTokens = {
   issue(authorization: string | undefined, body: string): FakeResponse
   isValid(authorization: string | undefined): boolean
-  /** Withdraws every token there is. */
+  /** Revokes all tokens. */
   expire(): void
 }
 
@@ -57,17 +57,20 @@ export function createIssuedTokens(options: {
   }
 }
 
-// PayPal-Request-Id: the same one gets the latest state of what the first call made.
-
+/** `PayPal-Request-Id`: a repeated one returns the current state of what the first call created. */
 export type RequestIds = {
   /**
-   * Does a call, unless one with the same key has succeeded before. One that was refused is done anew.
-   * @param operation keys of different operations have nothing to do with each other
+   * Executes a call, unless one with the same key has succeeded before.
+   * @param operation keys of different operations are independent
    */
   once(operation: string, key: string | undefined, act: () => FakeResponse): FakeResponse
-  /** Marks a key as being worked on while the call is played. Of two calls at the same time the second one fails. */
-  exclusively(key: string | undefined, play: () => Promise<void>, refuse: (answer: FakeResponse) => void): Promise<void>
-  /** As if so much time had passed that the server does not store the keys any more. */
+  /** Runs a call exclusively for its key: a parallel call with the same key is rejected. */
+  exclusively(
+    key: string | undefined,
+    play: () => Promise<void>,
+    reject: (response: FakeResponse) => void,
+  ): Promise<void>
+  /** Forgets all keys, as PayPal does after some time. */
   forget(): void
 }
 
@@ -84,9 +87,9 @@ export function createRequestIds(): RequestIds {
       if (made.status < 300) done.set(id, made)
       return made
     },
-    async exclusively(key, play, refuse) {
+    async exclusively(key, play, reject) {
       if (key === undefined) return play()
-      if (working.has(key)) return refuse(errorResponse(409, 'PREVIOUS_REQUEST_IN_PROGRESS'))
+      if (working.has(key)) return reject(errorResponse(409, 'PREVIOUS_REQUEST_IN_PROGRESS'))
       working.add(key)
       try {
         await play()
@@ -98,8 +101,6 @@ export function createRequestIds(): RequestIds {
   }
 }
 
-// Which call of PayPal's API does what.
-
 export type PaypalCall = {
   readonly method: string
   readonly path: string
@@ -107,11 +108,11 @@ export type PaypalCall = {
   readonly key: string | undefined
   readonly authorization: string | undefined
   readonly body: string
-  /** Whether the whole object was asked for in the answer. */
+  /** Whether the call has `Prefer: return=representation`. */
   readonly isWhole: boolean
 }
 
-/** What the fake is made of. */
+/** The parts of the fake. */
 export type FakePaypalParts = {
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
@@ -129,7 +130,7 @@ export type FakePaypalParts = {
 
 type ReceivedCall = PaypalCall & { readonly bytes: Buffer }
 
-/** Reads all of a request. */
+/** Reads a whole request. */
 export async function readCall(request: IncomingMessage): Promise<ReceivedCall> {
   const bytes = await buffer(request)
   const { method = '', url: path = '', headers } = request
@@ -145,9 +146,9 @@ export async function readCall(request: IncomingMessage): Promise<ReceivedCall> 
   }
 }
 
-/** Does what is asked, unless a fault comes first, and answers. */
+/** Executes a call with its fault, if any, and responds. */
 export function respondToCall(parts: FakePaypalParts, call: ReceivedCall, response: ServerResponse): Promise<void> {
-  const write = (answer: FakeResponse) => send(response, answer)
+  const write = (result: FakeResponse) => send(response, result)
   const { method, path, key, authorization, body } = call
   if (path === '/v1/oauth2/token')
     return parts.tokenFaults.play(response, () => parts.tokens.issue(authorization, body), write)
@@ -192,9 +193,9 @@ function changeResource(
   { orders, vault, catalog, plans }: FakePaypalParts,
   { method, path, body, isWhole }: ReceivedCall,
 ): FakeResponse {
-  const [, planId, turn] = /^\/v1\/billing\/plans\/([^/]+)(?:\/(activate|deactivate))?$/.exec(path) ?? []
-  if (planId !== undefined && turn !== undefined && method === 'POST')
-    return turn === 'activate' ? plans.activate(planId) : plans.deactivate(planId)
+  const [, planId, action] = /^\/v1\/billing\/plans\/([^/]+)(?:\/(activate|deactivate))?$/.exec(path) ?? []
+  if (planId !== undefined && action !== undefined && method === 'POST')
+    return action === 'activate' ? plans.activate(planId) : plans.deactivate(planId)
   const json = parseJson(body)
   const [, orderId] = /^\/v2\/checkout\/orders\/([^/]+)\/capture$/.exec(path) ?? []
   const [, tokenId] = /^\/v3\/vault\/payment-tokens\/([^/]+)$/.exec(path) ?? []

@@ -1,4 +1,4 @@
-// Finds a member of a JSON object without losing how it was written.
+// Signs PayPal's notifications and verifies their signatures.
 import { createSign, createVerify, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { type SignedEvent, valueAt } from '../fakeServer.ts'
@@ -6,12 +6,12 @@ import type { PaypalEvent } from './events.ts'
 import { type FakeResponse, parseJson, respondWith, textAt, validationError } from './responses.ts'
 
 /**
- * The bytes of a member's value.
- * @param json of an object; valid, as the caller has seen
- * @returns nothing when the object has no such member, or several
+ * The bytes of a member's value, exactly as written.
+ * @param json a valid JSON object
+ * @returns `undefined` when the object has no such member, or several
  */
 export function rawMember(json: Buffer, name: string): Buffer | undefined {
-  // Byte by byte: what is beyond ASCII stands in strings only, and is passed over there.
+  // Byte by byte: non-ASCII bytes occur in strings only, which are skipped.
   const text = json.toString('latin1')
   const found: Buffer[] = []
   let depth = 0
@@ -23,29 +23,27 @@ export function rawMember(json: Buffer, name: string): Buffer | undefined {
   }
   const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
   for (let match = token.exec(text); match; match = token.exec(text)) {
-    const [word] = match
-    if (word.startsWith('"')) {
-      if (depth === 1 && key === undefined) key = String(JSON.parse(word))
-    } else if (word === ':' && depth === 1) valueAt = token.lastIndex
-    else if (word === '{' || word === '[') depth++
-    else if (word === '}' || word === ']') {
+    const [symbol] = match
+    if (symbol.startsWith('"')) {
+      if (depth === 1 && key === undefined) key = String(JSON.parse(symbol))
+    } else if (symbol === ':' && depth === 1) valueAt = token.lastIndex
+    else if (symbol === '{' || symbol === '[') depth++
+    else if (symbol === '}' || symbol === ']') {
       if (depth === 1) close(match.index)
       depth--
-    } else if (word === ',' && depth === 1) close(match.index)
+    } else if (symbol === ',' && depth === 1) close(match.index)
   }
   return found.length === 1 ? found[0] : undefined
 }
 
-// How PayPal signs its notifications, and how it tells whether it has signed one.
-
 export type Signatures = {
-  /** @param webhookId whose notification it is; the first of the app's when left out */
+  /** @param webhookId default: the app's first webhook */
   sign(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
   /** `POST /v1/notifications/verify-webhook-signature`. @param body the bytes of the request */
   verify(body: Buffer): FakeResponse
 }
 
-/** What PayPal demands of the members of a postback. */
+/** The required format of each member of a verification request. */
 const members: Readonly<Record<string, RegExp>> = {
   auth_algo: /^[a-zA-Z0-9]{1,100}$/,
   cert_url: /^https?:\/\/.{1,490}$/,
@@ -57,7 +55,7 @@ const members: Readonly<Record<string, RegExp>> = {
 
 const certificateUrl = 'https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fca2a594-1d93a270'
 
-// One pair for all fakes of a process: making one takes a while.
+// One key pair for all fakes of a process, because generating one is slow.
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 export function createSignatures(webhookIds: readonly string[]): Signatures {
@@ -83,7 +81,7 @@ export function createSignatures(webhookIds: readonly string[]): Signatures {
     verify(body) {
       const request = parseJson(body.toString('utf8'))
       const fields = Object.entries(members).map(([name, pattern]) => [name, textAt(request, pattern, name)] as const)
-      // The event is taken as it stands in the request, so that one that was written anew is another event.
+      // The event's bytes are taken from the request, so that a re-serialised event does not match.
       const event = rawMember(body, 'webhook_event')
       const isComplete = fields.every(([, value]) => value !== undefined)
       if (!isComplete || !event || typeof valueAt(request, 'webhook_event') !== 'object') return validationError

@@ -1,27 +1,27 @@
-// Vault: setup tokens that a payer approved, and the payment tokens that come of them.
+// The fake's vault: approved setup tokens, and the payment tokens created from them.
 
 import { valueAt } from '../fakeServer.ts'
 import { type PaymentSource, type PaymentToken, type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
 import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from './responses.ts'
 
 export type Vault = {
-  /** The payer has agreed to something being saved. @returns the setup token that the client gets */
+  /** The payer approves saving a method. @returns the client's setup token */
   approveSetup(source: PaymentSource): string
   showSetup(token: string): FakeResponse
   attach(json: unknown): FakeResponse
   show(token: string): FakeResponse
   detach(token: string): FakeResponse
-  /** The payment tokens there are, by their id. */
+  /** The payment tokens by id. */
   readonly tokens: ReadonlyMap<string, PaymentToken>
-  /** The payer takes the consent back at PayPal: `VAULT.PAYMENT-TOKEN.DELETED`. What the API does is told as well. */
+  /** The payer removes a method at PayPal, which sends `VAULT.PAYMENT-TOKEN.DELETED`. */
   remove(token: string): PaypalEvent
-  /** The bank gives out a new card for the old one, of which PayPal tells nobody. */
+  /** The bank replaces a card; PayPal sends no notification. */
   change(token: string, source: PaymentSource): void
-  /** PayPal knows the customer no more. How it says so is not documented, so that this is a guess. */
+  /** PayPal loses a customer. The error response is a guess, because PayPal does not document it. */
   loseCustomer(id: string): void
 }
 
-/** @param options `made` is told of every notification */
+/** @param options `recordEvent`: called for every notification */
 export function createFakeVault(options: {
   readonly apiBase: () => string
   readonly recordEvent: (event: PaypalEvent) => PaypalEvent
@@ -54,7 +54,7 @@ export function createFakeVault(options: {
       if (lostCustomers.has(customer.id)) return errorResponse(404, 'INVALID_RESOURCE_ID', '/customer/id')
       const payment_source = setups.get(setup)
       if (!payment_source) return errorResponse(422, 'INVALID_TOKEN_ID')
-      // A setup token is good for one payment token.
+      // A setup token can be used once.
       setups.delete(setup)
       const id = paypalId().toLowerCase().slice(0, 8)
       const token = { id, customer, payment_source }
@@ -82,7 +82,7 @@ export function createFakeVault(options: {
   }
 }
 
-/** The customer that a request names, else a new one; nothing when it is not named as PayPal wants it. */
+/** The customer in a request, or a new one; `undefined` for an invalid customer. */
 function customerOf(requested: unknown): { readonly id: string } | undefined {
   const id = valueAt(requested, 'id') === undefined ? paypalId() : textAt(requested, /^[0-9a-zA-Z_-]{1,22}$/, 'id')
   const named = valueAt(requested, 'merchant_customer_id')

@@ -1,7 +1,7 @@
-// Subscriptions and invoices of the fake Stripe, which exist in its events alone.
+// Subscriptions and invoices of the fake Stripe, which exist only in its events.
 import { stripeId } from './bodies.ts'
 
-/** Since 2025 the period of a subscription, and the subscription of an invoice, stand elsewhere. */
+/** API versions since 2025 have a subscription's period and an invoice's subscription in other fields. */
 export type ApiShape = 'since_2025' | 'before_2025'
 
 const monthSeconds = 30 * 24 * 60 * 60

@@ -1,22 +1,20 @@
-// The ids of the fake Stripe, and the version of the API that it speaks.
+// The fake Stripe's objects in its API version: customers, methods, setup intents, products and prices.
 import { randomBytes } from 'node:crypto'
 
 export const apiVersion = '2026-10-28.endive'
 
-/** Letters and digits, as in Stripe's own ids. */
+/** An id in Stripe's format. */
 export function stripeId(prefix: string): string {
   return `${prefix}_${randomBytes(18).toString('base64url').replaceAll(/[-_]/g, 'x')}`
 }
 
-/** What a payer's form needs to show an intent. */
+/** The secret that a payer's form needs to show an intent. */
 export function stripeSecret(id: string): string {
   return `${id}_secret_${randomBytes(16).toString('hex')}`
 }
 
-// What the fake Stripe keeps for payers: customers, methods and setup intents, with the fields of this version of the API.
-
 const noAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null }
-/** Billing details of which nothing is known. */
+/** Empty billing details. */
 export const nobody = { address: noAddress, email: null, name: null, phone: null, tax_id: null }
 
 export function setupIntentBody(customer: string | null, usage: string, created: number) {
@@ -57,7 +55,7 @@ export type Card = {
   readonly wallet?: string | null
 }
 
-/** What can change of a card that is saved. */
+/** The fields of a saved card that can change. */
 export type CardChange = Pick<Card, 'last4' | 'exp_month' | 'exp_year'>
 
 export type StripeMethod = ReturnType<typeof methodBody>
@@ -122,8 +120,6 @@ export function customerBody(
     test_clock: null,
   }
 }
-
-// The products and prices that the fake Stripe keeps, with the fields of this version of the API.
 
 export type NewProduct = {
   readonly id?: string | null

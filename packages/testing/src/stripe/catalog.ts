@@ -1,4 +1,4 @@
-// What becomes of the fake Stripe's products and prices, whoever does it.
+// Changes of the fake Stripe's products and prices, by the API or the merchant.
 import {
   type NewPrice,
   type NewProduct,
@@ -11,7 +11,7 @@ import { invalid, noSuch } from './errors.ts'
 import type { StripeEvent } from './events.ts'
 import { existing, type StripeState } from './state.ts'
 
-/** What may be changed of a product; an empty text clears. */
+/** The fields of a product that can be changed; an empty string clears. */
 export type ProductChange = {
   readonly name?: string | null
   readonly description?: string | null
@@ -20,10 +20,10 @@ export type ProductChange = {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** What may be changed of a price. */
+/** The fields of a price that can be changed. */
 export type PriceChange = Pick<ProductChange, 'active' | 'metadata'> & { readonly nickname?: string | null }
 
-/** @param key of the call that did it; `null` when the merchant did it in the Dashboard */
+/** @param key of the call; `null` for a change by the merchant in the Dashboard */
 export function addProduct(state: StripeState, product: NewProduct, key: string | null = null): StripeProduct {
   const { id } = product
   if (id && state.products.has(id)) throw invalid('resource_already_exists', 'Product already exists.', 'id')
@@ -93,7 +93,7 @@ export function changePrice(
   return price
 }
 
-/** The merchant deletes a product in the Dashboard, and with it its prices, which the API would not do. */
+/** The merchant deletes a product with its prices in the Dashboard, which the API does not allow. */
 export function deleteProduct(state: StripeState, id: string): StripeEvent[] {
   const product = existing(state.products, id)
   const prices = [...state.prices.values()].filter((price) => price.product === id)
@@ -118,7 +118,7 @@ function merged(before: Readonly<Record<string, string>>, change: Readonly<Recor
   return Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value !== ''))
 }
 
-/** @returns what was there before of what is different now; nothing when nothing is */
+/** @returns the previous values of the changed fields; `undefined` when nothing changed */
 function replace(object: object, changes: object): object | undefined {
   const before = new Map<string, unknown>(Object.entries(object))
   const different = Object.entries(changes).filter(

@@ -1,4 +1,4 @@
-// The fake Stripe's paths of products and prices.
+// The fake Stripe's routes for products and prices.
 
 import type { StripePrice, StripeProduct } from './bodies.ts'
 import { addPrice, addProduct, changePrice, changeProduct } from './catalog.ts'
@@ -63,7 +63,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     method: 'POST',
     pattern: /^\/v1\/prices\/(\w+)$/,
-    // Nothing that money depends on can be changed.
+    // Fields that define the price cannot be changed.
     params: { active: 'boolean', metadata: 'texts', nickname: 'clearable' },
     act: updatePrice,
   },

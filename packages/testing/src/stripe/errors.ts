@@ -1,4 +1,4 @@
-// A refusal in the fake Stripe's own form. https://docs.stripe.com/api/errors
+// The fake Stripe's errors. https://docs.stripe.com/api/errors
 export type StripeErrorBody = {
   readonly type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error'
   readonly message: string
@@ -22,7 +22,7 @@ export class StripeApiError extends Error {
   }
 }
 
-/** @param status 400 for what stands in a parameter, 404 for what stands in the path */
+/** @param status 400 for an id in a parameter, 404 for an id in the path */
 export function noSuch(what: string, id: string, param: string, status: 400 | 404): StripeApiError {
   return new StripeApiError(status, {
     type: 'invalid_request_error',

@@ -1,4 +1,4 @@
-// The fake Stripe's notifications: made, and signed as Stripe signs them.
+// Creates and signs the fake Stripe's notifications.
 import { createHmac } from 'node:crypto'
 import type { SignedEvent } from '../fakeServer.ts'
 import { apiVersion, stripeId } from './bodies.ts'
@@ -16,8 +16,8 @@ export type StripeEvent = {
 }
 
 /**
- * @param object as it is after what happened; copied, so that what happens later does not show
- * @param how `created` in Unix seconds; `previous` what changed, as it was before; `key` of the call that did it
+ * @param object the state after the change; copied, so that later changes do not show
+ * @param how `created` in Unix seconds; `previous`: the previous values of changed fields; `key` of the call
  */
 export function stripeEvent(
   type: string,
@@ -37,12 +37,12 @@ export function stripeEvent(
   }
 }
 
-/** @param by one signature each, as during a rotation; `at` is the time of the signature */
+/** @param by `secrets`: one signature each, as during a rotation; `at`: the time of the signature */
 export function signEvent(
   event: object,
   { secrets, at }: { readonly secrets: readonly string[]; readonly at: Date },
 ): SignedEvent {
-  // Stripe's own bodies have line breaks, so a receiver that parses and writes them anew has other bytes.
+  // With line breaks like Stripe's bodies, so that a receiver that re-serialises them has other bytes.
   const body = JSON.stringify(event, null, 2)
   const t = Math.floor(at.getTime() / 1000)
   const signatures = secrets.map((secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`)
@@ -50,7 +50,7 @@ export function signEvent(
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
-      // The scheme v0 is a leftover that says nothing.
+      // Stripe still sends the obsolete scheme v0.
       'stripe-signature': [`t=${t}`, ...signatures, `v0=${'0'.repeat(64)}`].join(','),
     },
     body,

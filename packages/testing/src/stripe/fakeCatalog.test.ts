@@ -1,4 +1,4 @@
-// That the fake Stripe keeps products and prices as Stripe does.
+// The fake Stripe's products and prices behave like Stripe's.
 import t, { type Test } from 'tap'
 import { matchList } from '../assertions.ts'
 import { startFakeStripe } from './fakeStripe.ts'
@@ -38,7 +38,7 @@ async function withProduct(t: Test) {
   return { fake, send, get, id, price }
 }
 
-t.test('a product has the id that was asked for, which is taken then', async (t) => {
+t.test('fake Stripe: a product gets the requested id, which cannot be used again', async (t) => {
   const { fake, send, get } = await started(t)
   t.match(await send('products', 'id=course-7&name=Course'), { status: 200, body: { id: 'course-7', name: 'Course' } })
   t.match(await send('products', 'id=course-7&name=Other'), {
@@ -52,7 +52,7 @@ t.test('a product has the id that was asked for, which is taken then', async (t)
   matchList(t, fake.events, [{ type: 'product.created' }, { type: 'product.created' }])
 })
 
-t.test('refuses what Stripe refuses', async (t) => {
+t.test('fake Stripe: an invalid catalogue request gets Stripe’s error', async (t) => {
   const { fake, send, id, price } = await withProduct(t)
   const other = (await send('products', 'name=Other')).body.id
   const foreign = (await send('prices', `product=${other}&currency=eur&unit_amount=1`)).body.id
@@ -108,7 +108,7 @@ t.test('refuses what Stripe refuses', async (t) => {
   t.same([fake.events.length, fake.pricesOf(id).length, fake.products().length], [events, prices, 2])
 })
 
-t.test('what is not named in an update stays, an empty text clears, metadata is merged', async (t) => {
+t.test('fake Stripe: an update keeps missing fields, clears empty ones and merges metadata', async (t) => {
   const { fake, send, id } = await withProduct(t)
   await send(`products/${id}`, 'description=Twelve+lessons&metadata[shelf]=&metadata[room]=2')
   t.match(fake.product(id), { name: 'Course', description: 'Twelve lessons' })
@@ -123,7 +123,7 @@ t.test('what is not named in an update stays, an empty text clears, metadata is 
   ])
 })
 
-t.test('a price is what it was made, and can be archived and taken out again', async (t) => {
+t.test('fake Stripe: a price cannot be changed, but archived and reactivated', async (t) => {
   const { fake, send, get, id, price } = await withProduct(t)
   const monthly = await price('currency=EUR&unit_amount=0&recurring[interval]=month&recurring[trial_period_days]=14')
   t.match(await get(`prices/${monthly}`), {
@@ -146,10 +146,10 @@ t.test('a price is what it was made, and can be archived and taken out again', a
   )
 })
 
-t.test('a default price cannot be archived', async (t) => {
+t.test('fake Stripe: a default price cannot be archived', async (t) => {
   const { fake, send, id, price } = await withProduct(t)
   const only = await price()
-  t.equal(fake.product(id).default_price, null, 'a price is none by itself')
+  t.equal(fake.product(id).default_price, null, 'no default price at first')
   t.match(await send(`products/${id}`, `default_price=${only}`), { body: { default_price: only } })
   t.match(await send(`prices/${only}`, 'active=false'), {
     status: 400,
@@ -160,7 +160,7 @@ t.test('a default price cannot be archived', async (t) => {
   t.match(await send(`prices/${only}`, 'active=false'), { status: 200, body: { active: false } })
 })
 
-t.test('lists prices page by page, newest first', async (t) => {
+t.test('fake Stripe: prices are listed page by page, newest first', async (t) => {
   const { fake, get, id, price } = await withProduct(t)
   const made: string[] = []
   for (let index = 0; index < 12; index++) made.push(await price())
@@ -184,7 +184,7 @@ t.test('lists prices page by page, newest first', async (t) => {
   t.same(await ids('limit=100'), { ids: newest, has_more: false }, 'of all products')
 })
 
-t.test('the merchant can delete a product with its prices', async (t) => {
+t.test('fake Stripe: the merchant can delete a product with its prices', async (t) => {
   const { fake, get, id, price } = await withProduct(t)
   const only = await price()
   matchList(t, fake.deleteProduct(id), [{ type: 'price.deleted' }, { type: 'product.deleted' }])
@@ -192,13 +192,13 @@ t.test('the merchant can delete a product with its prices', async (t) => {
   t.equal((await get(`prices/${only}`)).status, 404)
 })
 
-t.test('turns requests away that are too many, and does nothing with them', async (t) => {
+t.test('fake Stripe: requests above the rate limit get 429 and are not executed', async (t) => {
   const { fake, send, get } = await started(t)
   fake.rateLimit.set({ perSecond: 3, retryAfter: '1' })
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => send('products', `name=${index}`)))
-  t.same(answers.map(({ status }) => status).toSorted(), [200, 200, 200, 429, 429, 429, 429, 429])
+  const responses = await Promise.all(Array.from({ length: 8 }, (_, index) => send('products', `name=${index}`)))
+  t.same(responses.map(({ status }) => status).toSorted(), [200, 200, 200, 429, 429, 429, 429, 429])
   t.match(
-    answers.find(({ status }) => status === 429),
+    responses.find(({ status }) => status === 429),
     { retryAfter: '1', body: { error: { code: 'rate_limit' } } },
   )
   t.equal(fake.products().length, 3)

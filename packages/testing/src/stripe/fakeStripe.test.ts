@@ -1,4 +1,4 @@
-// That the fake Stripe behaves as Stripe does where tests rely on it.
+// The fake Stripe behaves like Stripe where other tests depend on it.
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
@@ -34,7 +34,7 @@ const intent = 'amount=2599&currency=eur&metadata[payment_id]=p1'
 const create = (fake: FakeStripe, key?: string, form = intent) =>
   send(fake, 'payment_intents', form, key === undefined ? {} : { key })
 
-t.test('refuses requests that Stripe refuses', async (t) => {
+t.test('fake Stripe: an invalid intent request gets Stripe’s error', async (t) => {
   const fake = await startFakeStripe(t)
   const forms: readonly [string, string | undefined, string | undefined][] = [
     ['currency=eur', 'parameter_missing', 'amount'],
@@ -69,7 +69,7 @@ t.test('refuses requests that Stripe refuses', async (t) => {
   t.same(fake.intents(), [])
 })
 
-t.test('a charge has captured what was taken, also when it was under way or only authorized before', async (t) => {
+t.test('fake Stripe: a charge has the captured amount, also after processing or authorization', async (t) => {
   const fake = await startFakeStripe(t)
   const steps = ['succeeded', 'processing', 'requires_capture'] as const
   for (const first of steps) {
@@ -83,7 +83,7 @@ t.test('a charge has captured what was taken, also when it was under way or only
   }
 })
 
-t.test('refuses who is not known, and what is not spoken', async (t) => {
+t.test('fake Stripe: wrong credentials, paths and content types are errors', async (t) => {
   const fake = await startFakeStripe(t)
   const by = (headers: Sent['headers']) => send(fake, 'payment_intents', intent, headers ? { headers } : {})
   t.equal((await by({ authorization: 'Bearer sk_test_other' })).status, 401)
@@ -96,7 +96,7 @@ t.test('refuses who is not known, and what is not spoken', async (t) => {
   t.same(fake.intents(), [])
 })
 
-t.test('keeps the outcome of a key, whatever it was, and for the same request alone', async (t) => {
+t.test('fake Stripe: a key replays its outcome, for the same request only', async (t) => {
   const fake = await startFakeStripe(t)
   const [first, again] = [await create(fake, 'k1'), await create(fake, 'k1')]
   t.match(first, { status: 200, replayed: false })
@@ -123,23 +123,23 @@ t.test('keeps the outcome of a key, whatever it was, and for the same request al
   t.equal(fake.intents().length, 1)
 })
 
-t.test('keeps an outcome as it was, whatever happened since', async (t) => {
+t.test('fake Stripe: a replayed outcome does not show later changes', async (t) => {
   const fake = await startFakeStripe(t)
   const { body } = await create(fake, 'k1')
   fake.pay(body.id ?? '', 'succeeded')
   t.match(await create(fake, 'k1'), { replayed: true, body: { status: 'requires_payment_method' } })
 })
 
-t.test('keeps nothing of what did not begin', async (t) => {
+t.test('fake Stripe: a request that was rejected before execution is not stored under its key', async (t) => {
   const fake = await startFakeStripe(t)
   t.equal((await create(fake, 'k1', 'amount=x&currency=eur')).status, 400)
-  t.match(await create(fake, 'k1'), { status: 200, replayed: false }, 'after a form that was wrong')
+  t.match(await create(fake, 'k1'), { status: 200, replayed: false }, 'after an invalid form')
   fake.failNext({ status: 429, error: { type: 'invalid_request_error', message: 'Slow down' } })
   t.equal((await create(fake, 'k2')).status, 429)
   t.match(await create(fake, 'k2'), { status: 200, replayed: false }, 'after too many requests')
 })
 
-t.test('keeps a 500 of its own, done or not', async (t) => {
+t.test('fake Stripe: an internal 500 is stored under its key, executed or not', async (t) => {
   const fake = await startFakeStripe(t)
   fake.failInside({ commits: true })
   t.match(await create(fake, 'k1'), { status: 500, replayed: false, body: { error: { type: 'api_error' } } })
@@ -150,7 +150,7 @@ t.test('keeps a 500 of its own, done or not', async (t) => {
   t.equal(fake.intents().length, 1)
 })
 
-t.test('forgets a key after a day', async (t) => {
+t.test('fake Stripe: a key is forgotten after a day', async (t) => {
   let now = new Date('2026-01-01T12:00:00.000Z')
   const fake = await startFakeStripe(t, { now: () => now })
   const first = await create(fake, 'k1')
@@ -162,7 +162,7 @@ t.test('forgets a key after a day', async (t) => {
   t.not(later.body.id, first.body.id)
 })
 
-t.test('tells a second call that the first is still at work', async (t) => {
+t.test('fake Stripe: a second call with the key of a running one gets 409', async (t) => {
   const fake = await startFakeStripe(t)
   fake.faults.next({ kind: 'slow', ms: 1_000 })
   const first = create(fake, 'k1')
@@ -173,7 +173,7 @@ t.test('tells a second call that the first is still at work', async (t) => {
   t.match(await create(fake, 'k1'), { status: 200, replayed: true, body: { id: body.id } })
 })
 
-t.test('records every charge, also of a payment that is charged twice', async (t) => {
+t.test('fake Stripe: the ledger records every charge, also the second one of a payment', async (t) => {
   const fake = await startFakeStripe(t, { allowDouble: true })
   const [one, other] = [await create(fake), await create(fake)]
   fake.pay(one.body.id ?? '', 'failed')
@@ -188,14 +188,14 @@ t.test('records every charge, also of a payment that is charged twice', async (t
   t.throws(() => fake.pay('pi_missing', 'failed'), /pi_missing/)
 })
 
-t.test('what happens to an intent shows in its state and in its events', async (t) => {
+t.test('fake Stripe: an intent’s changes show in its state and events', async (t) => {
   let seconds = 1_767_268_800
   const fake = await startFakeStripe(t, { now: () => new Date(seconds++ * 1000) })
   const { id } = fake.openIntent({ amount: 2599, currency: 'eur' })
-  const told = (['requires_action', 'failed', 'processing', 'succeeded'] as const).map((outcome) =>
+  const sent = (['requires_action', 'failed', 'processing', 'succeeded'] as const).map((outcome) =>
     fake.pay(id, outcome).map(({ type }) => type),
   )
-  t.same(told, [
+  t.same(sent, [
     ['payment_intent.requires_action'],
     ['charge.failed', 'payment_intent.payment_failed'],
     ['charge.pending', 'payment_intent.processing'],
@@ -217,10 +217,10 @@ t.test('what happens to an intent shows in its state and in its events', async (
     times,
     times.toSorted((a, b) => a - b),
   )
-  t.match(fake.events[1]?.data.object, { status: 'requires_action' }, 'an event holds what was then')
+  t.match(fake.events[1]?.data.object, { status: 'requires_action' }, 'an event has the state of its time')
 })
 
-t.test('an intent can be confirmed by a call as by a form', async (t) => {
+t.test('fake Stripe: an intent can be confirmed by a call', async (t) => {
   const fake = await startFakeStripe(t)
   const opened = async () => (await create(fake, undefined, 'amount=2599&currency=eur')).body.id ?? ''
   const confirm = (id: string, method: string) =>
@@ -233,7 +233,7 @@ t.test('an intent can be confirmed by a call as by a form', async (t) => {
   t.match(await confirm(id, 'pm_card_visa'), { body: { error: { code: 'payment_intent_unexpected_state' } } })
 })
 
-t.test('can be away, and comes back with what it knew', async (t) => {
+t.test('fake Stripe: it can be shut and reopened with its state', async (t) => {
   const fake = await startFakeStripe(t)
   const { body } = await create(fake)
   fake.shut()
@@ -256,7 +256,7 @@ async function receiver(t: Test) {
   return { url: await listen(t, server), received }
 }
 
-t.test('delivers in the order given, as often as told', async (t) => {
+t.test('fake Stripe: events are delivered in the given order and number', async (t) => {
   const fake = await startFakeStripe(t)
   const { url, received } = await receiver(t)
   const [a, b] = [fake.event('a', {}), fake.event('b', {}, { created: 7 })]
@@ -268,5 +268,5 @@ t.test('delivers in the order given, as often as told', async (t) => {
   t.equal(b.created, 7)
   const { headers, body } = fake.signed(a, { secret: ['one', 'two'], at: new Date(5000) })
   t.match(headers['stripe-signature'], /^t=5,v1=[0-9a-f]{64},v1=[0-9a-f]{64},v0=/)
-  t.not(body, JSON.stringify(a), 'which is not how anybody else would write it')
+  t.not(body, JSON.stringify(a), 'not the default serialisation')
 })

@@ -1,4 +1,4 @@
-// Stripe for tests: an HTTP server that keeps state, speaks its API, honours its keys, and signs its notifications.
+// A fake Stripe over HTTP with in-memory state: API, idempotency keys and signed notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import {
@@ -31,43 +31,43 @@ export type FakeStripe = {
   readonly origin: string
   readonly secretKey: string
   readonly webhookSecret: string
-  /** What makes the apps use this fake. */
+  /** The environment that makes the apps use this fake. */
   readonly env: Readonly<Record<string, string>>
-  /** Every call that came, also those that were refused. */
+  /** All received calls, including rejected ones. */
   readonly calls: readonly StripeCall[]
-  /** Of calls that change something. */
+  /** For calls that change something. */
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
   /** Amounts are in Stripe's units, currencies in lower case. */
   readonly ledger: ChargeLedger
-  /** Everything that happened, in order. */
+  /** All events, in order. */
   readonly events: readonly StripeEvent[]
 
-  /** The next calls are answered like this, before anything is done and without being kept under their keys. */
-  failNext(...refusals: readonly PlannedError[]): void
-  /** Requests above so many a second are answered 429, before anything is done. */
+  /** Errors for the next calls, which are not executed and not stored under their keys. */
+  failNext(...errors: readonly PlannedError[]): void
+  /** Calls above the rate get a 429 and are not executed. */
   readonly rateLimit: FakeRateLimit
-  /** The next call that changes something breaks inside Stripe: the 500 is kept under its key, as Stripe does. */
+  /** The next changing call fails inside Stripe: its 500 is stored under its key, as Stripe does. */
   failInside(how: { readonly commits: boolean }): void
-  /** Until `catchUpSearch`, searches do not find the intents that come into being from now on. */
+  /** Until `catchUpSearch`, searches do not find intents created from now on. */
   delaySearch(): void
   catchUpSearch(): void
-  /** Refuses connections and drops those there are, until `open`. */
+  /** Closes all connections and refuses new ones, until `open`. */
   shut(): void
   open(): Promise<void>
 
   intent(id: string): StripeIntent
   intents(): readonly StripeIntent[]
-  /** Another system opens an intent. */
+  /** Another system creates an intent. */
   openIntent(intent: NewIntent): StripeIntent
-  /** What the payer does with the intent's form. @returns the events that come of it, in order */
+  /** The payer submits the intent's form. @returns the resulting events, in order */
   pay(intentId: string, outcome: PayOutcome): StripeEvent[]
-  /** @param amount without one, all that is left */
+  /** @param amount default: all that is left */
   refund(intentId: string, amount?: number): StripeEvent[]
   dispute(intentId: string, amount?: number): StripeEvent[]
   closeDispute(disputeId: string, status: 'won' | 'lost'): StripeEvent[]
 
-  /** A method, or a token of the older forms, that a payer's device made. */
+  /** A payer's device creates a method, or a token of the older card forms. */
   addMethod(card?: Card): StripeMethod
   addToken(card?: Card): string
   /** The payer's device confirms a setup intent, which attaches the method to the intent's customer. */
@@ -79,25 +79,25 @@ export type FakeStripe = {
   detachMethod(id: string): StripeEvent[]
   /** @param by `bank`: `payment_method.automatically_updated`, `merchant`: `payment_method.updated` */
   changeCard(methodId: string, card: CardChange, by?: 'bank' | 'merchant'): StripeEvent[]
-  /** Stripe knows the customer no more. Its methods are left as they are, and nothing is told of them. */
+  /** Deletes a customer. Its methods stay unchanged and get no event. */
   deleteCustomer(id: string): StripeEvent[]
 
   products(): readonly StripeProduct[]
   product(id: string): StripeProduct
-  /** Oldest first, archived ones as well. */
+  /** Oldest first, including archived prices. */
   pricesOf(productId: string): readonly StripePrice[]
-  /** What the merchant does in the Dashboard. */
+  /** The merchant creates a price in the Dashboard. */
   addPrice(price: NewPrice): StripePrice
   archivePrice(id: string): StripePrice
   changeProduct(id: string, change: ProductChange): StripeProduct
-  /** Its prices go with it. */
+  /** Also deletes its prices. */
   deleteProduct(id: string): StripeEvent[]
 
-  /** Any other event, of a body of `billing.ts` or a test's own. @param how `created` in Unix seconds */
+  /** Creates any other event, with a body of `billing.ts` or of the test. @param how `created` in Unix seconds */
   event(type: string, object: object, how?: { readonly created?: number; readonly previous?: object }): StripeEvent
   /** @param by `secret`: one, or several as during a rotation; `at`: the time of the signature */
   signed(event: object, by?: { readonly secret?: string | readonly string[]; readonly at?: Date }): SignedEvent
-  /** Delivers in the order given, all of it `times` times over. @returns the statuses of the answers */
+  /** Posts the events in the given order, `times` times. @returns the response statuses */
   deliver(
     url: string,
     events: readonly object[],
@@ -106,8 +106,8 @@ export type FakeStripe = {
 }
 
 /**
- * Starts it. It is gone when the test is over, which fails if a payment was charged twice.
- * @param options `now`: Stripe's clock; `allowDouble` for a test that charges twice on purpose
+ * Starts a fake Stripe that ends with the test. The test fails if a payment was charged twice.
+ * @param options `now`: Stripe's clock; `allowDouble`: for a test that charges twice on purpose
  */
 export async function startFakeStripe(
   t: Test,

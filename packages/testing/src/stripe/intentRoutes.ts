@@ -1,4 +1,4 @@
-// The fake Stripe's paths of payment intents.
+// The fake Stripe's routes for payment intents.
 
 import { invalid, noSuch, StripeApiError } from './errors.ts'
 import { checkCharge, numberIn, textIn, textsIn } from './params.ts'
@@ -7,7 +7,7 @@ import { intentBody, type StripeIntent } from './paymentBodies.ts'
 import type { Route, RouteCall, StripeState } from './state.ts'
 import { usableMethod } from './vaultRoutes.ts'
 
-/** The test method to which every create call with it is declined. Stripe itself says so no sooner than at confirmation. */
+/** The test method that is declined when an intent is created. Stripe itself declines it at confirmation. */
 const declinedMethod = 'pm_card_chargeDeclined'
 
 export const intentRoutes: readonly Route[] = [
@@ -103,7 +103,7 @@ function cancel({ state, id, values, key }: RouteCall): StripeIntent {
   return intent
 }
 
-/** What the payer's form does. */
+/** Confirms an intent as the payer's form does. */
 function confirm({ state, id, values }: RouteCall): StripeIntent {
   const intent = intentAt(state, id)
   assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])

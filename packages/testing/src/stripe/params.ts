@@ -1,16 +1,16 @@
-// Requests to the fake Stripe: forms whose names have brackets, read strictly, and held against what a path takes.
+// Parses requests to the fake Stripe strictly, and checks their parameters, currencies and amounts.
 import { invalid } from './errors.ts'
 
 export type Values = { readonly [name: string]: Value }
 export type Value = string | number | boolean | Values
 
-/** What a path takes. A field with `required` in front must be there; an empty text clears one that is `clearable`. */
+/** The parameters of a route. `required` fields must be present; an empty string clears a `clearable` one. */
 export type Spec = { readonly [name: string]: Field | readonly ['required', Field] }
 type Field = 'text' | 'clearable' | 'integer' | 'boolean' | 'texts' | Spec
 
 /**
  * Reads `a=1&b[c]=2`.
- * @throws StripeRefusal for anything that is not written exactly like that
+ * @throws StripeApiError for any other syntax
  */
 export function readForm(text: string): Values {
   const form: Record<string, Value> = Object.create(null)
@@ -51,8 +51,8 @@ function put(form: Record<string, Value>, [first, ...rest]: readonly string[], v
 const objectOf = (value: Value | undefined): Values => (typeof value === 'object' ? value : {})
 
 /**
- * Turns texts into what the path takes.
- * @throws StripeRefusal in the words of Stripe's own codes
+ * Converts strings to the types of the route's parameters.
+ * @throws StripeApiError with Stripe's code
  */
 export function checkParams(form: Values, spec: Spec, outer = ''): Values {
   const nameOf = (name: string) => (outer === '' ? name : `${outer}[${name}]`)
@@ -117,13 +117,12 @@ export function valuesIn(values: Values, name: string): Values | null {
   return typeof value === 'object' ? value : null
 }
 
-/** A hash of texts, like `metadata`. */
+/** A hash of strings, like `metadata`. */
 export function textsIn(values: Values, name: string): Record<string, string> {
   return Object.fromEntries(Object.entries(objectOf(values[name])).map(([key, value]) => [key, String(value)]))
 }
 
-// The currencies and amounts that the fake Stripe takes. https://docs.stripe.com/currencies
-
+/** https://docs.stripe.com/currencies */
 const presentment = new Set(
   (
     'aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd cad cdf chf clp cny ' +
@@ -136,10 +135,10 @@ const presentment = new Set(
 const minimums: Readonly<Record<string, number>> = { aud: 50, cad: 50, chf: 50, eur: 50, gbp: 30, jpy: 50, usd: 50 }
 const wholeUnits = new Set(['isk', 'ugx'])
 const threeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
-/** What the reference of the API says. Other pages name longer ones for some ways to pay. */
+/** The limit of the API reference. Other pages name higher ones for some payment methods. */
 const maximum = 99_999_999
 
-/** @param currency lower case @throws StripeRefusal */
+/** @param currency lower case @throws StripeApiError */
 export function checkCharge(amount: number, currency: string): void {
   checkCurrency(currency)
   if (amount < 1) throw invalid('parameter_invalid_integer', 'This value must be greater than or equal to 1.', 'amount')
@@ -148,7 +147,7 @@ export function checkCharge(amount: number, currency: string): void {
   checkAmount(amount, currency, 'amount')
 }
 
-/** A price may be nothing. @param currency lower case @throws StripeRefusal */
+/** A price may be 0. @param currency lower case @throws StripeApiError */
 export function checkPrice(unitAmount: number, currency: string): void {
   checkCurrency(currency)
   if (unitAmount < 0)

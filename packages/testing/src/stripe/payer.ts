@@ -1,4 +1,4 @@
-// What happens at the fake Stripe without a call of ours: payers pay, fail and dispute, and merchants refund.
+// Actions at the fake Stripe outside the API: payers pay, fail and dispute, and merchants refund.
 import type { StripeEvent } from './events.ts'
 import {
   type ChargeStatus,
@@ -14,7 +14,7 @@ import { existing, type StripeState } from './state.ts'
 
 export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
 
-/** What the bank says to a payment that fails. */
+/** The bank's response to a failed payment. */
 export const declined = {
   type: 'card_error',
   code: 'card_declined',
@@ -23,8 +23,8 @@ export const declined = {
 } as const satisfies PaymentError
 
 /**
- * The payer is through with the intent's form, or was not.
- * @returns the events that Stripe sends of it, in order
+ * The payer submits the intent's form, with this outcome.
+ * @returns Stripe's events, in order
  */
 export function pay(state: StripeState, intentId: string, outcome: PayOutcome): StripeEvent[] {
   const intent = existing(state.intents, intentId)
@@ -85,7 +85,7 @@ function succeed(state: StripeState, intent: StripeIntent): void {
   move(state, intent, 'succeeded', 'payment_intent.succeeded')
 }
 
-/** A failed attempt takes its method with it, and the intent waits for another one. */
+/** A failed attempt removes its method, and the intent waits for another one. */
 function fail(state: StripeState, intent: StripeIntent): void {
   const failed = charge(state, intent, 'failed', 'charge.failed')
   intent.last_payment_error = { ...declined, charge: failed.id }
@@ -94,7 +94,7 @@ function fail(state: StripeState, intent: StripeIntent): void {
   move(state, intent, 'requires_payment_method', 'payment_intent.payment_failed')
 }
 
-/** One attempt is one charge, whatever becomes of it. */
+/** Each attempt creates one charge, whatever its outcome. */
 function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, type: string): StripeCharge {
   const open = intent.latest_charge === null ? undefined : state.charges.get(intent.latest_charge)
   const isUnderWay = open !== undefined && open.status !== 'failed' && !open.captured
@@ -122,7 +122,7 @@ function move(
   state.recordEvent(type, intent, { key })
 }
 
-/** @param amount without one, all that is left */
+/** @param amount default: all that is left */
 export function refund(state: StripeState, intentId: string, amount?: number): StripeEvent[] {
   const refunded = chargeOf(state, intentId)
   const before = state.events.length

@@ -1,4 +1,4 @@
-// Payments of the fake Stripe: intents, charges, refunds and disputes, with the fields of this version of the API.
+// The fake Stripe's payment objects in its API version: intents, charges, refunds and disputes.
 import { nobody, stripeId, stripeSecret } from './bodies.ts'
 
 export type PaymentError = {
@@ -108,7 +108,7 @@ export function chargeBody(intent: StripeIntent, status: ChargeStatus, created: 
     failure_message: null as string | null,
     fraud_details: {},
     livemode: false,
-    // Stripe copies them from the intent when the charge comes into being.
+    // Stripe copies them from the intent when it creates the charge.
     metadata: { ...intent.metadata },
     on_behalf_of: null,
     outcome: null,

@@ -1,4 +1,5 @@
-// Idempotency keys as Stripe keeps them. https://docs.stripe.com/api/idempotent_requests
+// The fake Stripe's request handling: authentication, idempotency keys, planned errors and faults.
+// https://docs.stripe.com/api/idempotent_requests
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -20,14 +21,14 @@ export type StripeOutcome = {
 
 export type IdempotencyKeys = {
   /**
-   * The outcome that is kept under a key, for exactly the same request.
-   * @throws StripeRefusal when the key belongs to another request, or its first request is still at work
+   * The stored outcome of a key, for exactly the same request.
+   * @throws StripeApiError when the key belongs to another request, or its first request is in progress
    */
   find(key: string, request: string): StripeOutcome | undefined
-  /** Until `release`, another request with this key is told to wait. */
-  hold(key: string, request: string): void
+  /** Until `release`, other requests with this key get a 409. */
+  lock(key: string, request: string): void
   release(key: string): void
-  /** Keeps an outcome, whatever it is. */
+  /** Stores an outcome, also an error. */
   keep(key: string, request: string, outcome: StripeOutcome): void
 }
 
@@ -35,18 +36,18 @@ const keptMs = 24 * 60 * 60 * 1000
 
 function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
   const kept = new Map<string, { readonly request: string; readonly outcome: StripeOutcome; readonly at: number }>()
-  const held = new Map<string, string>()
+  const locked = new Map<string, string>()
   return {
     find(key, request) {
       const entry = kept.get(key)
       const isKept = entry !== undefined && now().getTime() - entry.at < keptMs
-      const first = held.get(key) ?? (isKept ? entry.request : request)
+      const first = locked.get(key) ?? (isKept ? entry.request : request)
       if (first !== request)
         throw new StripeApiError(400, {
           type: 'idempotency_error',
           message: `Keys for idempotent requests can only be used with the same parameters: '${key}'.`,
         })
-      if (held.has(key))
+      if (locked.has(key))
         throw new StripeApiError(409, {
           type: 'idempotency_error',
           code: 'idempotency_key_in_use',
@@ -54,20 +55,18 @@ function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
         })
       return isKept ? { ...entry.outcome, replayed: true } : undefined
     },
-    hold: (key, request) => void held.set(key, request),
-    release: (key) => void held.delete(key),
+    lock: (key, request) => void locked.set(key, request),
+    release: (key) => void locked.delete(key),
     keep: (key, request, outcome) => void kept.set(key, { request, outcome, at: now().getTime() }),
   }
 }
-
-// How the fake Stripe handles a request: who asks, is it well formed, was it asked before, and what comes of it.
 
 export type StripeCall = {
   readonly method: string
   readonly path: string
   /** The idempotency key. */
   readonly key: string | null
-  /** As they were sent: `metadata[payment_id]`. */
+  /** With their raw names: `metadata[payment_id]`. */
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -84,7 +83,7 @@ export type StripeControls = {
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
   readonly rateLimit: FakeRateLimit
-  failNext(...refusals: readonly PlannedError[]): void
+  failNext(...errors: readonly PlannedError[]): void
   failInside(how: { readonly commits: boolean }): void
   delaySearch(): void
   catchUpSearch(): void
@@ -130,7 +129,7 @@ export function createStripeServer({
     if (key === null) return faults.play(to, () => perform(path, call, id), send)
     const request = `${call.path}?${call.form.split('&').sort().join('&')}`
     const kept = keys.find(key, request)
-    keys.hold(key, request)
+    keys.lock(key, request)
     const act = () => {
       if (kept) return kept
       const outcome = perform(path, call, id)
@@ -146,8 +145,8 @@ export function createStripeServer({
     calls.push({ method, path, key, params })
     const send = (outcome: StripeOutcome) => write(response, outcome, { call, date: now() })
     try {
-      const refusal = plannedErrors.shift()
-      if (refusal) throw refusal
+      const planned = plannedErrors.shift()
+      if (planned) throw planned
       const tooMany = rateLimit.take()
       if (tooMany) throw tooManyRequests(tooMany)
       checkHeaders(call, secretKey)
@@ -166,7 +165,7 @@ export function createStripeServer({
     listener: (request, response) =>
       void text(request).then(
         (body) => serve(request, response, body),
-        // The caller was killed in the middle of it.
+        // The caller was killed during the request.
         () => response.destroy(),
       ),
     rateLimit,
@@ -184,7 +183,7 @@ export function createStripeServer({
 
 function outcomeOf(act: () => object): StripeOutcome {
   try {
-    // As it is now: what is kept for a key does not change with the object.
+    // A copy, because a stored outcome must not change with the object.
     return { status: 200, body: structuredClone(act()) }
   } catch (error) {
     if (error instanceof StripeApiError) return errorOutcome(error)

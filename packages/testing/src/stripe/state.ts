@@ -1,4 +1,4 @@
-// What the fake Stripe knows, and the events that come of its changes.
+// The fake Stripe's state, its event log, and the type of its routes.
 import type { ChargeLedger } from '../fakeServer.ts'
 import type { StripeCustomer, StripeMethod, StripePrice, StripeProduct } from './bodies.ts'
 import { type StripeEvent, stripeEvent } from './events.ts'
@@ -14,7 +14,7 @@ export type StripeState = {
   readonly setupIntents: Map<string, { readonly id: string; readonly customer: string | null }>
   /** Tokens of the older card forms, and whether each was used. */
   readonly tokens: Map<string, { readonly card: object; used: boolean }>
-  /** Methods that were detached, which can never be attached again. */
+  /** Detached methods, which can never be attached again. */
   readonly spentMethods: Set<string>
   readonly products: Map<string, StripeProduct>
   /** Oldest first. */
@@ -22,7 +22,7 @@ export type StripeState = {
   readonly events: StripeEvent[]
   readonly ledger: ChargeLedger
   readonly seconds: () => number
-  /** Records that something happened. @param key of the call that did it */
+  /** Records an event. @param key of the call */
   recordEvent(
     type: string,
     object: object,
@@ -55,21 +55,19 @@ export function createStripeState(ledger: ChargeLedger, now: () => Date): Stripe
   }
 }
 
-/** What a test speaks of by its id, which has to be there. */
+/** Finds an object by the id that a test gives; throws if there is none. */
 export function existing<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
   const found = kept.get(id)
   if (found === undefined) throw new Error(`Nothing has the id ${id}`)
   return found
 }
 
-// What a path of the fake Stripe is.
-
 export type Route = {
   readonly method: 'GET' | 'POST'
   /** Its first group is the id in the path. */
   readonly pattern: RegExp
   readonly params: Spec
-  /** Does it and returns the answer. @throws StripeRefusal */
+  /** Executes a call and returns the response body. @throws StripeApiError */
   readonly act: (call: RouteCall) => object
 }
 
@@ -78,6 +76,6 @@ export type RouteCall = {
   readonly id: string
   readonly values: Values
   readonly key: string | null
-  /** Whether a search finds the intent yet. */
+  /** Whether searches find the intent. */
   readonly isSearchable: (intentId: string) => boolean
 }

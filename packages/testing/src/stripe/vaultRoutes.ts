@@ -1,4 +1,4 @@
-// The fake Stripe's paths of customers, payment methods and setup intents.
+// The fake Stripe's routes for customers, payment methods and setup intents.
 
 import { type Card, type CardChange, customerBody, methodBody, type StripeMethod, setupIntentBody } from './bodies.ts'
 import { invalid, noSuch } from './errors.ts'
@@ -6,7 +6,7 @@ import type { StripeEvent } from './events.ts'
 import { textIn } from './params.ts'
 import { existing, type Route, type RouteCall, type StripeState } from './state.ts'
 
-/** Test methods and tokens that everybody has; each use makes a method of its own. */
+/** The shared test methods and tokens; each use creates a new method. */
 const testCards: ReadonlyMap<string, Card> = new Map([
   ['visa', { brand: 'visa', last4: '4242' }],
   ['mastercard', { brand: 'mastercard', last4: '4444' }],
@@ -108,7 +108,7 @@ function detach({ state, id, key }: RouteCall): StripeMethod {
   return method
 }
 
-/** @param key of the call that did it; `null` when the merchant did it in the Dashboard */
+/** @param key of the call; `null` for a change by the merchant in the Dashboard */
 export function detachMethod(state: StripeState, method: StripeMethod, key: string | null): StripeEvent {
   const previous = { customer: method.customer }
   method.customer = null
@@ -116,7 +116,7 @@ export function detachMethod(state: StripeState, method: StripeMethod, key: stri
   return state.recordEvent('payment_method.detached', method, { previous, key })
 }
 
-/** @param by the bank, by a new card for the old one, or whoever calls the API for it */
+/** @param by `bank`: the bank replaces the card; `merchant`: a change through the API */
 export function changeCard(
   state: StripeState,
   { method, card, by }: { readonly method: StripeMethod; readonly card: CardChange; readonly by: 'bank' | 'merchant' },
@@ -138,7 +138,7 @@ function createSetupIntent({ state, values, key }: RouteCall) {
   return intent
 }
 
-/** The payer's device confirms a setup intent. @returns the events that come of it */
+/** The payer's device confirms a setup intent. @returns the resulting events */
 export function confirmSetup(state: StripeState, setupIntentId: string, methodId: string): StripeEvent[] {
   const intent = existing(state.setupIntents, setupIntentId)
   const method = existing(state.methods, methodId)
@@ -151,7 +151,7 @@ export function confirmSetup(state: StripeState, setupIntentId: string, methodId
   return state.events.slice(before)
 }
 
-/** A method for an intent: one that belongs to a customer can be used for that customer alone. */
+/** A method for an intent: an attached method can be used only with its customer. */
 export function usableMethod(state: StripeState, id: string, customer: string | null): StripeMethod {
   const test = testMethod(id)
   if (test) return addMethod(state, test)
