@@ -117,7 +117,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   },
   provider_outcome_unknown: {
     why: 'The provider did not answer in time, and nobody knows what it did. With the same Idempotency-Key it is found out.',
-    message: 'The provider did not answer; the outcome is being found out',
+    message: 'The provider did not respond; the outcome is not known yet',
     details: { payment_id: id },
   },
 }

@@ -1,4 +1,4 @@
-// The providers as the environment describes them: each is enabled when its credentials are set.
+// Creates the payment providers whose credentials are set in the environment.
 import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { integer } from '@paylog/config/kinds'
 import type { Provider } from '@paylog/providers/provider'
@@ -8,30 +8,31 @@ import { type ObserveProviderCall, observedProvider } from './telemetry.ts'
 
 export const providerVariables = {
   ...pluginVariables,
-  /** All tries of one call together. */
+  /** Limit for one provider call, retries included. */
   PROVIDER_TIMEOUT_MS: integer(100, 15_000, 10_000),
 }
 
-const ProviderConfig = Type.Object(providerVariables)
-export type ProviderConfig = Readonly<StaticDecode<typeof ProviderConfig>>
+const ProviderVariables = Type.Object(providerVariables)
+export type ProviderConfig = Readonly<StaticDecode<typeof ProviderVariables>>
 
 const plugins = Object.values(providerPlugins)
 
-/** The providers with live credentials, by name. */
+/** The names of the providers that have live credentials. */
 export function liveProviders(config: ProviderConfig): readonly string[] {
   return Object.entries(providerPlugins).flatMap(([name, { isLive }]) => (isLive(config) ? [name] : []))
 }
 
-/** One sentence for every credential that is missing beside others, and one for the sandbox beside live credentials. */
+/** @returns one message for each missing credential of a partly configured provider, and for the sandbox beside live credentials */
 export function credentialProblems(config: ProviderConfig): readonly string[] {
   const live = config.SANDBOX_PROVIDER ? liveProviders(config) : []
-  const beside = live.length > 0 ? [`SANDBOX_PROVIDER must be false beside live credentials (${live.join(', ')})`] : []
-  return [...plugins.flatMap(({ problems }) => problems(config)), ...beside]
+  const liveSandbox =
+    live.length > 0 ? [`SANDBOX_PROVIDER must be false when live credentials are set (${live.join(', ')})`] : []
+  return [...plugins.flatMap(({ problems }) => problems(config)), ...liveSandbox]
 }
 
 /**
- * The providers whose credentials are set, by their id.
- * @param observe is told how each of their calls ended
+ * The providers whose credentials are set, by id.
+ * @param observe called after every provider call
  * @throws ConfigError with the `credentialProblems`
  */
 export async function enabledProviders(
@@ -46,11 +47,7 @@ export async function enabledProviders(
   return new Map(observed.map((provider) => [provider.id, provider]))
 }
 
-// What is wrong with the providers' credentials, for whoever tells it together with everything else.
-
-const ProviderVariables = Type.Object(providerVariables)
-
-/** What is missing beside the variables that can be read; of the others the decoding of the whole environment tells. */
+/** The `credentialProblems` of the variables that decode. Decoding the whole environment reports the others. */
 export function providerProblems(env: NodeJS.ProcessEnv): readonly string[] {
   const unreadable = Object.keys(providerVariables).filter((name) => !isReadable(name, env))
   const readable = Object.entries(env).filter(([name]) => !unreadable.includes(name))

@@ -1,5 +1,4 @@
-// A provider's notification: verified, and into the inbox. What happens to it then can be done again from there.
-
+// Receives provider notifications: verify, store in the inbox stream, apply to the payment or payment method.
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
@@ -22,16 +21,27 @@ export type IncomingNotification = Omit<SignedNotification, 'now'> & {
 }
 
 export type ReceivedNotification = {
-  /** Where it is kept; what comes of it names this as its cause. */
+  /** The stream that stores it, and the causation id of the events it leads to. */
   readonly inbox: StreamName
-  /** Why it is stored but not applied yet; the sweep will do it. */
+  /** The error that kept a stored notification from being applied. The reconciler applies it later. */
   readonly postponed: unknown
 }
 
+type StoredNotification = {
+  readonly provider: Provider
+  readonly notification: ProviderNotification
+  readonly inbox: StreamName
+  readonly known: LoadedState<NotificationState>
+  readonly metadata: EventMetadata
+}
+
+/** The payment or payment method that the notification concerns; neither if it is not ours. */
+type AppliedSubject = { readonly applied: AppliedPayment | undefined; readonly payment_method_id: string | null }
+
 /**
- * Verifies, stores and applies a notification. One that was applied before changes nothing.
- * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable`,
- *   `event_store_unavailable` when it could not be verified or stored, so that the provider has to send it again
+ * Verifies, stores and applies a notification. Applying one again changes nothing.
+ * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable` or
+ *   `event_store_unavailable` when it could not be verified or stored, and the provider must send it again
  */
 export async function receiveNotification(
   workflow: Workflow,
@@ -69,52 +79,10 @@ export async function receiveNotification(
   }
 }
 
-async function verify(provider: Provider, notification: SignedNotification): Promise<void> {
-  try {
-    await provider.verifyNotification(notification)
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    throw new DomainError('provider_unavailable', 'The signature could not be checked; send it again', undefined, {
-      cause: error,
-    })
-  }
-}
-
-// From the inbox to the payment or the payment method that a notification is about. Every step can be repeated.
-
-export type StoredNotification = {
-  readonly provider: Provider
-  readonly notification: ProviderNotification
-  readonly inbox: StreamName
-  readonly known: LoadedState<NotificationState>
-  readonly metadata: EventMetadata
-}
-
 /**
- * Applies a notification that is in the inbox, unless that was done before.
- * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when the provider has to be asked
- *   and does not answer
- */
-async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
-  const { provider, inbox, known, metadata } = stored
-  if (known.state.state === 'settled') return
-  const notification = (await provider.completeNotification?.(stored.notification)) ?? stored.notification
-  const applied = await applyToPayment(workflow, provider, notification, metadata)
-  const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
-  await workflow.store.handle({
-    stream: inbox,
-    fold: notificationFold,
-    decide: ({ state }) =>
-      state === 'settled' ? [] : [appliedEvent(provider, notification, { applied, payment_method_id })],
-    metadata,
-    known,
-  })
-}
-
-/**
- * Applies a notification that was stored and, for whatever reason, not applied.
- * @returns false when its provider is not enabled, so that nobody can read it
- * @throws what `settleNotification` throws
+ * Applies a notification that was stored but not applied.
+ * @returns false when its provider is not enabled
+ * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
  */
 export async function applyStoredNotification(workflow: Workflow, inbox: StreamName): Promise<boolean> {
   const events = await workflow.store.readStream(inbox)
@@ -138,14 +106,47 @@ export async function applyStoredNotification(workflow: Workflow, inbox: StreamN
   return true
 }
 
-/** What every event about a notification says of it. */
+async function verify(provider: Provider, notification: SignedNotification): Promise<void> {
+  try {
+    await provider.verifyNotification(notification)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    throw new DomainError(
+      'provider_unavailable',
+      'The signature could not be verified; send the notification again',
+      undefined,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+/**
+ * Applies a stored notification to its payment or payment method, unless that was done before. Every step is idempotent.
+ * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
+ */
+async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
+  const { provider, inbox, known, metadata } = stored
+  if (known.state.state === 'settled') return
+  const notification = (await provider.completeNotification?.(stored.notification)) ?? stored.notification
+  const applied = await applyToPayment(workflow, provider, notification, metadata)
+  const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
+  await workflow.store.handle({
+    stream: inbox,
+    fold: notificationFold,
+    decide: ({ state }) =>
+      state === 'settled' ? [] : [appliedEvent(provider, notification, { applied, payment_method_id })],
+    metadata,
+    known,
+  })
+}
+
+/** The fields that all events about a notification share. */
 function notificationFacts(provider: Provider, notification: ProviderNotification) {
   const { provider_event_id, provider_type, generic_type, occurred_at } = notification
   return { provider_id: provider.id, provider_event_id, provider_type, generic_type, occurred_at }
 }
-
-/** What the notification was about; nothing of ours when there is neither. */
-type AppliedSubject = { readonly applied: AppliedPayment | undefined; readonly payment_method_id: string | null }
 
 function appliedEvent(
   provider: Provider,
@@ -166,9 +167,7 @@ function appliedEvent(
   return { type: 'ProviderEventApplied', data: { ...subject, payment_id, payer, project_id, ...foreignIntent } }
 }
 
-// How the body of a notification is kept in its event, where it has to fit into one append.
-
-/** Longer texts are compressed. As JSON inside JSON a text can double, and the log takes 1 MiB. */
+/** Longer bodies are compressed: JSON escaped inside JSON can double in size, and an event holds at most 1 MiB. */
 const maxUncompressedBytes = 256 * 1024
 
 /** @param body UTF-8 text of at most 1 MiB */
@@ -177,7 +176,7 @@ function encodeBody(body: Buffer): { readonly body: string; readonly body_encodi
   return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
 }
 
-/** The bytes of a body that was kept. */
+/** Reverses `encodeBody`. */
 function decodeBody({ body, body_encoding }: ReturnType<typeof encodeBody>): Buffer {
   return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')) : Buffer.from(body, 'utf8')
 }

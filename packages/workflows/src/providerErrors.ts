@@ -1,8 +1,8 @@
-// What a caller is told when a provider did not do what it was asked for.
+// Maps provider errors to the API's error codes.
 import { DomainError } from '@paylog/domain/errors'
 import type { ProviderError } from '@paylog/providers/provider'
 
-/** The codes of what surely did not happen. */
+/** Codes for calls that definitely had no effect. */
 export const providerErrorCodes = {
   declined: 'payment_declined',
   rejected: 'provider_rejected',
@@ -10,13 +10,13 @@ export const providerErrorCodes = {
   unavailable: 'provider_unavailable',
 } as const
 
-/** What the caller of a request is told that leaves nothing behind but its answer. */
+/** The error for a request that can simply be repeated. */
 export function toDomainError(error: ProviderError): DomainError {
   const { kind, message } = error
   if (kind !== 'unknown') return new DomainError(providerErrorCodes[kind], message, undefined, { cause: error })
   return new DomainError(
     'provider_outcome_unknown',
-    'The provider did not answer; the same request may be sent again',
+    'The provider did not respond; send the same request again',
     undefined,
     { cause: error },
   )

@@ -1,13 +1,13 @@
-// The variable that says when an open payment is compared with its provider.
+// The environment variable that sets when an open payment is compared with its provider.
 import { durationMs } from '@paylog/config/kinds'
 import { parseDurationMs } from '@paylog/domain/duration'
 
 export const reconcileVariables = { PAYMENT_RECONCILE_AFTER: durationMs('1h') }
 
-/** A shorter interval would query the provider about one payment without a pause. */
+/** A shorter interval would query the provider about the same payment without a pause. */
 const shortestMs = 1_000
 
-/** @returns one sentence for each value that can be read but makes no sense */
+/** @returns one message for each value that decodes but is out of range */
 export function reconcileProblems({ PAYMENT_RECONCILE_AFTER: given = '' }: NodeJS.ProcessEnv): readonly string[] {
   const isTooShort = (parseDurationMs(given) ?? shortestMs) < shortestMs
   return isTooShort ? ['PAYMENT_RECONCILE_AFTER must be at least 1s'] : []

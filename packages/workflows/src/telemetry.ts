@@ -1,4 +1,4 @@
-// Tells how the calls to a provider end, without a provider knowing of it.
+// Metrics and spans for provider calls and event store appends.
 import { SpanKind } from '@opentelemetry/api'
 import { DomainError } from '@paylog/domain/errors'
 import type { AppendOutcome } from '@paylog/event-store/append/append'
@@ -10,11 +10,11 @@ import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 
 export type ProviderCallEnd = {
   readonly provider: string
-  /** The name of the call: `createIntent`, `methods.attachMethod`. */
+  /** The method name: `createIntent`, `methods.attachMethod`. */
   readonly operation: string
   /**
-   * `ok`; `ok_throttled` for one that went well after it was throttled; `throttled`; the kind of a ProviderError (`declined`,
-   * `unknown`, …); `refused` for what we do not take ourselves (a bad signature); or `failed`.
+   * `ok`; `ok_throttled` for a call that succeeded after it was throttled; `throttled`; the kind of a ProviderError
+   * (`declined`, `unknown`, …); `refused` for a DomainError of ours (a bad signature); or `failed`.
    */
   readonly outcome: string
   readonly seconds: number
@@ -30,7 +30,7 @@ type SynchronousNames<Calls> = {
     : never
 }[keyof Calls]
 
-/** Calls that stay within the process: all that answer at once, which the compiler sees to, and `close`. */
+/** Calls that stay in the process: all synchronous ones, which the type enforces, and `close`. */
 const inProcessCalls: Readonly<
   Record<
     SynchronousNames<Provider> | SynchronousNames<ProviderMethods> | SynchronousNames<ProductCatalog> | 'close',
@@ -46,7 +46,36 @@ const inProcessCalls: Readonly<
   close: true,
 }
 
-/** The same provider, with every call that it makes told to `observe` when it has ended, and a span for each. */
+/** @returns observers for appends and provider calls */
+export function createWorkflowMetrics(metrics: Metrics): {
+  readonly append: (end: AppendOutcome) => void
+  readonly providerCall: ObserveProviderCall
+} {
+  const appends = metrics.durations({
+    name: 'event_store_append_duration_seconds',
+    help: 'Duration of an append, by stream category and outcome: recorded, conflict or failed',
+    labelNames: ['category', 'outcome'],
+  })
+  const events = metrics.counter({
+    name: 'event_store_events_appended_total',
+    help: 'Events appended, by stream category',
+    labelNames: ['category'],
+  })
+  const calls = metrics.durations({
+    name: 'provider_call_duration_seconds',
+    help: 'Duration of a provider call, by outcome: ok, ok_throttled, throttled, the kind of the provider error, refused or failed',
+    labelNames: ['provider', 'operation', 'outcome'],
+  })
+  return {
+    append({ category, outcome, events: count, seconds }) {
+      appends({ category, outcome }, seconds)
+      if (outcome === 'recorded') events({ category }, count)
+    },
+    providerCall: ({ provider, operation, outcome, seconds }) => calls({ provider, operation, outcome }, seconds),
+  }
+}
+
+/** Wraps a provider: each call gets a span, and is passed to `observe` when it has ended. */
 export function observedProvider(provider: Provider, observe: ObserveProviderCall): Provider {
   return observedCalls(provider, '', async (operation, call) => {
     const { id } = provider
@@ -70,7 +99,7 @@ export function observedProvider(provider: Provider, observe: ObserveProviderCal
   })
 }
 
-/** Looked up when they are called, so that whatever a provider is made of stays as it is. */
+/** A proxy that looks calls up late, so that getters and `this` of the wrapped object keep working. */
 function observedCalls<Calls extends object>(
   calls: Calls,
   prefix: string,
@@ -91,35 +120,4 @@ function observedCalls<Calls extends object>(
 function outcomeOf(error: unknown): string {
   if (error instanceof ProviderError) return error.rateLimit === null ? error.kind : 'throttled'
   return error instanceof DomainError ? 'refused' : 'failed'
-}
-
-// The figures of what the workflows do: what they record in the log, and what they ask of the providers.
-
-/** @returns what to tell when an append, or a call to a provider, has ended */
-export function createWorkflowMetrics(metrics: Metrics): {
-  readonly append: (end: AppendOutcome) => void
-  readonly providerCall: ObserveProviderCall
-} {
-  const appends = metrics.durations({
-    name: 'event_store_append_duration_seconds',
-    help: 'Time of an append until its outcome was clear, by category of the stream: recorded, conflict or failed',
-    labelNames: ['category', 'outcome'],
-  })
-  const events = metrics.counter({
-    name: 'event_store_events_appended_total',
-    help: 'Events that were recorded, by category of the stream',
-    labelNames: ['category'],
-  })
-  const calls = metrics.durations({
-    name: 'provider_call_duration_seconds',
-    help: 'Time of a call to a provider, by its outcome: ok, ok_throttled, throttled, the kind of the failure, or failed',
-    labelNames: ['provider', 'operation', 'outcome'],
-  })
-  return {
-    append({ category, outcome, events: count, seconds }) {
-      appends({ category, outcome }, seconds)
-      if (outcome === 'recorded') events({ category }, count)
-    },
-    providerCall: ({ provider, operation, outcome, seconds }) => calls({ provider, operation, outcome }, seconds),
-  }
 }

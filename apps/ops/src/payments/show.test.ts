@@ -161,7 +161,7 @@ t.test('in JSON as well, and of a payment that began with it', async (t) => {
   t.match(message, /^CANNOT BE READ: .* does not fit its schema/)
   const foreign = await record(eventsAfter('succeeded'))
   await spoil(foreign.id, 'ProviderIntentOwned', { payment_id: id, provider_id: 'sandbox', provider_intent_id: 'pi_1' })
-  t.match(await show(foreign.id), { message: /^CANNOT BE READ: .* is no event of a payment/ })
+  t.match(await show(foreign.id), { message: /^CANNOT BE READ: .* is not a payment event/ })
   const unborn = randomUUID()
   await spoil(unborn, 'PaymentDreamtOf')
   t.match(await show(unborn, '--json'), { stdout: '{"payment":null,"history":[]}\n', message: /PaymentDreamtOf/ })

@@ -86,7 +86,7 @@ t.test('with several providers one has to be chosen, and only one that has setup
   }
   t.same((await refused({}, 400, 'invalid_request')).details.enabled, ['stripe', 'paypal'])
   const { message, details } = await refused({ provider_id: 'paypal' }, 422, 'provider_not_enabled')
-  t.match(message, /paypal has no setup intents/)
+  t.match(message, /paypal does not support setup intents/)
   t.same(details, { enabled: ['stripe'] })
   await refused({ provider_id: 'authorize-net' }, 422, 'provider_not_enabled')
   await refused({ provider_id: 'no\u2028where/../x' }, 422, 'provider_not_enabled')

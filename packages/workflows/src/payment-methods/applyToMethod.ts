@@ -1,4 +1,4 @@
-// A provider's word that something happened to a payment method, and what becomes of the method of ours, if it is one.
+// Applies a provider's payment method notifications to our saved methods.
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
@@ -17,14 +17,14 @@ import { loadMethod, paymentMethodId } from './savedMethod.ts'
 const detached = 'payment_method.detached'
 const methodTypes: ReadonlySet<string | null> = new Set(['payment_method.attached', 'payment_method.updated', detached])
 
-/** How often the provider is asked again because the method has changed while it was asked. */
+/** Attempts when the method changes while we query the provider. */
 const maxAttempts = 5
 
 /**
- * Notifications come late, twice and out of order, so that none is believed where the provider can be asked: what it says
- * now is taken over, whatever the notification says.
- * @returns our id of the method; null if the notification is about no method, or about none of ours
- * @throws ProviderError when the provider does not answer; DomainError `event_store_unavailable`, `concurrent_modification`
+ * Updates the saved method that a notification concerns. Notifications arrive late, twice and out of order, so we apply the
+ * provider's current state instead of the notification's content, if the provider can be queried.
+ * @returns our id of the method; null if the notification concerns none of our methods
+ * @throws ProviderError when the query fails; DomainError `event_store_unavailable`, `concurrent_modification`
  */
 export async function applyToMethod(
   workflow: Workflow,
@@ -43,14 +43,14 @@ export async function applyToMethod(
     const handled = await workflow.store.handle({
       stream,
       fold: paymentMethodFold,
-      // An answer that is older than the record could undo what a newer answer, or the owner, has done since.
+      // The method has changed since the query: applying the older result could undo a newer change.
       decide: (state, revision) => (revision === known.revision ? decide(workflow.now().toISOString(), state) : []),
       metadata,
       known,
     })
     if (handled.events.length > 0 || handled.revision === known.revision) return id
   }
-  throw new DomainError('concurrent_modification', 'The method is being changed by others at the same time')
+  throw new DomainError('concurrent_modification', 'The payment method keeps changing; try again')
 }
 
 type Decision = (occurred_at: string, state: PaymentMethodState) => PaymentMethodEvent[]
@@ -58,7 +58,7 @@ type Decision = (occurred_at: string, state: PaymentMethodState) => PaymentMetho
 const noEvents: Decision = () => []
 const removed: Decision = (occurred_at, state) => removePaymentMethod({ occurred_at, by: 'provider' }, state)
 
-/** What the notification comes to. @throws ProviderError */
+/** @throws ProviderError */
 async function decisionFor(
   method: PaymentMethod,
   { methods }: Provider,
@@ -75,8 +75,8 @@ async function decisionFor(
 }
 
 /**
- * Whether a provider's time is before one of ours. Most providers cut their times to whole seconds, so that what they tell
- * of a method which was added in the same second before would seem to be older than the method.
+ * Whether a provider's time is before one of ours. Compares whole seconds, because most providers truncate their times: a
+ * notification from the second in which the method was added would otherwise look older than the method.
  */
 function isBefore(providerTime: string, ourTime: string): boolean {
   return wholeSeconds(providerTime) < wholeSeconds(ourTime)

@@ -1,4 +1,4 @@
-// What an owner changes of a saved method: its alias, and whether it is the default.
+// Changes and removes saved payment methods on behalf of their owner.
 import type { EventMetadata } from '@paylog/domain/events'
 import {
   changePaymentMethod,
@@ -18,17 +18,26 @@ export type ChangeSavedMethod = {
   readonly payment_method_id: string
   /** See `ownerOf`. */
   readonly owner: string
-  /** Left out: it stays. */
+  /** Unchanged if absent. */
   readonly alias?: string | null
   readonly is_default?: boolean
-  /** Throws when the owner has not meant to change the method as it is now. */
+  /** Throws when the request's If-Match does not allow this revision. */
+  readonly checkRevision: (revision: Revision) => void
+  readonly metadata: EventMetadata
+}
+
+export type RemoveSavedMethod = {
+  readonly payment_method_id: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  /** Throws when the request's If-Match does not allow this revision. Called before the method is detached. */
   readonly checkRevision: (revision: Revision) => void
   readonly metadata: EventMetadata
 }
 
 /**
- * Changes a method, and has the former default cleared when this one takes its place.
- * @throws DomainError `not_found`, `event_store_unavailable`, and what `permit` throws; nothing is recorded then
+ * Changes a method, and clears the previous default when this one replaces it.
+ * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` throws; nothing is recorded then
  */
 export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<StoredMethod> {
   const { owner, alias, is_default, checkRevision, metadata } = request
@@ -57,22 +66,11 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
   return toStoredMethod(handled)
 }
 
-// Removing a saved method: it is detached at the provider first, so that what is gone here can be used nowhere.
-
-export type RemoveSavedMethod = {
-  readonly payment_method_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  /** Throws when the owner has not meant to remove the method as it is now. Asked before the provider is. */
-  readonly checkRevision: (revision: Revision) => void
-  readonly metadata: EventMetadata
-}
-
 /**
- * Removes a method. One that somebody else removes at the same time, or the provider reports as detached before this is
- * recorded, is removed.
- * @throws DomainError `not_found`, `provider_not_enabled`, `event_store_unavailable`, the codes of what a provider did not
- *   do, and what `permit` throws; nothing is removed then
+ * Removes a method. Detaches it at the provider first, so that a removed method cannot be charged. A concurrent removal
+ * counts as success.
+ * @throws DomainError `not_found`, `provider_not_enabled`, `event_store_unavailable`, the codes of `toDomainError`, and what
+ *   `checkRevision` throws; nothing is removed then
  */
 export async function removeSavedMethod(workflow: Workflow, request: RemoveSavedMethod): Promise<StoredMethod> {
   const { owner, checkRevision, metadata } = request
@@ -85,7 +83,7 @@ export async function removeSavedMethod(workflow: Workflow, request: RemoveSaved
     decide(state, revision) {
       if (state.status === 'removed') return []
       const method = ownedMethod(state, owner)
-      // What is detached cannot be used any more, whatever else has become of it meanwhile.
+      // A detached method is unusable, so a concurrent change no longer matters.
       if (!isDetached) checkRevision(revision)
       return removePaymentMethod({ occurred_at: workflow.now().toISOString(), by: 'owner' }, method)
     },
@@ -95,7 +93,7 @@ export async function removeSavedMethod(workflow: Workflow, request: RemoveSaved
   return toStoredMethod(handled)
 }
 
-/** @returns false for a guest's method, which is attached to nobody */
+/** @returns false for a guest's method, which is not attached to a customer */
 async function detach(workflow: Workflow, method: PaymentMethod): Promise<boolean> {
   const { provider_id, provider_method_id, provider_customer_id } = method
   if (provider_customer_id === null) return false

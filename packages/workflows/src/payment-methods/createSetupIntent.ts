@@ -1,5 +1,5 @@
-// Preparing to save a user's payment method: the provider is asked, and its answer is recorded. Nothing is recorded before,
-// since a setup intent that nobody was told of does nothing.
+// Creates a setup intent at a provider and records it. Nothing is recorded before the call: a setup intent that no client
+// knows of has no effect.
 
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
@@ -15,10 +15,10 @@ import { toDomainError } from '../providerErrors.ts'
 
 export type SetupIntentRequest = {
   readonly setup_intent_id: string
-  /** SHA-256 of the request; null when the request has no Idempotency-Key, so that it is surely the first. */
+  /** SHA-256 of the request; null without an Idempotency-Key, when no earlier request can exist. */
   readonly request_fingerprint: string | null
   readonly user_id: string
-  /** Chooses the provider for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+  /** Validates the request and chooses the provider. Not called for a repeated request. */
   readonly providerId: () => string
   readonly metadata: EventMetadata
 }
@@ -26,15 +26,15 @@ export type SetupIntentRequest = {
 export type CreatedSetupIntent = {
   readonly setup_intent: SetupIntent
   readonly position: LogPosition
-  /** True when an earlier request with the same key had created it already. */
+  /** True when an earlier request with the same key created it. */
   readonly replayed: boolean
 }
 
 /**
- * Creates a setup intent, or finds the one that the same Idempotency-Key created before. Requests at the same time make the
- * same call with the same key, and one of their records is kept.
- * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `event_store_unavailable`, the codes of what a
- *   provider did not do, and what `providerId` throws
+ * Creates a setup intent, or finds the one that the same Idempotency-Key created. Concurrent requests make the same provider
+ * call with the same key, and only one records the result.
+ * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `event_store_unavailable`, the codes of
+ *   `toDomainError`, and what `providerId` throws
  */
 export async function createSetupIntent(workflow: Workflow, request: SetupIntentRequest): Promise<CreatedSetupIntent> {
   const { setup_intent_id, request_fingerprint, user_id, metadata } = request
@@ -47,9 +47,9 @@ export async function createSetupIntent(workflow: Workflow, request: SetupIntent
     created = await provider.prepare({ idempotency_key: setup_intent_id, provider_customer_id })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    // A provider may refuse one of two equal calls because it is busy with the other, whose answer is as good.
-    const others = await loadRecorded(workflow, request)
-    if (others.state !== null) return toCreatedSetupIntent(request, others, { replayed: true })
+    // A provider may reject a call while it processes another one with the same key; the other call's result serves both.
+    const concurrent = await loadRecorded(workflow, request)
+    if (concurrent.state !== null) return toCreatedSetupIntent(request, concurrent, { replayed: true })
     throw toDomainError(error)
   }
   const data = {
@@ -86,12 +86,12 @@ function toCreatedSetupIntent(
   { state, position }: LoadedState<SetupIntent | null>,
   { replayed }: { readonly replayed: boolean },
 ): CreatedSetupIntent {
-  if (state === null || !position) throw new Error('A setup intent without an event')
+  if (state === null || !position) throw new Error('the setup intent has no event')
   requireSameRequest(state, request_fingerprint)
   return { setup_intent: state, position, replayed }
 }
 
-/** The user's customer at the provider. A convenience for later: whatever keeps it from being found keeps nobody waiting. */
+/** The user's customer at the provider. It is optional, so a failed lookup does not fail the request. */
 async function customerOf({ store }: Workflow, providerId: string, userId: string): Promise<string | null> {
   try {
     const { state } = await store.load(providerCustomerStream(providerId, userId), providerCustomerFold)
@@ -105,7 +105,7 @@ function setupIntentProvider(workflow: Workflow, providerId: string) {
   const provider = enabledProvider(workflow, providerId)
   const { id, createSetupIntent: prepare } = provider
   if (prepare) return { id, prepare }
-  throw new DomainError('provider_not_enabled', `${id} has no setup intents; choose another provider`, {
+  throw new DomainError('provider_not_enabled', `${id} does not support setup intents; choose another provider`, {
     enabled: [...workflow.providers.values()].filter((each) => each.createSetupIntent).map((each) => each.id),
   })
 }

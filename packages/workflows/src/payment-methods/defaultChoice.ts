@@ -1,5 +1,5 @@
-// One default per owner and list, across streams that cannot be written together. The choice itself is one append to a
-// stream of the list's own; the items follow, and carry its number.
+// Keeps one default per owner and list, although each item has its own stream. A choice is a numbered event in the list's
+// stream; the items then record the number, and the item with the highest number is the default.
 
 import { recordedOwner } from '@paylog/domain/actor'
 import {
@@ -28,21 +28,25 @@ export type DefaultChoiceRequest = {
   readonly metadata: EventMetadata
 }
 
-/**
- * In which the item that has just been chosen and its formers are found. A list may have been chosen from any number of
- * times, and is not read as a whole.
- */
+export type MethodChoiceRequest = {
+  readonly payment_method_id: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  readonly metadata: EventMetadata
+}
+
+/** Enough to find an item chosen just now and the defaults before it, without reading a long list's whole stream. */
 const maxChoicesRead = 100
 
 /**
- * Chooses an item, before it carries the choice's number.
- * @returns the number
+ * Records the choice of an item. The caller then records the number in the item.
+ * @returns the number of the choice
  * @throws DomainError `event_store_unavailable`
  */
-export async function chooseDefaultItem(workflow: Workflow, choosing: DefaultChoiceRequest): Promise<number> {
+export async function chooseDefaultItem(workflow: Workflow, request: DefaultChoiceRequest): Promise<number> {
   const { store, now } = workflow
-  const { list, owner, item_id: chosen_id, metadata } = choosing
-  const [last] = await latestChoices(workflow, choosing, 1)
+  const { list, owner, item_id: chosen_id, metadata } = request
+  const [last] = await latestChoices(workflow, request, 1)
   if (last?.data.chosen_id === chosen_id) return last.data.choice
   const { state } = await store.handle({
     stream: defaultChoiceStream(list, owner),
@@ -53,63 +57,45 @@ export async function chooseDefaultItem(workflow: Workflow, choosing: DefaultCho
       ? { state: defaultChoiceFold.evolve(null, last), revision: last.revision, position: last.position }
       : newStream(defaultChoiceFold),
   })
-  if (state === null) throw new Error('A choice was made and is not there')
+  if (state === null) throw new Error('the recorded choice is missing')
   return state.choice
 }
 
 /**
- * Has the former default cleared, once the chosen item carries its number. It is the one chosen before this item, whatever
- * was chosen since: each request clears what its own choice overtook. The one before that is looked at too, in case the
- * request in between died half way. Should another item have been chosen meanwhile, this one is cleared as well: whoever
- * chose that one may have looked before this one was made the default.
- * @param clear clears one item; it accepts one that is no default, or does not exist, and spares one that carries
- *   `supersededBy` or a later choice: it was chosen again meanwhile
+ * Clears the previous default, after the chosen item has recorded its number. That is the item chosen before this one, even
+ * if others were chosen since: each request clears the default that it replaced. Also clears the item before that one, in
+ * case the request in between crashed. If another item was chosen meanwhile, clears this one too, because the other request
+ * may have looked before this item became the default.
+ * @param clear clears one item. It must accept an item that is not the default or does not exist, and must not clear an item
+ *   with the choice `supersededBy` or a later one, which was chosen again meanwhile
  */
 export async function clearPreviousDefaults(
   workflow: Workflow,
-  choosing: DefaultChoiceRequest,
+  request: DefaultChoiceRequest,
   clear: (itemId: string, supersededBy: number) => Promise<void>,
 ): Promise<void> {
-  const { item_id } = choosing
+  const { item_id } = request
   const { initialState, evolve } = previousDefaultsFold(item_id)
-  const choices = await latestChoices(workflow, choosing, maxChoicesRead)
-  const { latest, previous_ids: former_ids } = choices.reduce(evolve, initialState)
+  const choices = await latestChoices(workflow, request, maxChoicesRead)
+  const { latest, previous_ids } = choices.reduce(evolve, initialState)
   if (latest === null) return
-  for (const id of [item_id, ...former_ids]) if (id !== latest.chosen_id) await clear(id, latest.choice)
+  for (const id of [item_id, ...previous_ids]) if (id !== latest.chosen_id) await clear(id, latest.choice)
 }
 
-async function latestChoices(
-  { store }: Workflow,
-  { list, owner }: DefaultChoiceRequest,
-  count: number,
-): Promise<Recorded<DefaultChoiceEvent>[]> {
-  const events = await store.readStream(defaultChoiceStream(list, owner), { last: count })
-  return events.flatMap((event) => (event.type === 'DefaultChosen' ? [event] : []))
+/** `chooseDefaultItem` for a payment method. */
+export function chooseDefaultMethod(workflow: Workflow, request: MethodChoiceRequest): Promise<number> {
+  return chooseDefaultItem(workflow, toDefaultChoiceRequest(request))
 }
 
-// Which saved method is its owner's default.
-
-export type MethodChoiceRequest = {
-  readonly payment_method_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  readonly metadata: EventMetadata
-}
-
-/** Chooses a method as the default, before it carries the choice's number. @returns the number */
-export function chooseDefaultMethod(workflow: Workflow, choosing: MethodChoiceRequest): Promise<number> {
-  return chooseDefaultItem(workflow, toDefaultChoiceRequest(choosing))
-}
-
-/** Has the former default cleared, once the chosen method carries its number. */
-export async function clearPreviousDefaultMethods(workflow: Workflow, choosing: MethodChoiceRequest): Promise<void> {
-  const { owner, metadata } = choosing
-  await clearPreviousDefaults(workflow, toDefaultChoiceRequest(choosing), async (id, supersededBy) => {
+/** `clearPreviousDefaults` for a payment method. */
+export async function clearPreviousDefaultMethods(workflow: Workflow, request: MethodChoiceRequest): Promise<void> {
+  const { owner, metadata } = request
+  await clearPreviousDefaults(workflow, toDefaultChoiceRequest(request), async (id, supersededBy) => {
     await workflow.store.handle({
       stream: paymentMethodStream(id),
       fold: paymentMethodFold,
       decide(state) {
-        // A method that was chosen before it turned out to be somebody else's is theirs to decide about.
+        // The method may belong to another owner by now.
         if (state.status !== 'saved' || recordedOwner(state) !== owner) return []
         const { default_choice } = state
         if (default_choice === null || default_choice >= supersededBy) return []
@@ -121,8 +107,8 @@ export async function clearPreviousDefaultMethods(workflow: Workflow, choosing: 
 }
 
 /**
- * Clears what a removed method was chosen over, before it is added again: it begins anew and loses its number, and nothing
- * that the number outdid may count again.
+ * Clears the defaults that a removed method had replaced, before it is added again. Adding it resets its number, and an older
+ * default must not become the default again.
  */
 export async function clearSupersededDefaults(
   workflow: Workflow,
@@ -133,6 +119,15 @@ export async function clearSupersededDefaults(
   const { payment_method_id } = method
   const owner = recordedOwner(method)
   if (owner !== null) await clearPreviousDefaultMethods(workflow, { owner, payment_method_id, metadata })
+}
+
+async function latestChoices(
+  { store }: Workflow,
+  { list, owner }: DefaultChoiceRequest,
+  count: number,
+): Promise<Recorded<DefaultChoiceEvent>[]> {
+  const events = await store.readStream(defaultChoiceStream(list, owner), { last: count })
+  return events.flatMap((event) => (event.type === 'DefaultChosen' ? [event] : []))
 }
 
 function toDefaultChoiceRequest({

@@ -1,4 +1,4 @@
-// The record of a method that the provider knows: added, or found to be there already.
+// Records a payment method that the provider has attached, or finds it already saved.
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
@@ -17,7 +17,7 @@ import { changeSavedMethod } from './changeSavedMethod.ts'
 import { chooseDefaultMethod, clearPreviousDefaultMethods, clearSupersededDefaults } from './defaultChoice.ts'
 import { loadMethod, paymentMethodId, type StoredMethod, toStoredMethod } from './savedMethod.ts'
 
-/** What a client says of a method beside its token. */
+/** The client's input for a method, besides its token. */
 export type MethodOptions = Pick<
   PaymentMethodAdded['data'],
   'type' | 'wallet_type' | 'organization_id' | 'alias' | 'billing_address_id' | 'billing_details'
@@ -35,13 +35,13 @@ export type ProviderMethod = ReadMethod & {
 }
 
 export type RecordedMethod = StoredMethod & {
-  /** False when the caller had saved it before. */
+  /** False when the caller had already saved it. */
   readonly created: boolean
 }
 
 /**
- * Adds a method, or finds that its owner had it.
- * @throws DomainError `reference_not_found` when it is somebody else's, and what `saveAgain` throws
+ * Adds a method, or updates it if the owner already saved it.
+ * @throws DomainError `reference_not_found` when it belongs to another owner, and what `updateSavedMethod` throws
  */
 export async function recordMethod(
   workflow: Workflow,
@@ -54,8 +54,8 @@ export async function recordMethod(
   const known = await loadMethod(workflow, payment_method_id)
   if (isSavedByOwner(known.state, owner)) return updateSavedMethod(workflow, request, known)
   await clearSupersededDefaults(workflow, known.state, metadata)
-  const choosing = { owner, payment_method_id, metadata }
-  const default_choice = options.is_default ? await chooseDefaultMethod(workflow, choosing) : null
+  const choice = { owner, payment_method_id, metadata }
+  const default_choice = options.is_default ? await chooseDefaultMethod(workflow, choice) : null
   const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
@@ -71,12 +71,12 @@ export async function recordMethod(
     known,
   })
   if (handled.events.length === 0) return updateSavedMethod(workflow, request, handled)
-  if (options.is_default) await clearPreviousDefaultMethods(workflow, choosing)
+  if (options.is_default) await clearPreviousDefaultMethods(workflow, choice)
   return { ...toStoredMethod(handled), created: true }
 }
 
 /**
- * What its owner wants of a method that was saved before: to be the default, or nothing.
+ * Makes a method that is already saved the default, if the request says so.
  * @throws DomainError `concurrent_modification` when it is removed meanwhile, `event_store_unavailable`
  */
 export async function updateSavedMethod(
@@ -103,9 +103,9 @@ export async function updateSavedMethod(
 }
 
 /**
- * Whether an owner has a method already.
- * @throws DomainError `reference_not_found` when somebody else has. What was a user's is nobody else's even when it was
- *   removed: at the provider it is free then, and whoever has seen its id could have it read out.
+ * Whether the owner has already saved the method.
+ * @throws DomainError `reference_not_found` when it belongs to another owner. A user's method stays reserved after removal:
+ *   it is detached at the provider, so anybody who knows its id could otherwise save it and read its details.
  */
 export function isSavedByOwner(state: PaymentMethodState, owner: string): boolean {
   if (state.status === 'none') return false

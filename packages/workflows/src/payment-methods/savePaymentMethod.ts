@@ -1,4 +1,5 @@
-// Requests with an Idempotency-Key to save a method.
+// Saves a payment method: attaches the token at the provider and records the method under an id derived from the provider's.
+// A repeated request finishes one that crashed half way.
 
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
@@ -30,14 +31,11 @@ const methodRequests = idempotentRequests<RecordedResponse, MethodRequestEvent>(
   inFlightMs: methodRequestInFlightMs,
 })
 
-// Saving a payment method: the provider is asked what a token stands for, and the answer is recorded under an id that
-// follows from the provider's own. Whatever dies in between, the same request finishes.
-
 export type SavePaymentMethod = RepeatableRequest & {
   readonly caller: Session | Guest
-  /** Chooses the provider for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+  /** Validates the request and chooses the provider. Not called for a repeated request. */
   readonly providerId: () => string
-  /** What the provider's form handed out. It is told to the provider and to nobody else. */
+  /** Issued by the provider's form. A secret: sent only to the provider, never recorded or logged. */
   readonly token: string
   readonly options: MethodOptions
 }
@@ -45,27 +43,27 @@ export type SavePaymentMethod = RepeatableRequest & {
 export type SaveOutcome =
   | (RecordedMethod & {
       readonly kind: 'saved'
-      /** True when an earlier request with the same key was answered with this. */
+      /** True when an earlier request with the same key got this response. */
       readonly replayed: boolean
     })
   | { readonly kind: 'declined'; readonly error: DomainError; readonly replayed: true }
 
 /**
- * Saves the method that a token stands for, finds it saved already, or finds what the same Idempotency-Key was answered.
+ * Saves a token's method, finds it already saved, or replays the response for the same Idempotency-Key.
  * @throws DomainError `provider_not_enabled`, `reference_not_found`, `idempotency_key_reused`,
- *   `idempotency_key_in_flight`, `concurrent_modification`, `event_store_unavailable`, the codes of what a provider did
- *   not do, and what `providerId` throws
+ *   `idempotency_key_in_flight`, `concurrent_modification`, `event_store_unavailable`, the codes of `toDomainError`, and
+ *   what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
   const previous = await methodRequests.earlier(workflow, request)
-  if (previous !== null) return replayedOutcome(workflow, request, previous.answer)
+  if (previous !== null) return replayedOutcome(workflow, request, previous.response)
   const provider = savingProvider(workflow, request.providerId())
-  // Some tokens are the provider's id of the method; then it is known whose it is before anybody is asked.
+  // Some tokens are the provider's method id. Then the owner is known without a provider call.
   const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
   const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
   if (!isSaved) await requireAddress(workflow, request)
   const concurrent = await methodRequests.begin(workflow, request, provider.id)
-  if (concurrent !== null) return replayedOutcome(workflow, request, concurrent.answer)
+  if (concurrent !== null) return replayedOutcome(workflow, request, concurrent.response)
   try {
     return isSaved
       ? await recordSaved(workflow, request, await updateSavedMethod(workflow, request, known))
@@ -76,11 +74,11 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
 }
 
 async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider: SavingProvider): Promise<SaveOutcome> {
-  const { link, ...kept } = await attachMethod(workflow, provider, request)
+  const { link, ...method } = await attachMethod(workflow, provider, request)
   const outcome = await recordSaved(
     workflow,
     request,
-    await recordMethod(workflow, request, { provider_id: provider.id, ...kept }),
+    await recordMethod(workflow, request, { provider_id: provider.id, ...method }),
   )
   await link()
   return outcome
@@ -97,9 +95,9 @@ async function recordSaved(
   return { kind: 'saved', replayed: false, ...saved }
 }
 
-/** Puts on record that a request came to nothing. @returns what its caller is told */
+/** Records that a request failed. @returns the error for the caller */
 async function recordFailure(workflow: Workflow, request: SavePaymentMethod, error: unknown): Promise<unknown> {
-  // Then nothing can be recorded either, and trying would keep the caller waiting.
+  // Recording would fail as well, and delay the response.
   if (error instanceof DomainError && error.code === 'event_store_unavailable') return error
   const isDecline = error instanceof ProviderError && error.kind === 'declined'
   await methodRequests.end(
@@ -110,19 +108,19 @@ async function recordFailure(workflow: Workflow, request: SavePaymentMethod, err
   return error instanceof ProviderError ? toDomainError(error) : error
 }
 
-/** The answer that an earlier request got, with the method as it was then. */
+/** The response to an earlier request, with the method as it was then. */
 async function replayedOutcome(
   workflow: Workflow,
   request: SavePaymentMethod,
-  answer: RecordedResponse,
+  response: RecordedResponse,
 ): Promise<SaveOutcome> {
-  if (answer.kind === 'declined')
-    return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, answer.message), replayed: true }
-  const { payment_method_id, revision, created } = answer
+  if (response.kind === 'declined')
+    return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, response.message), replayed: true }
+  const { payment_method_id, revision, created } = response
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
   const { provider_id, provider_customer_id } = then.method
   const { caller, metadata } = request
-  // The earlier request may have died before this, its last step.
+  // The earlier request may have crashed before this last step.
   if (caller.kind === 'session' && provider_customer_id !== null)
     await linkCustomer(workflow, {
       provider_id,
@@ -133,7 +131,7 @@ async function replayedOutcome(
   return { kind: 'saved', created, replayed: true, ...then }
 }
 
-/** @throws DomainError `reference_not_found`, in the same words for what is not there and for what is somebody else's */
+/** @throws DomainError `reference_not_found`, with the same message for an unknown address and for another owner's */
 async function requireAddress({ store }: Workflow, { caller, options }: SavePaymentMethod): Promise<void> {
   const { billing_address_id } = options
   if (billing_address_id === null) return

@@ -1,4 +1,4 @@
-// Asks a provider what it holds to be true of a payment, records the answer, and takes the money that the payer approved.
+// Fetches a payment's snapshot from its provider, records it, and captures an approved payment.
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
@@ -24,17 +24,17 @@ export type ProviderContext = {
 
 export type SnapshotResult = {
   readonly loaded: LoadedState<PaymentState>
-  /** Absent when the provider does not know the intent. */
+  /** Undefined when the provider does not know the intent. */
   readonly snapshot: IntentSnapshot | undefined
 }
 
-/** How often the question is asked anew because the payment changed while it was asked. */
+/** Attempts when the payment changes while its snapshot is fetched. */
 const maxSnapshots = 3
 
 /**
- * Brings a payment whose intent is known up to what its provider says.
- * @param maxAgeMs how old the answer may be, if the payment has not changed since
- * @throws ProviderError; DomainError `event_store_unavailable`, and `concurrent_modification` when the payment kept
+ * Applies the provider's snapshot to a payment whose intent is known.
+ * @param maxAgeMs how old the snapshot may be, if the payment has not changed since
+ * @throws ProviderError; DomainError `event_store_unavailable`, and `concurrent_modification` when the payment keeps
  *   changing
  */
 export async function applySnapshot(
@@ -44,28 +44,28 @@ export async function applySnapshot(
 ): Promise<SnapshotResult> {
   const { provider } = context
   let current = known
-  for (let round = 1; round <= maxSnapshots; round++) {
+  for (let attempt = 1; attempt <= maxSnapshots; attempt++) {
     const as_of = asOf(context.workflow, current, maxAgeMs)
     const snapshot = (await provider.retrieveIntent?.({ ...refOf(current), as_of })) ?? undefined
     if (!snapshot || isDeclinedApproval(snapshot, existingPayment(current.state))) return { loaded: current, snapshot }
     const recorded = await record(context, current, snapshot)
     current = recorded.loaded
-    if (recorded.changedMeanwhile) continue
+    if (recorded.changedConcurrently) continue
     if (!mayCapture(provider, snapshot, current)) return { loaded: current, snapshot }
     const captured = await capture(context, current)
     const settled = await record(context, current, captured)
     current = settled.loaded
-    if (!settled.changedMeanwhile) return { loaded: current, snapshot: captured }
+    if (!settled.changedConcurrently) return { loaded: current, snapshot: captured }
   }
-  throw new DomainError('concurrent_modification', 'The payment changes faster than its provider answers')
+  throw new DomainError('concurrent_modification', 'The payment keeps changing; try again')
 }
 
 /**
- * Whether the approval that waits is, as far as anybody knows, the one whose capture was declined: providers leave it as it
- * is. Taking it once more would be declined again, each time for another payment.failed.
+ * Whether the open approval is the one whose capture was declined; providers leave such an approval open. Capturing it again
+ * would be declined again, and each time send another payment.failed.
  *
- * A payer who approves anew is told of by a notification. Its time may not tell whether it came after the decline, and the
- * provider, asked, shows both approvals alike; but when more of them were told than have failed, one was not tried yet.
+ * A new approval by the payer arrives as a notification. Neither its time nor the snapshot tells it from the declined one, so
+ * we count: with more approvals than failures, one has not been captured yet.
  */
 export function isDeclinedApproval(
   { awaits_capture }: IntentSnapshot,
@@ -76,11 +76,11 @@ export function isDeclinedApproval(
 
 function refOf({ state }: LoadedState<PaymentState>) {
   const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existingPayment(state)
-  if (provider_intent_id === null) throw new Error('A created intent without an id')
+  if (provider_intent_id === null) throw new Error('the created intent has no id')
   return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
 }
 
-/** By so much the clocks of our own processes may differ. */
+/** How far the clocks of our processes may differ. */
 const clockMarginMs = 5_000
 
 function asOf({ now: clock }: Workflow, { state }: LoadedState<PaymentState>, maxAgeMs: number): string {
@@ -98,20 +98,20 @@ function mayCapture(
   return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
 }
 
-/** The key is the same until the provider has reported that a capture failed: the payer then approved anew. */
+/** The key changes only after a failed capture: a further capture then needs a new approval. */
 async function capture({ provider }: ProviderContext, current: LoadedState<PaymentState>): Promise<IntentSnapshot> {
   const ref = refOf(current)
   const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(current.state).failures + 1}`
-  if (!provider.captureIntent) throw new Error(`${provider.id} captures nothing`)
+  if (!provider.captureIntent) throw new Error(`${provider.id} does not support captures`)
   return provider.captureIntent({ ...ref, idempotency_key })
 }
 
-/** Records a snapshot, unless the payment has changed since the question was asked. */
+/** Records a snapshot, unless the payment has changed since it was loaded. */
 async function record(
   { workflow, metadata }: ProviderContext,
   known: LoadedState<PaymentState>,
   snapshot: IntentSnapshot,
-): Promise<{ readonly loaded: LoadedState<PaymentState>; readonly changedMeanwhile: boolean }> {
+): Promise<{ readonly loaded: LoadedState<PaymentState>; readonly changedConcurrently: boolean }> {
   const payment = existingPayment(known.state)
   for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
     if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)
@@ -123,7 +123,7 @@ async function record(
     metadata,
     known,
   })
-  return { loaded, changedMeanwhile: loaded.events.length === 0 && loaded.revision !== known.revision }
+  return { loaded, changedConcurrently: loaded.events.length === 0 && loaded.revision !== known.revision }
 }
 
 function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentState, occurred_at: string) {
@@ -138,9 +138,9 @@ function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentS
   const events: PaymentEvent[] = []
   let current = state
   for (const report of reports) {
-    const more = recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current)
-    current = more.reduce(paymentFold.evolve, current)
-    events.push(...more)
+    const recorded = recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current)
+    current = recorded.reduce(paymentFold.evolve, current)
+    events.push(...recorded)
   }
   return events
 }

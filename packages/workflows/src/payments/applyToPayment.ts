@@ -1,4 +1,4 @@
-// What a notification says of a payment, taken into account by the payment that it is about.
+// Applies a notification's report to its payment.
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { isForeignIntent, recordDispute, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
@@ -12,30 +12,32 @@ import { recordIntentOwner } from './providerCall.ts'
 
 export type AppliedPayment = {
   readonly payment: Payment
-  /** The notification only claims to be about it: its intent is another one, and what it says was ignored. */
+  /** The notification names this payment but a different intent, so its report was ignored. */
   readonly isForeignIntent: boolean
 }
 
 /**
- * The payment that the notification is about, with what it says taken into account; nothing if it is not ours.
+ * Finds the notification's payment and records the report in it.
+ * @returns the updated payment; undefined if the notification concerns none of our payments
  * @throws DomainError `event_store_unavailable`
  */
 export async function applyToPayment(
   workflow: Workflow,
   provider: Provider,
-  { report: statement, referenced_payment_id }: ProviderNotification,
+  notification: ProviderNotification,
   metadata: EventMetadata,
 ): Promise<AppliedPayment | undefined> {
-  if (!statement) return undefined
-  const owner = await ownerOf(workflow, provider, statement)
+  const { referenced_payment_id } = notification
+  if (!notification.report) return undefined
+  const owner = await ownerOf(workflow, provider, notification.report)
   const paymentId = owner ?? referenced_payment_id
   if (!paymentId) return undefined
   const stream = paymentStream(paymentId)
   const known: LoadedState<PaymentState> = await workflow.store.load(stream, paymentFold)
   if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
   const occurred_at = workflow.now().toISOString()
-  const report = { ...statement, occurred_at, is_own_intent: owner !== null }
-  // Refunds and disputes may name the charge alone.
+  const report = { ...notification.report, occurred_at, is_own_intent: owner !== null }
+  // Later refunds and disputes may name only the charge.
   const charge = newChargeId(report, known.state)
   if (charge !== null) await recordIntentOwner(workflow, known.state, charge, metadata)
   const { state } = await workflow.store.handle({
@@ -48,7 +50,7 @@ export async function applyToPayment(
   return state.status === 'none' ? undefined : { payment: state, isForeignIntent: isForeignIntent(report, state) }
 }
 
-/** Whom our own records name: by the intent, or by the charge that came of one. */
+/** The payment that our records assign to the report's intent or charge. */
 async function ownerOf({ store }: Workflow, provider: Provider, report: ProviderReport): Promise<string | null> {
   for (const id of [report.provider_intent_id, report.provider_payment_id]) {
     if (id === null) continue
@@ -60,7 +62,7 @@ async function ownerOf({ store }: Workflow, provider: Provider, report: Provider
 
 type NotificationReport = ProviderReport & { readonly occurred_at: string; readonly is_own_intent: boolean }
 
-/** The charge that the statement names, if it is the payment's and the payment does not know it yet. */
+/** The report's charge, if it belongs to the payment and is not recorded yet. */
 function newChargeId(report: NotificationReport, payment: Payment): string | null {
   const { provider_payment_id: charge, provider_intent_id } = report
   if (charge === null || charge === provider_intent_id || charge === payment.provider_payment_id) return null

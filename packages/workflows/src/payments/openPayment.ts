@@ -1,5 +1,5 @@
-// Opening a payment: record the intention, ask the provider, record the answer. The provider is called between two
-// decisions and never inside one, so that a crash at any point leaves a record from which the call can be finished.
+// Opens a payment: record the attempt, call the provider, record the outcome. After a crash at any point, the recorded
+// attempt is enough to finish the call.
 
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
@@ -15,25 +15,25 @@ import { callProvider, isInFlight } from './providerCall.ts'
 export type OpenedPayment = {
   readonly payment: Payment
   readonly revision: bigint
-  /** Of the payment's last event. */
+  /** Position of the payment's last event. */
   readonly position: LogPosition
-  /** True when an earlier request with the same key had opened it already. */
+  /** True when an earlier request with the same key opened it. */
   readonly replayed: boolean
-  /** Why the provider did not create the intent; the payment is on record all the same. */
+  /** Why the provider did not create the intent. The payment is recorded in any case. */
   readonly error: DomainError | undefined
 }
 
 export type OpenPayment = {
   readonly payment_id: string
-  /** SHA-256 of the request; null when the request has no Idempotency-Key, so that it is surely the first. */
+  /** SHA-256 of the request; null without an Idempotency-Key, when no earlier request can exist. */
   readonly request_fingerprint: string | null
-  /** Builds the command for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+  /** Validates the request and builds the command. Not called for a repeated request. */
   readonly command: () => Promise<InitiatePayment>
   readonly metadata: EventMetadata
 }
 
 /**
- * Opens the payment that the command describes, or finds the one that the same Idempotency-Key opened before.
+ * Opens a payment, or finds the one that the same Idempotency-Key opened.
  * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
  *   `event_store_unavailable`, and what `command` throws
  */
@@ -55,7 +55,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
   return makeCall(workflow, initiated, metadata, 'first')
 }
 
-/** What a second request with the same key gets, depending on how the latest call ended. */
+/** The result for a repeated request, depending on how the latest provider call ended. */
 async function replayPayment(
   workflow: Workflow,
   { request_fingerprint, metadata }: OpenPayment,
@@ -77,7 +77,7 @@ async function replayPayment(
       if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
       const now = existingPayment(started.state)
       if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
-      return toOpenedPayment(started, { replayed: true, refusal: recordedError(now) })
+      return toOpenedPayment(started, { replayed: true, error: recordedError(now) })
     }
     case 'throttled':
       requireProvider(workflow, payment)
@@ -89,16 +89,16 @@ async function replayPayment(
   }
 }
 
-/** A call to a provider that was switched off since cannot be made, and shall not be recorded as begun. */
+/** Checked before an attempt is recorded, because a call to a disabled provider cannot be made. */
 function requireProvider({ providers }: Workflow, { provider_id, payment_id }: Payment): void {
   if (providers.has(provider_id)) return
-  throw new DomainError('provider_not_enabled', 'The provider of this payment is not enabled any more', {
+  throw new DomainError('provider_not_enabled', 'The provider of this payment is no longer enabled', {
     payment_id,
     enabled: [...providers.keys()],
   })
 }
 
-/** Records that a further call is made, where one may be; of many requests one does, and makes it. */
+/** Records a further attempt, if one is allowed. Of concurrent requests only one records it and makes the call. */
 function beginAttempt(
   { store, now }: Workflow,
   known: LoadedState<PaymentState>,
@@ -113,7 +113,7 @@ function beginAttempt(
   })
 }
 
-/** The payment as it was when its first request was answered. */
+/** The payment as the first request's response showed it. */
 function firstResponseState({ store }: Workflow, { payment_id }: Payment): Promise<LoadedState<PaymentState>> {
   return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
 }
@@ -125,26 +125,26 @@ async function makeCall(
   call: 'first' | 'repeated',
 ): Promise<OpenedPayment> {
   const called = await callProvider(workflow, found, { metadata, call })
-  return toOpenedPayment(called, { replayed: false, refusal: recordedError(existingPayment(called.state)) })
+  return toOpenedPayment(called, { replayed: false, error: recordedError(existingPayment(called.state)) })
 }
 
-/** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
+/** The error for the caller when the intent was not created, or the outcome is unknown. */
 function recordedError({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
   if (outcome.kind === 'rejected') return new DomainError(outcome.refusal, outcome.message, { payment_id })
   if (outcome.kind === 'throttled')
-    return new DomainError('provider_unavailable', 'The provider gets too many requests; send this one again', {
+    return new DomainError('provider_unavailable', 'The provider is throttling requests; try again', {
       payment_id,
     })
   if (outcome.kind !== 'unknown') return undefined
-  return new DomainError('provider_outcome_unknown', 'The provider did not answer; the outcome is being found out', {
+  return new DomainError('provider_outcome_unknown', 'The provider did not respond; the outcome is not known yet', {
     payment_id,
   })
 }
 
 function toOpenedPayment(
   { state, revision, position }: LoadedState<PaymentState>,
-  how: { readonly replayed: boolean; readonly refusal?: DomainError | undefined },
+  { replayed, error }: { readonly replayed: boolean; readonly error?: DomainError | undefined },
 ): OpenedPayment {
-  if (revision === 'no_stream' || !position) throw new Error('A payment without events')
-  return { payment: existingPayment(state), revision, position, replayed: how.replayed, error: how.refusal }
+  if (revision === 'no_stream' || !position) throw new Error('the payment has no events')
+  return { payment: existingPayment(state), revision, position, replayed, error }
 }

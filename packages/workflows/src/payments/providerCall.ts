@@ -1,4 +1,4 @@
-// The call that creates an intent at the provider, and the record of how it ended.
+// Creates an intent at the provider and records the outcome.
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
@@ -26,8 +26,8 @@ export function enabledProvider({ providers }: Workflow, id: string): Provider {
 }
 
 /**
- * For so long the first caller of an attempt is taken to be still at it. It is a courtesy and no lock: a repetition beside
- * a living first request would make the same call with the same key, and one append of two is kept.
+ * How long we assume the first caller is still working on an attempt. This is an optimization, not a lock: a second caller
+ * would make the same call with the same key, and only one of the two appends succeeds.
  */
 const inFlightMs = 20_000
 
@@ -36,11 +36,11 @@ export function isInFlight({ now }: Workflow, { intent_outcome, attempt_started_
 }
 
 /**
- * Makes the payment's present attempt. The key is the attempt's own, so that a call which is made again, after a crash
- * or by another process, finds the same intent.
- * @param options `call`: whether this is surely the attempt's first call. When a repeated one does not reach the provider,
- *   nobody knows what became of the first.
- * @returns the payment with the call's end on record
+ * Makes the provider call of the payment's current attempt. The idempotency key belongs to the attempt, so a repeated call
+ * finds the same intent.
+ * @param options `call` is `first` only if no earlier call of this attempt can have reached the provider. When a `repeated`
+ *   call fails to reach it, the outcome of the first call is still unknown.
+ * @returns the payment with the outcome recorded
  * @throws DomainError `event_store_unavailable`, `provider_not_enabled`
  */
 export async function callProvider(
@@ -82,15 +82,15 @@ function createIntent(provider: Provider, payment: Payment): Promise<ProviderInt
     amount_cents: payment.total_cents,
     currency: payment.currency,
     description: payment.description ?? payment.concept,
-    // A test method of the provider's has no record of ours.
+    // A provider's test method is not recorded as a saved method.
     provider_method_id: payment.provider_method?.provider_method_id ?? payment.payment_method_id,
     provider_customer_id: payment.provider_method?.provider_customer_id ?? null,
   })
 }
 
 /**
- * Points from an intent or a charge to the payment. Recorded before the payment learns of it: when the provider reports on
- * it, its payment is then always found.
+ * Records which payment an intent or a charge belongs to. Called before the payment itself records it, so that a
+ * notification about it always finds the payment.
  */
 export async function recordIntentOwner(
   { store }: Workflow,

@@ -1,4 +1,4 @@
-// A payment as the log has it, at present or as of a time, and the saved method that it is made with as of the same time.
+// Reads a payment from the log, now or as of a time, together with its saved method as of the same time.
 
 import { recordedOwner } from '@paylog/domain/actor'
 import { recordedId } from '@paylog/domain/fields'
@@ -18,10 +18,9 @@ import { paymentMethodStream, paymentStream } from '@paylog/event-store/streamNa
 import { isMethodEvent } from '../payment-methods/savedMethod.ts'
 
 /**
- * The events of one payment in order; none when there is no such payment.
- * @param id as it is recorded
- * @throws UnreadableEventError, also for an event that is nothing that happens to payments; DomainError
- *   `event_store_unavailable`
+ * The events of one payment in order; empty for an unknown payment.
+ * @param id in the recorded form (see `recordedId`)
+ * @throws UnreadableEventError, also for an event type that payments do not have; DomainError `event_store_unavailable`
  */
 export async function readPaymentEvents(
   store: EventStore,
@@ -32,7 +31,7 @@ export async function readPaymentEvents(
   return events.map((event) => {
     if (isPaymentEvent(event)) return event
     const { stream, revision, type } = event
-    throw new UnreadableEventError(`event ${event.id} (${type}, ${stream}@${revision}) is no event of a payment`)
+    throw new UnreadableEventError(`event ${event.id} (${type}, ${stream}@${revision}) is not a payment event`)
   })
 }
 
@@ -41,9 +40,9 @@ function isPaymentEvent(event: Recorded): event is Recorded<PaymentEvent> {
 }
 
 /**
- * A payment as clients see it, after these of its events.
- * @param events the first ones of its stream
- * @param time what the summary of its method is as of, in ms since 1970; the present when it is left out
+ * The payment resource after the given events.
+ * @param events a prefix of its stream
+ * @param time ms since 1970: the method summary is as of this time; now if omitted
  * @throws DomainError `not_found` for no events, `event_store_unavailable`; UnreadableEventError
  */
 export async function paymentAfter(
@@ -55,7 +54,7 @@ export async function paymentAfter(
   return paymentResource(payment, await methodOf(store, payment, time))
 }
 
-/** The saved method of the payment, removed or not; `null` for a test method, and for one that is not the payer's. */
+/** The payment's saved method, even if removed; `null` for a test method, and for one that does not belong to the payer. */
 async function methodOf(
   store: EventStore,
   { payment_method_id, payer, guest_email }: Payment,

@@ -1,4 +1,4 @@
-// Finishes a create call that a crash or a lost answer left open.
+// Compares a payment with its provider: finishes an open create call, captures an approved payment, applies the snapshot.
 
 import type { EventMetadata } from '@paylog/domain/events'
 import { amountMatches } from '@paylog/domain/payments/evidence'
@@ -17,33 +17,38 @@ import type { Workflow } from '../context.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext } from './applySnapshot.ts'
 import { callProvider, isInFlight, recordIntentOwner } from './providerCall.ts'
 
-/** PayPal keeps a key for six hours, Stripe for a day; later the same key would make another intent. */
-const keyLifetimeMs = 5 * 60 * 60 * 1000
+export type Finding =
+  /** The provider agrees with the record, or cannot be queried. */
+  | 'same'
+  /** The provider knew something new; it is now recorded. */
+  | 'late'
+  /** The provider does not know the recorded intent. */
+  | 'missing'
+  /** The amount or currency paid or approved at the provider differs from the payment's. */
+  | 'amount_differs'
+  /** An approval is open at the provider, but its capture was declined; it is not captured again. */
+  | 'approval_waits'
+  /** The provider contradicts a final status, or charged the payer twice. */
+  | 'conflict'
+  /** The outcome of a call is still unknown. */
+  | 'unknown'
+  /** The provider did not respond, or is not enabled. */
+  | 'unreachable'
 
-/**
- * Makes the payment's open call again, with its key. When that answers nothing, or the key is too old to mean anything,
- * the provider is searched for an intent that names the payment, and that one is taken.
- * @returns the payment as it is then; it is as it was when its call is not open, or its first caller may still be at it
- * @throws ProviderError when the search is not answered
- */
-async function finishCall(
-  context: ProviderContext,
-  known: LoadedState<PaymentState>,
-): Promise<LoadedState<PaymentState>> {
-  const { workflow, metadata } = context
-  const payment = existingPayment(known.state)
-  const { kind } = payment.intent_outcome
-  if (kind === 'created' || kind === 'rejected' || isInFlight(workflow, payment)) return known
-  const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
-  const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
-  if (existingPayment(adopted.state).intent_outcome.kind === 'created') return adopted
-  // A throttled call did nothing, so that this is as good as the first one.
-  const call = kind === 'throttled' ? 'first' : 'repeated'
-  const called = await callProvider(workflow, adopted, { metadata, call })
-  return existingPayment(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(context, called) : called
+export type Reconciliation = {
+  readonly finding: Finding
+  readonly status_before: PaymentStatus
+  readonly payment: Payment
+  /** Undefined when the provider was not queried, or did not respond. */
+  readonly snapshot: IntentSnapshot | undefined
+  /** The provider's error code. */
+  readonly problem: string | undefined
 }
 
-/** An intent that may be paid already comes before one that is still open. */
+/** PayPal keeps a key for six hours, Stripe for a day; later the same key would create another intent. */
+const keyLifetimeMs = 5 * 60 * 60 * 1000
+
+/** Prefers an intent that may already be paid to one that is still open. */
 const intentPreference: Readonly<Record<PaymentStatus, number>> = {
   succeeded: 0,
   processing: 1,
@@ -52,72 +57,9 @@ const intentPreference: Readonly<Record<PaymentStatus, number>> = {
   canceled: 4,
 }
 
-async function adoptFoundIntent(
-  { workflow, provider, metadata }: ProviderContext,
-  known: LoadedState<PaymentState>,
-): Promise<LoadedState<PaymentState>> {
-  const payment = existingPayment(known.state)
-  const found = (await provider.findIntents?.(payment.payment_id)) ?? []
-  const [best] = found.toSorted((a, b) => intentPreference[a.status] - intentPreference[b.status])
-  if (!best) return known
-  const { provider_intent_id, client_secret } = best
-  const { attempt } = payment
-  await recordIntentOwner(workflow, payment, provider_intent_id, metadata)
-  const handled = await workflow.store.handle({
-    stream: paymentStream(payment.payment_id),
-    fold: paymentFold,
-    decide: (state) =>
-      recordIntentCreated(
-        { occurred_at: workflow.now().toISOString(), attempt, provider_intent_id, client_secret },
-        state,
-      ),
-    metadata,
-    known,
-  })
-  const kept = existingPayment(handled.state).provider_intent_id
-  // Nobody was told of the others, and nobody shall be able to pay them as well.
-  for (const other of found)
-    if (other.provider_intent_id !== kept && isPayable(other.status))
-      await provider.cancelIntent?.(other.provider_intent_id)
-  return handled
-}
-
-const isPayable = (status: PaymentStatus) => status === 'pending' || status === 'failed'
-
-// What the provider says about a payment, held against what is on record: finishes calls that were left open, takes money
-// that was approved, and applies the provider's present state by the rules of every other statement.
-
-export type Finding =
-  /** The provider says the same, or has nothing to say about this payment. */
-  | 'same'
-  /** Something had happened that was not on record; it is now. */
-  | 'late'
-  /** The provider does not know the intent that is on record. */
-  | 'missing'
-  /** The provider was paid another amount, or in another currency, or the payer has approved such a one. */
-  | 'amount_differs'
-  /** The payer's approval waits at the provider, and its capture was declined; it is not taken once more. */
-  | 'approval_waits'
-  /** The provider contradicts a status that is never left, or took money twice. */
-  | 'conflict'
-  /** It is still not known what became of a call. */
-  | 'unknown'
-  /** The provider did not answer, or is not enabled. */
-  | 'unreachable'
-
-export type Reconciliation = {
-  readonly finding: Finding
-  readonly status_before: PaymentStatus
-  readonly payment: Payment
-  /** What the provider says; absent when it was not asked, or did not answer. */
-  readonly snapshot: IntentSnapshot | undefined
-  /** The provider's code of what went wrong. */
-  readonly problem: string | undefined
-}
-
 /**
- * Brings one payment up to what its provider says. Can be repeated at any time, also beside other requests.
- * @param options `maxAgeMs`: how old the provider's answer may be, so that questions about several payments share one
+ * Brings one payment up to date with its provider. Safe to repeat, and to run beside other requests.
+ * @param options `maxAgeMs`: how old the snapshot may be, so that payments can share one query
  * @throws DomainError `not_found`, `event_store_unavailable`, `concurrent_modification`
  */
 export async function reconcilePayment(
@@ -152,6 +94,61 @@ export async function reconcilePayment(
     return { ...base, payment: existingPayment(state), finding, problem: error.code }
   }
 }
+
+/**
+ * Repeats the payment's open create call with the same key. If the outcome stays unknown, or the key may have expired,
+ * searches the provider for an intent that names the payment, and adopts it.
+ * @returns the payment; unchanged if its call is not open, or its first caller may still be working on it
+ * @throws ProviderError when the search fails
+ */
+async function finishCall(
+  context: ProviderContext,
+  known: LoadedState<PaymentState>,
+): Promise<LoadedState<PaymentState>> {
+  const { workflow, metadata } = context
+  const payment = existingPayment(known.state)
+  const { kind } = payment.intent_outcome
+  if (kind === 'created' || kind === 'refused' || isInFlight(workflow, payment)) return known
+  const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
+  const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
+  if (existingPayment(adopted.state).intent_outcome.kind === 'created') return adopted
+  // A throttled call had no effect, so this call counts as the first.
+  const call = kind === 'throttled' ? 'first' : 'repeated'
+  const called = await callProvider(workflow, adopted, { metadata, call })
+  return existingPayment(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(context, called) : called
+}
+
+async function adoptFoundIntent(
+  { workflow, provider, metadata }: ProviderContext,
+  known: LoadedState<PaymentState>,
+): Promise<LoadedState<PaymentState>> {
+  const payment = existingPayment(known.state)
+  const found = (await provider.findIntents?.(payment.payment_id)) ?? []
+  const [best] = found.toSorted((a, b) => intentPreference[a.status] - intentPreference[b.status])
+  if (!best) return known
+  const { provider_intent_id, client_secret } = best
+  const { attempt } = payment
+  await recordIntentOwner(workflow, payment, provider_intent_id, metadata)
+  const handled = await workflow.store.handle({
+    stream: paymentStream(payment.payment_id),
+    fold: paymentFold,
+    decide: (state) =>
+      recordIntentCreated(
+        { occurred_at: workflow.now().toISOString(), attempt, provider_intent_id, client_secret },
+        state,
+      ),
+    metadata,
+    known,
+  })
+  const recorded = existingPayment(handled.state).provider_intent_id
+  // Nobody must be able to pay the duplicates as well.
+  for (const other of found)
+    if (other.provider_intent_id !== recorded && isPayable(other.status))
+      await provider.cancelIntent?.(other.provider_intent_id)
+  return handled
+}
+
+const isPayable = (status: PaymentStatus) => status === 'pending' || status === 'failed'
 
 function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {
   if (!snapshot) return 'missing'

@@ -1,4 +1,4 @@
-// Settles a payment as the sandbox provider would: by a signed notification to its receiver.
+// Settles a sandbox payment by sending a signed notification to its receiver, as a real provider would.
 import { randomUUID } from 'node:crypto'
 import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -9,7 +9,7 @@ import { request } from 'undici'
 export const settlements = ['succeeded', 'failed', 'canceled', 'processing'] as const
 export type Settlement = (typeof settlements)[number]
 
-/** The payment cannot be settled: the message says why. */
+/** The payment cannot be settled. The message gives the reason. */
 export class SettlementError extends Error {
   override readonly name = 'SettlementError'
 }
@@ -17,15 +17,15 @@ export class SettlementError extends Error {
 const receiverTimeoutMs = 15_000
 
 export type SettledPayment = {
-  /** Of the provider's notification. */
+  /** Id of the notification. */
   readonly event_id: string
   readonly payment: Payment
 }
 
 /**
  * Reports an outcome to `<baseUrl>/webhooks/sandbox`, signed with the receiver's secret.
- * @returns the payment after it: its status is its own, since not every transition is allowed
- * @throws SettlementError when there is no such payment of the sandbox, or the receiver refuses
+ * @returns the payment afterwards; its status may differ from the outcome, because not every transition is allowed
+ * @throws SettlementError when the payment is unknown or not a sandbox payment, or the receiver rejects the notification
  */
 export async function settlePayment(options: {
   readonly store: EventStore
@@ -38,7 +38,7 @@ export async function settlePayment(options: {
   const payment = await loadPayment(store, paymentId)
   if (payment.provider_id !== 'sandbox') {
     throw new SettlementError(
-      `Payment ${paymentId} is with ${payment.provider_id}; only the sandbox can be settled by hand.`,
+      `Payment ${paymentId} belongs to ${payment.provider_id}; only sandbox payments can be settled by hand.`,
     )
   }
   if (payment.provider_intent_id === null)
@@ -78,8 +78,8 @@ async function post(url: string, body: string, signature: string): Promise<void>
     body,
     signal: AbortSignal.timeout(receiverTimeoutMs),
   }).catch((cause: unknown) => {
-    throw new SettlementError(`${url} does not answer${cause instanceof Error ? `: ${cause.message}` : ''}`, { cause })
+    throw new SettlementError(`${url} did not respond${cause instanceof Error ? `: ${cause.message}` : ''}`, { cause })
   })
   const text = await response.body.text()
-  if (response.statusCode !== 200) throw new SettlementError(`${url} answered ${response.statusCode}: ${text}`)
+  if (response.statusCode !== 200) throw new SettlementError(`${url} returned ${response.statusCode}: ${text}`)
 }

@@ -1,4 +1,4 @@
-// What a provider's catalogue gets of a product, and the hashes that tell whether that is the same as before.
+// Decides whether a product must be synced to a provider: content hashes, the sync plan, and the report's results.
 import { createHash } from 'node:crypto'
 import type { ProductContent } from '@paylog/domain/products/events'
 import type { ProductState } from '@paylog/domain/products/product'
@@ -7,6 +7,74 @@ import type { SyncError, SyncResult } from '@paylog/domain/products/syncRequest'
 import type { CatalogProduct, ProductCatalog } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { toDomainError } from '../providerErrors.ts'
+
+/** A result without the product's id, which is reported as the client wrote it. */
+export type ProductResult = Omit<SyncResult, 'product_id'>
+
+export type AssessmentContext = {
+  readonly provider: Provider
+  readonly force: boolean
+  readonly updatePrices: boolean
+  /** Why the provider must not be called; see SyncLimits. */
+  readonly noCallsBecause: string | undefined
+}
+
+export type Assessment =
+  /** No sync is needed or possible. */
+  | { readonly kind: 'final'; readonly result: ProductResult }
+  | {
+      readonly kind: 'due'
+      readonly product: CatalogProduct
+      readonly at: ProviderSyncState | undefined
+      readonly wanted: Hashes
+      readonly plan: SyncPlan
+    }
+
+const syncErrorCodes = {
+  declined: 'provider_rejected',
+  rejected: 'provider_rejected',
+  currency: 'currency_not_supported',
+  unavailable: 'provider_unavailable',
+  unknown: 'provider_outcome_unknown',
+} as const
+
+/** Decides what a sync of the product would do, from its recorded state alone. */
+export function assess(context: AssessmentContext, state: ProductState): Assessment {
+  const { provider, force, updatePrices, noCallsBecause } = context
+  const { catalog } = provider
+  if (state.status === 'none') return final(unknownProduct)
+  const at = state.at_providers[provider.id]
+  if (!state.is_active)
+    return final(
+      failedResult(at, {
+        code: 'product_inactive',
+        message: 'The product is not active; its copy at the provider was not changed',
+      }),
+    )
+  const product = catalogProduct(state)
+  try {
+    catalog?.checkProduct(product)
+  } catch (error) {
+    if (error instanceof ProviderError) return final(failedResult(at, syncErrorOf(error)))
+    throw error
+  }
+  const wanted = hashesAt(catalog, product)
+  const plan = planSync(at, { wanted, force, updatePrices })
+  if (plan.status === 'skipped') return final(successResult('skipped', at, plan))
+  if (noCallsBecause !== undefined)
+    return final(failedResult(at, { code: 'provider_unavailable', message: noCallsBecause }))
+  return { kind: 'due', product, at, wanted, plan }
+}
+
+const final = (result: ProductResult): Assessment => ({ kind: 'final', result })
+
+/** The expected result of a sync, without what only the provider knows. */
+export function dryRunResult(assessment: Assessment, { catalog }: Provider): ProductResult {
+  if (assessment.kind === 'final') return assessment.result
+  const { at, product, plan } = assessment
+  const result = successResult(plan.status, at, plan)
+  return catalog === null ? { ...result, provider_product_id: product.product_id, mapped_locally: true } : result
+}
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
   const { product_id, name, description, product_type, billing_interval: interval, trial_days } = product
@@ -23,7 +91,7 @@ export function catalogProduct(product: ProductContent & { readonly product_id: 
   }
 }
 
-/** Of what the provider holds when it has the product as it is. @param catalog `null` for a provider that keeps none */
+/** Hashes of the content and price to sync. @param catalog `null` for a provider without a catalogue */
 export function hashesAt(catalog: ProductCatalog | null, product: CatalogProduct): Hashes {
   const { name, description, product_type, price } = product
   const { amount_cents, currency, recurring } = price
@@ -35,17 +103,12 @@ export function hashesAt(catalog: ProductCatalog | null, product: CatalogProduct
   }
 }
 
-/** A list, and not an object, whose order would depend on who made it. */
+/** Takes a list rather than an object, whose key order could vary. */
 function hashOf(values: readonly (string | number | null)[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('hex')
 }
 
-// How a sync went with one product, in the words of the report.
-
-/** The rest of a result is what the client called the product. */
-export type ProductResult = Omit<SyncResult, 'product_id'>
-
-/** A result with what is on record of the product at the provider. */
+/** @param at the recorded sync state of the product at the provider */
 export function successResult(
   status: Exclude<SyncResult['status'], 'failed'>,
   at: ProviderSyncState | undefined,
@@ -72,74 +135,7 @@ function knownIds(at: ProviderSyncState | undefined) {
   return { provider_product_id, provider_price_id }
 }
 
-const syncErrorCodes = {
-  declined: 'provider_rejected',
-  rejected: 'provider_rejected',
-  currency: 'currency_not_supported',
-  unavailable: 'provider_unavailable',
-  unknown: 'provider_outcome_unknown',
-} as const
-
-/** The provider's own code stands in the message: an administrator can look up what it means there. */
+/** The message includes the provider's code, so that an administrator can look it up. */
 export function syncErrorOf(error: ProviderError): SyncError {
   return { code: syncErrorCodes[error.kind], message: `${toDomainError(error).message} (${error.code})` }
 }
-
-// What a sync of one product comes to, as far as the product's own events tell.
-
-export type AssessmentContext = {
-  readonly provider: Provider
-  readonly force: boolean
-  readonly updatePrices: boolean
-  /** Why the provider is not to be called; see SyncLimits. */
-  readonly noCallsBecause: string | undefined
-}
-
-export type Assessment =
-  /** Nothing is to be done. */
-  | { readonly kind: 'final'; readonly result: ProductResult }
-  | {
-      readonly kind: 'due'
-      readonly product: CatalogProduct
-      readonly at: ProviderSyncState | undefined
-      readonly wanted: Hashes
-      readonly plan: SyncPlan
-    }
-
-/** Says the same of the same state however often it is asked. */
-export function assess(context: AssessmentContext, state: ProductState): Assessment {
-  const { provider, force, updatePrices, noCallsBecause } = context
-  const { catalog } = provider
-  if (state.status === 'none') return final(unknownProduct)
-  const at = state.at_providers[provider.id]
-  if (!state.is_active)
-    return final(
-      failedResult(at, {
-        code: 'product_inactive',
-        message: 'The product is not active; what the provider has of it stays as it is',
-      }),
-    )
-  const product = catalogProduct(state)
-  try {
-    catalog?.checkProduct(product)
-  } catch (error) {
-    if (error instanceof ProviderError) return final(failedResult(at, syncErrorOf(error)))
-    throw error
-  }
-  const wanted = hashesAt(catalog, product)
-  const plan = planSync(at, { wanted, force, updatePrices })
-  if (plan.status === 'skipped') return final(successResult('skipped', at, plan))
-  if (noCallsBecause !== undefined)
-    return final(failedResult(at, { code: 'provider_unavailable', message: noCallsBecause }))
-  return { kind: 'due', product, at, wanted, plan }
-}
-
-/** How a sync would go. What only the provider could tell is missing. */
-export function dryRunResult(assessment: Assessment, { catalog }: Provider): ProductResult {
-  if (assessment.kind === 'final') return assessment.result
-  const { at, product, plan } = assessment
-  const result = successResult(plan.status, at, plan)
-  return catalog === null ? { ...result, provider_product_id: product.product_id, mapped_locally: true } : result
-}
-
-const final = (result: ProductResult): Assessment => ({ kind: 'final', result })

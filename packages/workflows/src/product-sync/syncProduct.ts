@@ -1,4 +1,5 @@
-// How far a synchronisation goes before it leaves a provider alone.
+// Syncs one product to a provider: record the start, call the provider, record the end. A later sync finishes one that
+// crashed or ran beside another.
 
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
@@ -28,31 +29,53 @@ import {
   syncErrorOf,
 } from './syncAssessment.ts'
 
-/** So many products are under way at once. */
 export const syncConcurrency = 8
 
-/** So many calls in a row that the provider did not answer, and it is taken to be down. */
+/** After this many calls in a row without a response, the provider counts as down. */
 const maxConsecutiveFailures = 2 * syncConcurrency
 
-/** After this long no further product is begun: somebody waits for the answer. */
+/** After this time no further product is started, because a client waits for the response. */
 export const syncTimeoutMs = 240_000
 
+/** Rounds per product when concurrent syncs write something different. */
+const maxRounds = 5
+
+const contended = 'Other requests keep syncing this product; try again'
+
 export type SyncLimits = {
-  /** Why no further call is made; nothing while there is no reason. */
+  /** Why no further call may be made; undefined while calls are allowed. */
   reason(): string | undefined
-  /** How a call ended. */
+  /** Record how a call ended. */
   responded(): void
   failed(): void
 }
 
-/** Of one synchronisation. */
+export type SyncContext = {
+  readonly provider: Provider
+  readonly force: boolean
+  readonly updatePrices: boolean
+  readonly metadata: EventMetadata
+  readonly limits: SyncLimits
+  /** Called with the log position of each recorded event. */
+  readonly recorded: (position: LogPosition | undefined) => void
+}
+
+export type SyncRound = {
+  readonly result: ProductResult
+  /** The state at the provider is uncertain, because another sync ran at the same time. */
+  readonly needsAnotherSync: boolean
+}
+
+type Started = Extract<ProductEvent, { type: 'ProductSyncStarted' }>['data']
+
+/** Limits of one sync request. */
 export function createSyncLimits(now: () => Date): SyncLimits {
   const endsAt = now().getTime() + syncTimeoutMs
   let failures = 0
   return {
     reason() {
       if (failures >= maxConsecutiveFailures)
-        return 'The provider did not answer for other products; this one was not attempted'
+        return 'The provider did not respond for other products; this one was not attempted'
       if (now().getTime() >= endsAt) return 'The other products took too long; this one was not attempted'
       return undefined
     },
@@ -65,31 +88,46 @@ export function createSyncLimits(now: () => Date): SyncLimits {
   }
 }
 
-// Going over one product once: the intention is recorded, the provider is called, and the end is recorded. Whatever dies in
-// between, and whoever does it at the same time, the next one finishes.
-
-export type SyncContext = {
-  readonly provider: Provider
-  readonly force: boolean
-  readonly updatePrices: boolean
-  readonly metadata: EventMetadata
-  readonly limits: SyncLimits
-  /** Is told where each recorded event stands in the log. */
-  readonly recorded: (position: LogPosition | undefined) => void
+/**
+ * Syncs a product to a provider, unless it is up to date there.
+ * @returns the result, also for a failure
+ * @throws DomainError `event_store_unavailable`
+ */
+export async function syncProduct(
+  workflow: Workflow,
+  context: SyncContext,
+  product_id: string,
+): Promise<ProductResult> {
+  try {
+    return await syncUntilSettled(workflow, context, product_id)
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'concurrent_modification')
+      return concurrentFailure(workflow, context, product_id, error.message)
+    throw error
+  }
 }
 
-export type SyncRound = {
-  readonly result: ProductResult
-  /** Nobody knows what is there, because others were at it as well. */
-  readonly needsAnotherSync: boolean
+/** The expected result of a sync, without calling the provider. @throws DomainError `event_store_unavailable` */
+export async function dryRunSync(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
+  const state = await load(workflow, product_id)
+  return dryRunResult(assess({ ...context, noCallsBecause: undefined }, state), context.provider)
 }
 
-const ended = (result: ProductResult): SyncRound => ({ result, needsAnotherSync: false })
+async function syncUntilSettled(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
+  let round = await syncRound(workflow, context, product_id)
+  const { status } = round.result
+  for (let rounds = 1; round.needsAnotherSync && rounds < maxRounds; rounds++)
+    round = await syncRound(workflow, { ...context, force: false }, product_id)
+  const { result, needsAnotherSync: isContended } = round
+  if (isContended) return concurrentFailure(workflow, context, product_id, contended)
+  // Report the first round's status: a later round may find nothing left to do.
+  return result.status === 'failed' ? result : { ...result, status }
+}
 
 /** @throws DomainError `concurrent_modification`, `event_store_unavailable` */
 async function syncRound(workflow: Workflow, context: SyncContext, product_id: string): Promise<SyncRound> {
   const { provider, limits } = context
-  // Asked once, so that the same is said of what was decided on.
+  // Evaluated once, so that every assessment in this round gives the same result.
   const assessmentContext = { ...context, noCallsBecause: limits.reason() }
   const begun = await record(workflow, context, product_id, (state, occurred_at) => {
     const assessment = assess(assessmentContext, state)
@@ -102,11 +140,11 @@ async function syncRound(workflow: Workflow, context: SyncContext, product_id: s
   if (event?.type === 'ProductSyncStarted') return call(workflow, context, event.data, begun)
   if (event !== undefined) return ended(succeeded(providerSyncState(existingProduct(begun.state), provider)))
   const assessment = assess(assessmentContext, begun.state)
-  if (assessment.kind === 'due') throw new Error('A sync that is due was not begun')
+  if (assessment.kind === 'due') throw new Error('the due sync was not started')
   return ended(assessment.result)
 }
 
-type Started = Extract<ProductEvent, { type: 'ProductSyncStarted' }>['data']
+const ended = (result: ProductResult): SyncRound => ({ result, needsAnotherSync: false })
 
 async function call(
   workflow: Workflow,
@@ -176,24 +214,6 @@ async function putProduct(
   }
 }
 
-function succeeded(at: ProviderSyncState, price_differs = false): ProductResult {
-  return successResult(at.successes === 1 ? 'created' : 'updated', at, { price_differs })
-}
-
-/** @param wanted what was to be there when the provider was called */
-function isOtherPriceKept({ price }: Started, at: ProviderSyncState, wanted: Hashes): boolean {
-  const { hash } = at.price
-  return price === 'keep' && hash !== undefined && hash !== wanted.price_hash
-}
-
-const wantedOf = (product: Product, { catalog }: Provider): Hashes => hashesAt(catalog, catalogProduct(product))
-
-function providerSyncState(product: Product, { id }: Provider): ProviderSyncState {
-  const at = product.at_providers[id]
-  if (at === undefined) throw new Error(`Nothing is known of the product at ${id}`)
-  return at
-}
-
 async function record(
   { store, now }: Workflow,
   { metadata, recorded }: SyncContext,
@@ -212,48 +232,23 @@ async function record(
   return handled
 }
 
-// Bringing one product to a provider, as often as it takes while others do the same, or only foreseeing how that would go.
-
-/** How often a product is gone over because others put something different at the same time. */
-const maxRounds = 5
-
-/**
- * Brings a product to a provider, unless it is there already.
- * @returns how it went, failures included
- * @throws DomainError `event_store_unavailable`
- */
-export async function syncProduct(
-  workflow: Workflow,
-  context: SyncContext,
-  product_id: string,
-): Promise<ProductResult> {
-  try {
-    return await syncUntilSettled(workflow, context, product_id)
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'concurrent_modification')
-      return concurrentFailure(workflow, context, product_id, error.message)
-    throw error
-  }
+function succeeded(at: ProviderSyncState, price_differs = false): ProductResult {
+  return successResult(at.successes === 1 ? 'created' : 'updated', at, { price_differs })
 }
 
-/** How bringing it would go. Nobody is called. @throws DomainError `event_store_unavailable` */
-export async function dryRunSync(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
-  const state = await load(workflow, product_id)
-  return dryRunResult(assess({ ...context, noCallsBecause: undefined }, state), context.provider)
+/** @param wanted the hashes when the provider was called */
+function isOtherPriceKept({ price }: Started, at: ProviderSyncState, wanted: Hashes): boolean {
+  const { hash } = at.price
+  return price === 'keep' && hash !== undefined && hash !== wanted.price_hash
 }
 
-async function syncUntilSettled(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
-  let round = await syncRound(workflow, context, product_id)
-  const { status } = round.result
-  for (let rounds = 1; round.needsAnotherSync && rounds < maxRounds; rounds++)
-    round = await syncRound(workflow, { ...context, force: false }, product_id)
-  const { result, needsAnotherSync: mustGoOn } = round
-  if (mustGoOn) return concurrentFailure(workflow, context, product_id, contended)
-  // What the first round has done is no less done when the others found nothing to do any more.
-  return result.status === 'failed' ? result : { ...result, status }
-}
+const wantedOf = (product: Product, { catalog }: Provider): Hashes => hashesAt(catalog, catalogProduct(product))
 
-const contended = 'Others keep changing the product at the provider at the same time; try again'
+function providerSyncState(product: Product, { id }: Provider): ProviderSyncState {
+  const at = product.at_providers[id]
+  if (at === undefined) throw new Error(`the product has no sync state at ${id}`)
+  return at
+}
 
 async function concurrentFailure(
   workflow: Workflow,

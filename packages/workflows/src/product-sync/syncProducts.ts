@@ -1,4 +1,4 @@
-// Bringing products to a provider. One bad product does not stop the others.
+// Syncs a list of products to a provider, once per Idempotency-Key. One failing product does not stop the others.
 
 import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
@@ -13,7 +13,7 @@ import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
 import type { Workflow } from '../context.ts'
-import { idempotentRequests, type RecordedAnswer, type RepeatableRequest } from '../idempotentRequests.ts'
+import { idempotentRequests, type RepeatableRequest, type StoredResponse } from '../idempotentRequests.ts'
 import { enabledProvider } from '../payments/providerCall.ts'
 import { unknownProduct } from './syncAssessment.ts'
 import { createSyncLimits, dryRunSync, type SyncContext, syncConcurrency, syncProduct } from './syncProduct.ts'
@@ -22,25 +22,33 @@ export type SyncProducts = {
   /** As the client wrote them. */
   readonly product_ids: readonly string[]
   readonly provider: Provider
-  /** Also what has not changed. */
+  /** Sync unchanged products too. */
   readonly force: boolean
-  /** Only says what would happen. */
+  /** Only report what would happen. */
   readonly dryRun: boolean
-  /** Whether another price takes the place of the one that is there. */
+  /** Replace a price at the provider that differs. */
   readonly updatePrices: boolean
   readonly metadata: EventMetadata
 }
 
 export type SyncedProducts = {
   readonly report: SyncReport
-  /** Of the last event that was recorded, if any was. */
+  /** Position of the last recorded event, if any. */
   readonly position: LogPosition | undefined
 }
 
+export type RequestSync = RepeatableRequest &
+  Omit<SyncProducts, 'provider'> & {
+    /** Validates the request and chooses the provider. Not called for a repeated request. */
+    readonly providerId: () => string
+  }
+
+type RequestedProduct = { readonly text: string; readonly id: string | null }
+
 /**
- * Brings products to a provider. A list that names a product more than once, in whatever case, means it once; what is no id
- * is an unknown one.
- * @throws DomainError `event_store_unavailable`: the same may be asked again, and what was done is found done
+ * Syncs products to a provider. Ids are compared case-insensitively, and each product is synced once. A malformed id counts
+ * as unknown.
+ * @throws DomainError `event_store_unavailable`: the request may be repeated, and skips what is already synced
  */
 export async function syncProducts(workflow: Workflow, request: SyncProducts): Promise<SyncedProducts> {
   const { product_ids, dryRun, ...options } = request
@@ -60,9 +68,47 @@ export async function syncProducts(workflow: Workflow, request: SyncProducts): P
   return { report: reportOf(results), position }
 }
 
-type RequestedProduct = { readonly text: string; readonly id: string | null }
+/**
+ * Syncs products to a provider, or replays the response for the same Idempotency-Key.
+ * @returns `replayed` is true when an earlier request got this response
+ * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
+ *   `event_store_unavailable`, and what `providerId` throws
+ */
+export async function requestSync(
+  workflow: Workflow,
+  request: RequestSync,
+): Promise<SyncedProducts & { readonly replayed: boolean }> {
+  const requests = idempotentRequests<RecordedReport, ProductSyncRequestEvent>({
+    rules: syncRequestRules,
+    stream: productSyncRequestStream,
+    inFlightMs: inFlightMs(request.product_ids.length),
+  })
+  const earlier = await requests.earlier(workflow, request)
+  if (earlier !== null) return replayed(earlier)
+  const provider = enabledProvider(workflow, request.providerId())
+  const concurrent = await requests.begin(workflow, request, provider.id)
+  if (concurrent !== null) return replayed(concurrent)
+  let synced: SyncedProducts
+  try {
+    synced = await syncProducts(workflow, { ...request, provider })
+  } catch (error) {
+    // Recording may fail for the same reason. The key is then free again after `inFlightMs`.
+    await requests.end(workflow, request, { kind: 'failed' }).catch(() => undefined)
+    throw error
+  }
+  const recorded = await requests.end(workflow, request, { kind: 'reported', report: synced.report })
+  // If a slow request was overtaken by its repetition, both return the recorded response.
+  return recorded === null ? { ...synced, replayed: false } : { ...replayed(recorded), replayed: recorded.isEarlier }
+}
 
-/** In the order in which they are named first. */
+/** How long we assume a first request with this many products is still running. */
+const inFlightMs = (products: number) => 20_000 + 500 * products
+
+function replayed({ response, position }: StoredResponse<RecordedReport>) {
+  return { report: response.report, position, replayed: true }
+}
+
+/** In the order of their first occurrence. */
 function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {
   const named = new Map<string, RequestedProduct>()
   for (const text of product_ids) {
@@ -73,7 +119,7 @@ function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {
   return [...named.values()]
 }
 
-/** Ends what is under way before it throws, so that nothing goes on behind the answer. */
+/** Waits for running items before it throws, so that no work continues after the response. */
 async function eachUntilFailure<Item, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,
@@ -106,52 +152,4 @@ function reportOf(results: readonly SyncResult[]): SyncReport {
   }
   const total = results.length
   return { total, successful: total - summary.failed, failed: summary.failed, results: [...results], summary }
-}
-
-// A request to bring products to a provider, which is carried out once for each Idempotency-Key.
-
-export type RequestSync = RepeatableRequest &
-  Omit<SyncProducts, 'provider'> & {
-    /** Chooses the provider for the first request; throws what is wrong with it. A repeated one is judged by its record. */
-    readonly providerId: () => string
-  }
-
-/** The more products, the longer the first request may be at it. */
-const inFlightMs = (products: number) => 20_000 + 500 * products
-
-/**
- * Brings products to a provider, or finds what the same Idempotency-Key was answered.
- * @returns `replayed` when an earlier request was answered with this
- * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
- *   `event_store_unavailable`, and what `providerId` throws
- */
-export async function requestSync(
-  workflow: Workflow,
-  request: RequestSync,
-): Promise<SyncedProducts & { readonly replayed: boolean }> {
-  const requests = idempotentRequests<RecordedReport, ProductSyncRequestEvent>({
-    rules: syncRequestRules,
-    stream: productSyncRequestStream,
-    inFlightMs: inFlightMs(request.product_ids.length),
-  })
-  const earlier = await requests.earlier(workflow, request)
-  if (earlier !== null) return replayed(earlier)
-  const provider = enabledProvider(workflow, request.providerId())
-  const concurrent = await requests.begin(workflow, request, provider.id)
-  if (concurrent !== null) return replayed(concurrent)
-  let synced: SyncedProducts
-  try {
-    synced = await syncProducts(workflow, { ...request, provider })
-  } catch (error) {
-    // The reason may keep this from being recorded as well. Then the key is free when nobody can be at it any more.
-    await requests.end(workflow, request, { kind: 'failed' }).catch(() => undefined)
-    throw error
-  }
-  const recorded = await requests.end(workflow, request, { kind: 'reported', report: synced.report })
-  // Of two that were at it, the one that took too long tells what the other one was answered.
-  return recorded === null ? { ...synced, replayed: false } : { ...replayed(recorded), replayed: recorded.isEarlier }
-}
-
-function replayed({ answer, position }: RecordedAnswer<RecordedReport>) {
-  return { report: answer.report, position, replayed: true }
 }
