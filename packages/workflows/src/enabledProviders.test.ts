@@ -23,30 +23,27 @@ const testHosts = {
 }
 const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
 
-t.test(
-  'a provider is enabled when its credentials are set, and named as in the interface [10.2-enabled]',
-  async (t) => {
-    t.same(await enabled({}), [])
-    t.same(await enabled(stripe), ['stripe'])
-    t.same(await enabled(paypal), ['paypal'])
-    t.same(await enabled(authorizeNet), ['authorize-net'])
-    t.same(await enabled(sandbox), ['sandbox'])
-    t.same(await enabled({ SANDBOX_WEBHOOK_SECRET: 'secret' }), [], 'the sandbox has to be asked for')
-    t.same(await enabled({ ...stripe, ...paypal, ...authorizeNet, ...testHosts, ...sandbox }), [
-      'stripe',
-      'paypal',
-      'authorize-net',
-      'sandbox',
-    ])
-    t.same(
-      await enabled({ STRIPE_API_BASE: 'http://127.0.0.1:1', PROVIDER_TIMEOUT_MS: '500' }),
-      [],
-      'an address is none',
-    )
-  },
-)
+t.test('a provider is enabled under its public id when its credentials are set [10.2-enabled]', async (t) => {
+  t.same(await enabled({}), [])
+  t.same(await enabled(stripe), ['stripe'])
+  t.same(await enabled(paypal), ['paypal'])
+  t.same(await enabled(authorizeNet), ['authorize-net'])
+  t.same(await enabled(sandbox), ['sandbox'])
+  t.same(await enabled({ SANDBOX_WEBHOOK_SECRET: 'secret' }), [], 'the sandbox needs SANDBOX_PROVIDER')
+  t.same(await enabled({ ...stripe, ...paypal, ...authorizeNet, ...testHosts, ...sandbox }), [
+    'stripe',
+    'paypal',
+    'authorize-net',
+    'sandbox',
+  ])
+  t.same(
+    await enabled({ STRIPE_API_BASE: 'http://127.0.0.1:1', PROVIDER_TIMEOUT_MS: '500' }),
+    [],
+    'an API base is not a credential',
+  )
+})
 
-t.test('half of the credentials is a mistake, and every missing one is named', async (t) => {
+t.test('a partly configured provider is a configuration error that names every missing credential', async (t) => {
   for (const credentials of [stripe, paypal, authorizeNet]) {
     for (const missing of Object.keys(credentials)) {
       const { [missing]: _, ...given } = credentials as Record<string, string>
@@ -72,15 +69,15 @@ t.test('half of the credentials is a mistake, and every missing one is named', a
   ])
 })
 
-t.test('the sandbox is refused beside live credentials, which are named by their provider alone', async (t) => {
+t.test('the sandbox beside live credentials is a configuration error that names only the providers', async (t) => {
   const live = { ...stripe, STRIPE_SECRET_KEY: 'sk_live_made_up' }
   t.same(credentialProblems(config({ ...live, ...paypal, ...authorizeNet, ...sandbox })), [
-    'SANDBOX_PROVIDER must be false beside live credentials (stripe, paypal, authorize-net)',
+    'SANDBOX_PROVIDER must be false when live credentials are set (stripe, paypal, authorize-net)',
   ])
   t.same(credentialProblems(config({ ...live, ...paypal, ...authorizeNet })), [])
 })
 
-t.test('the time for one call has bounds, and addresses are origins [10.2-call-timeout]', async (t) => {
+t.test('an out-of-range call timeout or a malformed API base is rejected [10.2-call-timeout]', async (t) => {
   t.equal(config({}).PROVIDER_TIMEOUT_MS, 10_000)
   for (const [name, value] of [
     ['PROVIDER_TIMEOUT_MS', '99'],

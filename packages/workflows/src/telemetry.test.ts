@@ -35,13 +35,13 @@ function watched(provider: Provider) {
   return { ends, provider: observedProvider(provider, (end) => ends.push(end)) }
 }
 
-t.test('every call is told of with how it ended, and ends as it would have without', async (t) => {
-  const failing = new TypeError('a mistake of ours')
+t.test('every call is observed with its outcome, and returns or throws as without observation', async (t) => {
+  const failing = new TypeError('a bug')
   const { ends, provider } = watched({
     ...sandbox,
     async cancelIntent(id) {
       if (id === 'bug') throw failing
-      throw new ProviderError('unknown', 'timeout', 'No answer came')
+      throw new ProviderError('unknown', 'timeout', 'The provider did not respond')
     },
   })
   t.match(await provider.createIntent(intent({ idempotency_key: 'key' })), { provider_intent_id: 'sandbox_pi_key' })
@@ -68,7 +68,7 @@ t.test('every call is told of with how it ended, and ends as it would have witho
   t.ok(ends.every(({ seconds }) => seconds >= 0 && seconds < 10))
 })
 
-t.test('a call that was throttled is told apart, whether it went well in the end or not', async (t) => {
+t.test('a throttled call is reported as ok_throttled or throttled', async (t) => {
   const { pause } = createPace({ perSecond: 0 })
   const rateLimit = { retryAfterMs: null }
   const { ends, provider } = watched({
@@ -87,7 +87,7 @@ t.test('a call that was throttled is told apart, whether it went well in the end
   )
 })
 
-t.test('what answers at once still does, and is no call', async (t) => {
+t.test('synchronous methods stay synchronous and are not observed', async (t) => {
   const { ends, provider } = watched(createFakeCatalog().provider)
   t.equal(provider.isTestMethod('pm_card_visa'), true)
   t.equal(provider.isTestMethod('pm_other'), false)
@@ -99,7 +99,7 @@ t.test('what answers at once still does, and is no call', async (t) => {
   t.same(ends, [])
 })
 
-t.test('whatever a provider is made of stays as it is', async (t) => {
+t.test("an observed provider keeps the original's missing methods, getters and this", async (t) => {
   const bare = watched({ ...sandbox, methods: null, catalog: null }).provider
   const lacking = ['retrieveIntent', 'findIntents', 'cancelIntent', 'captureIntent', 'methods', 'catalog'] as const
   for (const name of lacking) t.equal(bare[name], null, name)
@@ -125,7 +125,7 @@ t.test('whatever a provider is made of stays as it is', async (t) => {
   t.match(await createIntent(intent()), { provider_intent_id: 'mine' })
 })
 
-t.test('the figures count calls by words of ours alone', async (t) => {
+t.test('provider call metrics have no label values from requests', async (t) => {
   const metrics = createMetrics()
   const provider = observedProvider(sandbox, createWorkflowMetrics(metrics).providerCall)
   const planted = ['planted-key', 'planted-text']
@@ -138,7 +138,7 @@ t.test('the figures count calls by words of ours alone', async (t) => {
   for (const word of planted) t.notMatch(text, word)
 })
 
-t.test('appends are counted by the category of their stream and how they ended', async (t) => {
+t.test('append metrics are counted by stream category and outcome', async (t) => {
   const log = await startEventStore(t)
   const metrics = createMetrics()
   const { append } = createWorkflowMetrics(metrics)
@@ -159,7 +159,7 @@ t.test('appends are counted by the category of their stream and how they ended',
       known: newStream(intentOwnerFold),
     })
   await own(2)
-  // It takes the stream for a new one, and decides again.
+  // Assumes a new stream, meets a conflict, and decides again.
   await own(3)
   await log.kill()
   await t.rejects(own(1), { code: 'event_store_unavailable' })
@@ -170,5 +170,5 @@ t.test('appends are counted by the category of their stream and how they ended',
   t.match(text, `${count('conflict')} 1`)
   t.match(text, `${count('failed')} 1`)
   t.match(text, 'event_store_events_appended_total{category="providerIntent"} 5')
-  t.notMatch(text, stream, 'streams are without number')
+  t.notMatch(text, stream, 'unbounded label values')
 })

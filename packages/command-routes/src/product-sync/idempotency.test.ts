@@ -7,14 +7,14 @@ import { requestIdentity } from '../idempotency.ts'
 import { admin, adminId, freshKey } from '../testing/commandApiHarness.ts'
 import { syncHarness, syncUrl } from '../testing/productsHarness.ts'
 
-const { provider, stage } = createFakeCatalog()
+const { provider, fake } = createFakeCatalog()
 const timing = { appendPatienceMs: 4_000, appendTimeoutMs: 4_000, readPatienceMs: 4_000, readTimeoutMs: 4_000 }
 const log = await startEventStore(t)
 const api = await syncHarness(t, { providers: [provider], log, timing })
 const { sync, productOf, change, recordsNothing, store, time } = api
 t.afterEach(() => {
-  stage.before = undefined
-  stage.always = undefined
+  fake.before = undefined
+  fake.always = undefined
   time.now = () => new Date()
 })
 
@@ -42,12 +42,12 @@ t.test('the same request is answered with the same report, whatever has happened
   t.notOk(first.headers['idempotent-replayed'])
   t.same(await requestTypes(key, body), ['ProductSyncRequested', 'ProductSyncAnswered'])
   await change(id, { name: 'A cup' })
-  stage.calls.length = 0
+  fake.calls.length = 0
   const again = await recordsNothing(t, () => sync(body, { ...admin, ...key }))
   t.same(again.answer, first.answer)
   t.equal(again.headers['idempotent-replayed'], 'true')
   t.equal(positionOf(again), positionOf(first))
-  t.same(stage.calls, [])
+  t.same(fake.calls, [])
 })
 
 t.test('a dry run is kept as well', async (t) => {
@@ -64,10 +64,10 @@ t.test('a dry run is kept as well', async (t) => {
 t.test('failed products are part of the report that is kept', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
-  stage.always = { kind: 'unavailable' }
+  fake.always = { kind: 'unavailable' }
   const first = await sync({ product_ids: [id] }, headers)
   t.equal(first.data.failed, 1)
-  stage.always = undefined
+  fake.always = undefined
   const lines = api.logged.length
   t.same((await sync({ product_ids: [id] }, headers)).data, first.data)
   t.equal(api.logged.length, lines)
@@ -98,9 +98,9 @@ t.test('what is refused is not kept', async (t) => {
 t.test('of many at the same time one is carried out', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
-  stage.calls.length = 0
+  fake.calls.length = 0
   const { promise, resolve } = Promise.withResolvers<void>()
-  stage.before = () => promise
+  fake.before = () => promise
   const refused: unknown[] = []
   const all = Array.from({ length: 8 }, async () => {
     const answer = await sync({ product_ids: [id] }, headers)
@@ -113,7 +113,7 @@ t.test('of many at the same time one is carried out', async (t) => {
   resolve()
   const answers = await Promise.all(all)
   t.equal(answers.filter(({ status }) => status === 200).length, 1)
-  t.equal(stage.calls.filter((call) => call === `put ${id}`).length, 1)
+  t.equal(fake.calls.filter((call) => call === `put ${id}`).length, 1)
 })
 
 t.test('one that took so long that it was repeated tells what the other one was answered', async (t) => {
@@ -121,7 +121,7 @@ t.test('one that took so long that it was repeated tells what the other one was 
   const headers = { ...admin, ...freshKey() }
   const { promise, resolve } = Promise.withResolvers<void>()
   let calls = 0
-  stage.before = async () => {
+  fake.before = async () => {
     if (calls++ === 0) await promise
   }
   const slow = sync({ product_ids: [id] }, headers)
@@ -138,11 +138,11 @@ t.test('one that took so long that it was repeated tells what the other one was 
 t.test('a request that failed as a whole frees its key at once', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
-  stage.before = async () => {
+  fake.before = async () => {
     throw new TypeError('a mistake')
   }
   t.equal((await sync({ product_ids: [id] }, headers)).status, 500)
-  stage.before = undefined
+  fake.before = undefined
   const again = await sync({ product_ids: [id] }, headers)
   t.equal(again.status, 200, again.text)
   t.notOk(again.headers['idempotent-replayed'])
@@ -151,8 +151,8 @@ t.test('a request that failed as a whole frees its key at once', async (t) => {
 t.test('a log that is away is 503, and then the same key does it', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
-  stage.before = async () => {
-    stage.before = undefined
+  fake.before = async () => {
+    fake.before = undefined
     await log.kill()
   }
   const { status, error } = await sync({ product_ids: [id] }, headers)
@@ -162,5 +162,5 @@ t.test('a log that is away is 503, and then the same key does it', async (t) => 
   const again = await sync({ product_ids: [id] }, headers)
   t.equal(again.status, 200, again.text)
   t.equal(again.data.successful, 1)
-  t.equal(stage.activeOf(id).length, 1)
+  t.equal(fake.activeOf(id).length, 1)
 })

@@ -12,13 +12,13 @@ import { providerFromEnv } from '../testing/fakeProviders.ts'
 import { syncHarness, syncUrl } from '../testing/productsHarness.ts'
 import { productSyncRoutes } from './routes.ts'
 
-const { provider, stage } = createFakeCatalog()
+const { provider, fake } = createFakeCatalog()
 const gateway = await startFakeAuthorizeNet(t)
 const authorizeNet = await providerFromEnv(t, gateway.env)
 const api = await syncHarness(t, { providers: [provider, authorizeNet] })
 const { app, sync, syncOne, productOf, change, historyOf, lastPosition } = api
 t.afterEach(() => {
-  stage.before = undefined
+  fake.before = undefined
 })
 
 const sockets: Socket[] = []
@@ -47,7 +47,7 @@ t.test('the answer says where the log was when it was done [10.3-sync-skipped]',
 
 t.test('a failed product is no failed request [2.7-sync-results]', async (t) => {
   const id = await productOf()
-  stage.rejected.add(id)
+  fake.rejected.add(id)
   const { status, answer } = await sync({ product_ids: [id], provider_id: 'shop' })
   t.equal(status, 200)
   const error = { code: 'provider_rejected', message: 'This one is no good (bad_product)' }
@@ -85,7 +85,7 @@ t.test('the work goes on when the client hangs up', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
   let calls = 0
-  stage.before = async () => {
+  fake.before = async () => {
     calls++
     await promise
   }
@@ -96,9 +96,9 @@ t.test('the work goes on when the client hangs up', async (t) => {
   await t.rejects(request, { name: 'AbortError' })
   resolve()
   await waitFor(async () => (await historyOf(ids.at(-1) ?? '')).includes('ProductSynced'), { what: 'the last product' })
-  await waitFor(() => ids.every((id) => stage.activeOf(id).length > 0), { what: 'all products' })
+  await waitFor(() => ids.every((id) => fake.activeOf(id).length > 0), { what: 'all products' })
   t.same(
-    ids.filter((id) => stage.activeOf(id).length !== 1),
+    ids.filter((id) => fake.activeOf(id).length !== 1),
     [],
   )
 })
@@ -108,7 +108,7 @@ t.test('no time limit of the server cuts off what may take minutes', async (t) =
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
   let calls = 0
-  stage.before = async (call) => {
+  fake.before = async (call) => {
     if (call !== `put ${slow}`) return
     calls++
     await promise

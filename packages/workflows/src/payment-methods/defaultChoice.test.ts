@@ -12,6 +12,7 @@ import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamNa
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import type { Workflow } from '../context.ts'
+import { seededRandom } from '../testing/workflowHarness.ts'
 import { chooseDefaultItem, clearPreviousDefaults } from './defaultChoice.ts'
 
 const log = await startEventStore(t)
@@ -31,7 +32,7 @@ const decide = (address_id: string, events: (state: AddressState) => AddressEven
     metadata,
   })
 
-/** An owner with that many addresses, and the three steps that make one of them the default. */
+/** An owner with this many addresses, and the three steps that make one of them the default. */
 async function ownerOf(count: number) {
   const owner = randomUUIDv7()
   const ids = Array.from({ length: count }, () => randomUUIDv7())
@@ -68,17 +69,17 @@ async function ownerOf(count: number) {
   return { ids, owner, choose, carry, clear: clear(), clearAfter: clear, defaults: () => defaultsOf(ids) }
 }
 
-/** What says of itself that it is the default, with the number that it carries, and the highest number of all. */
+/** The addresses marked as default, and the address with the highest choice number. */
 async function defaultsOf(ids: readonly string[]) {
   const loaded = await Promise.all(ids.map((id) => store.load(addressStream(id), addressFold)))
   const items = loaded.map(({ state }) => existingAddress(state))
   return {
-    says: items.filter(({ is_default }) => is_default).map(({ address_id }) => address_id),
+    marked: items.filter(({ is_default }) => is_default).map(({ address_id }) => address_id),
     highest: items.toSorted((a, b) => (b.default_choice ?? -1) - (a.default_choice ?? -1))[0]?.address_id,
   }
 }
 
-/** Two addresses, of which the first is the default; then what the test adds. */
+/** Three addresses, of which the first is the default. */
 async function threeItems() {
   const owner = await ownerOf(3)
   const [a = '', b = '', c = ''] = owner.ids
@@ -90,7 +91,7 @@ async function threeItems() {
   return { ...owner, a, b, c, make }
 }
 
-t.test('choices of a list are numbered in their order, and what is chosen already keeps its number', async (t) => {
+t.test('choices are numbered per list in order, and choosing the current default again keeps its number', async (t) => {
   const choosing = { list: 'payment_methods', owner: randomUUIDv7(), item_id: randomUUIDv7(), metadata } as const
   const other = { ...choosing, item_id: randomUUIDv7() }
   t.equal(await chooseDefaultItem(workflow, choosing), 0)
@@ -101,7 +102,7 @@ t.test('choices of a list are numbered in their order, and what is chosen alread
   t.equal(await chooseDefaultItem(workflow, { ...other, owner: randomUUIDv7() }), 0, 'another owner')
 })
 
-t.test('however often a list was chosen from, little of it is read', async (t) => {
+t.test('choosing and clearing read few events of a long list of choices', async (t) => {
   const { ids, owner, choose, carry } = await ownerOf(3)
   const [a = '', b = '', c = ''] = ids
   const stream = defaultChoiceStream('billing_addresses', owner)
@@ -142,11 +143,11 @@ t.test('however often a list was chosen from, little of it is read', async (t) =
   t.ok(read < 200, `${read} events`)
   t.equal(handled, 1)
   t.equal(await chooseDefaultItem(counting, choosing), 1_000)
-  t.equal(handled, 1, 'what is chosen already is known by its last choice, and the list is not read for it')
+  t.equal(handled, 1, 'the current choice is found in the last event')
   t.equal(await choose(c), 1_000)
 })
 
-t.test('of many requests at once for one item all get the same number, of many items each its own', async (t) => {
+t.test('concurrent choices get one number per item', async (t) => {
   const same = await ownerOf(1)
   const [id = ''] = same.ids
   t.same(new Set(await Promise.all(Array.from({ length: 20 }, () => same.choose(id)))), new Set([0]))
@@ -158,7 +159,7 @@ t.test('of many requests at once for one item all get the same number, of many i
   )
 })
 
-t.test('20 items made the default at once leave one, the one that was chosen last', async (t) => {
+t.test('after 20 items are made the default concurrently, only the last choice is the default', async (t) => {
   const { ids, choose, carry, clear, defaults } = await ownerOf(20)
   await Promise.all(
     ids.map(async (id) => {
@@ -166,87 +167,78 @@ t.test('20 items made the default at once leave one, the one that was chosen las
       await clear(id)
     }),
   )
-  const { says, highest } = await defaults()
-  t.same(says, [highest])
+  const { marked, highest } = await defaults()
+  t.same(marked, [highest])
 })
 
-t.test('nothing is cleared in a list without choices, nor the only one that was ever chosen', async (t) => {
+t.test('a list with no choice or only one clears nothing', async (t) => {
   const { ids, choose, clear, clearAfter, carry, defaults } = await ownerOf(1)
   const [id = ''] = ids
-  const asked: string[] = []
-  await clearAfter(async (itemId) => void asked.push(itemId))(id)
+  const cleared: string[] = []
+  await clearAfter(async (itemId) => void cleared.push(itemId))(id)
   await carry(id, await choose(id))
   await clear(id)
-  await clearAfter(async (itemId) => void asked.push(itemId))(id)
-  t.same(asked, [])
-  t.same((await defaults()).says, [id])
+  await clearAfter(async (itemId) => void cleared.push(itemId))(id)
+  t.same(cleared, [])
+  t.same((await defaults()).marked, [id])
 })
 
-t.test('the former default is cleared even when two others are chosen before anybody clears it', async (t) => {
+t.test('the previous default is cleared even when two others are chosen first', async (t) => {
   const { b, c, choose, carry, clear, defaults } = await threeItems()
   const [second, third] = [await choose(b), await choose(c)]
   await carry(b, second)
   await clear(b)
   await carry(c, third)
   await clear(c)
-  t.same(await defaults(), { says: [c], highest: c })
+  t.same(await defaults(), { marked: [c], highest: c })
 })
 
-t.test('who comes late with an earlier number clears himself', async (t) => {
+t.test('an item that records an earlier choice late is cleared by its own request', async (t) => {
   const { b, c, choose, carry, clear, defaults } = await threeItems()
   const [second, third] = [await choose(b), await choose(c)]
   await carry(c, third)
   await clear(c)
   await carry(b, second)
-  t.match(await defaults(), { highest: c }, 'and is outnumbered before')
+  t.match(await defaults(), { highest: c }, 'the higher number wins before')
   await clear(b)
-  t.same(await defaults(), { says: [c], highest: c })
+  t.same(await defaults(), { marked: [c], highest: c })
 })
 
-t.test('a former default that is chosen again while it is being cleared stays the default', async (t) => {
+t.test('an item that is chosen again while it is being cleared stays the default', async (t) => {
   const { a, b, choose, carry, clear, clearAfter, make, defaults } = await threeItems()
   await carry(b, await choose(b))
   await clearAfter(async (id) => {
     if (id === a) await make(a)
   })(b)
-  t.same(await defaults(), { says: [a], highest: a })
+  t.same(await defaults(), { marked: [a], highest: a })
   await clear(b)
-  t.same(await defaults(), { says: [a], highest: a })
+  t.same(await defaults(), { marked: [a], highest: a })
 })
 
-t.test('a request that died after its choice changes nothing, and the next one heals', async (t) => {
+t.test('a request that crashes after its choice changes nothing, and the next request repairs the list', async (t) => {
   const { a, b, c, choose, make, defaults } = await threeItems()
   await choose(b)
-  t.same(await defaults(), { says: [a], highest: a })
+  t.same(await defaults(), { marked: [a], highest: a })
   await make(c)
-  t.same(await defaults(), { says: [c], highest: c })
+  t.same(await defaults(), { marked: [c], highest: c })
 })
 
 t.test(
-  'a request that died before it cleared its former is healed by its own repetition, or by the next',
+  'a request that crashes before clearing the previous default is repaired by a retry or by the next request',
   async (t) => {
     for (const next of ['b', 'c', 'a'] as const) {
       const { choose, carry, make, defaults, ...items } = await threeItems()
       await carry(items.b, await choose(items.b))
-      t.match(await defaults(), { highest: items.b }, 'it is the default by its number')
+      t.match(await defaults(), { highest: items.b }, 'the higher number wins')
       await make(items[next])
-      t.same(await defaults(), { says: [items[next]], highest: items[next] }, `by ${next}`)
+      t.same(await defaults(), { marked: [items[next]], highest: items[next] }, `by ${next}`)
     }
   },
 )
 
-/** Numbers that look random and are the same every time. */
-function seeded(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
-
-t.test('in whatever order the steps of several requests happen, one default is left', async (t) => {
+t.test('interleaved requests leave exactly one default', async (t) => {
   for (let seed = 1; seed <= 10; seed++) {
-    const random = seeded(seed)
+    const random = seededRandom(seed)
     const { ids, choose, carry, clear, defaults } = await ownerOf(6)
     const requests = Array.from({ length: 8 }, () => {
       const id = ids[random(ids.length)] ?? ''
@@ -261,7 +253,7 @@ t.test('in whatever order the steps of several requests happen, one default is l
       return steps
     })
     while (requests.some((steps) => steps.length > 0)) await requests[random(requests.length)]?.shift()?.()
-    const { says, highest } = await defaults()
-    t.same(says, [highest], `order ${seed}`)
+    const { marked, highest } = await defaults()
+    t.same(marked, [highest], `order ${seed}`)
   }
 })

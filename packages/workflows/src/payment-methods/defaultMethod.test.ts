@@ -1,19 +1,19 @@
-// The default among saved methods that are added, removed, added again and made the default by requests which may die.
+// The default among saved methods, under removal, re-adding and crashes.
 import { ownerOf } from '@paylog/domain/actor'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { type Caller, interleaved, newGuest, newUser, savedMethodHarness } from '../testing/savedMethodHarness.ts'
-import { crashAfter, crashes } from '../testing/workflowHarness.ts'
+import { crashAfter, crashes, seededRandom } from '../testing/workflowHarness.ts'
 
 const { workflow, newToken, save, change, remove, stateOf, defaultsOf } = await savedMethodHarness(t)
 
-t.test('a default that was removed and is added again brings back nothing older', async (t) => {
+t.test('a removed default that is added again does not restore an older default', async (t) => {
   for (const by of [newUser(), newGuest()]) {
     const tokens = [newToken(), newToken()]
     const [older = '', newer = ''] = tokens
     for (const token of tokens) await save({ by, token })
     await change({ by, token: older }, { is_default: true })
-    // Dies before it has cleared the older one.
+    // Crashes before the older one is cleared.
     await t.rejects(change({ by, token: newer, on: crashAfter(2, workflow) }, { is_default: true }))
     t.same(await defaultsOf(by, tokens), [newer])
     await remove({ by, token: newer })
@@ -24,7 +24,7 @@ t.test('a default that was removed and is added again brings back nothing older'
   }
 })
 
-t.test('nor when somebody else adds it', async (t) => {
+t.test("a removed default that another owner adds does not restore the first owner's older default", async (t) => {
   const [by, other] = [newGuest(), newUser()]
   const tokens = [newToken(), newToken()]
   const [older = '', newer = ''] = tokens
@@ -37,7 +37,7 @@ t.test('nor when somebody else adds it', async (t) => {
   t.same(await defaultsOf(other, tokens), [newer])
 })
 
-t.test('wherever a request to make one the default died, the same one again finishes it', async (t) => {
+t.test('a retry finishes a request for a new default that crashed at any append', async (t) => {
   for (const by of [newUser(), newGuest()]) {
     let appends = 0
     for (let isOver = false; !isOver; appends++) {
@@ -52,11 +52,11 @@ t.test('wherever a request to make one the default died, the same one again fini
       t.same(await defaultsOf(by, tokens), [newer])
       t.match(await stateOf(older), { is_default: false })
     }
-    t.ok(appends > 3, 'it takes three steps')
+    t.ok(appends > 3, 'there are at least four crash points')
   }
 })
 
-t.test('a former default that is chosen again while it is being cleared stays the default', async (t) => {
+t.test('a method that is chosen again while it is being cleared stays the default', async (t) => {
   const by = newUser()
   const tokens = [newToken(), newToken()]
   const [older = '', newer = ''] = tokens
@@ -64,24 +64,15 @@ t.test('a former default that is chosen again while it is being cleared stays th
   await save({ by, token: newer })
   const choices = defaultChoiceStream('payment_methods', ownerOf(by))
   const chooseAgain = () => change({ by, token: older }, { is_default: true })
-  // The second time to see what has to be cleared.
+  // The second read looks up what has to be cleared.
   await change({ by, token: newer, on: interleaved(workflow, choices, chooseAgain, 2) }, { is_default: true })
   t.same(await defaultsOf(by, tokens), [older])
   t.match(await stateOf(newer), { is_default: false })
 })
 
-/** Numbers that look random and are the same every time. */
-function seeded(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
-
-t.test('whatever is done and wherever it dies, the default is what was asked for last, or none', async (t) => {
+t.test('random requests and crashes leave the last requested default, or none', async (t) => {
   for (let seed = 1; seed <= 4; seed++) {
-    const random = seeded(seed)
+    const random = seededRandom(seed)
     const by: Caller = seed % 2 === 0 ? newUser() : newGuest()
     const tokens = Array.from({ length: 4 }, newToken)
     const isThere = new Set<string>()
@@ -107,7 +98,7 @@ t.test('whatever is done and wherever it dies, the default is what was asked for
               ['added as default', [token], () => save({ by, token, on }, { is_default: true })],
             ] as const
           )[random(2)] ?? [])
-      if (!what || !then || !act) throw new Error('There is nothing to do')
+      if (!what || !then || !act) throw new Error('no action was drawn')
       const died = await crashes(act())
       story.push(`${tokens.indexOf(token)} ${what}${died ? `, died after ${appends}` : ''}`)
       const now = await defaultsOf(by, tokens)

@@ -8,31 +8,31 @@ const { workflow, vault, idOf, newToken, typesOf, save, change, remove, stateOf,
   await savedMethodHarness(t)
 
 t.beforeEach(() => {
-  vault.scenery.meanwhile = async () => undefined
+  vault.hooks.meanwhile = async () => undefined
   vault.calls.length = 0
 })
 
 const streamOf = (token: string) => paymentMethodStream(idOf(token))
 
-t.test("what was a user's and was removed is nobody else's, not even the guest's of the same e-mail", async (t) => {
+t.test("a user's removed method cannot be saved by another user or guest, even with the same e-mail", async (t) => {
   const email = 'ada@example.com'
   const owner = newUser(email)
   const token = newToken()
   await save({ by: owner, token })
   await remove({ by: owner, token })
-  t.notOk(vault.customers.has(token), 'at the provider it is free')
+  t.notOk(vault.customers.has(token), 'detached at the provider')
   vault.calls.length = 0
   for (const by of [newUser(email), newGuest(email), newGuest()])
     await t.rejects(save({ by, token }, { is_default: true }), {
       code: 'reference_not_found',
       details: { field: 'payment_method_token' },
     })
-  t.same(vault.calls, [], 'and the provider is not asked')
+  t.same(vault.calls, [])
   t.same(await typesOf(streamOf(token)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
-  t.match(await save({ by: owner, token }), { kind: 'saved', created: true }, 'but it is the user’s')
+  t.match(await save({ by: owner, token }), { kind: 'saved', created: true }, 'saved by its owner')
 })
 
-t.test("so it is when it turns out to be a user's after the provider was asked", async (t) => {
+t.test('a method that another user saves and removes during the provider call is reference_not_found', async (t) => {
   const token = newToken()
   const [owner, other] = [newUser(), newUser()]
   const on = interleaved(workflow, streamOf(token), async () => {
@@ -43,12 +43,12 @@ t.test("so it is when it turns out to be a user's after the provider was asked",
   t.match(await stateOf(token), { status: 'removed', user_id: owner.user_id })
 })
 
-t.test("what was a guest's and was removed may be anybody's", async (t) => {
+t.test("a guest's removed method can be saved by anybody", async (t) => {
   for (const by of [newUser(), newGuest()]) {
     const guest = newGuest()
     const token = newToken()
     await save({ by: guest, token })
-    await t.rejects(save({ by, token }), { code: 'reference_not_found' }, 'not before it is removed')
+    await t.rejects(save({ by, token }), { code: 'reference_not_found' }, 'before it is removed')
     await remove({ by: guest, token })
     t.match(await save({ by, token }), { kind: 'saved', created: true })
     await t.rejects(change({ by: guest, token }, { alias: 'Mine' }), { code: 'not_found' })
@@ -57,7 +57,7 @@ t.test("what was a guest's and was removed may be anybody's", async (t) => {
   }
 })
 
-t.test('without a key too, the next request finishes what a dead process began', async (t) => {
+t.test('a request without a key finishes one that crashed at any append', async (t) => {
   for (const by of [newUser(), newGuest()]) {
     let appends = 0
     for (let isOver = false; !isOver; appends++) {
@@ -71,11 +71,11 @@ t.test('without a key too, the next request finishes what a dead process began',
     }
     if (by.kind === 'session')
       t.same(await typesOf(providerCustomerStream('vault', by.user_id)), ['ProviderCustomerLinked'])
-    t.ok(appends > 2, 'there are several steps')
+    t.ok(appends > 2, 'there are at least three crash points')
   }
 })
 
-t.test('a customer that the provider failed to make is asked for anew after an hour', async (t) => {
+t.test('creating a customer uses a new idempotency key an hour after a failure', async (t) => {
   const keys: string[] = []
   const vaultProvider = workflow.providers.get('vault')
   if (!vaultProvider?.methods) throw new Error('No vault')
@@ -83,7 +83,7 @@ t.test('a customer that the provider failed to make is asked for anew after an h
     ...vaultProvider.methods,
     async createCustomer({ idempotency_key }: { readonly idempotency_key: string }): Promise<never> {
       keys.push(idempotency_key)
-      throw new ProviderError('unknown', 'http_500', 'The provider did not say what it did')
+      throw new ProviderError('unknown', 'http_500', 'The outcome is unknown')
     },
   }
   const providers = new Map([['vault', { ...vaultProvider, methods }]])
@@ -93,31 +93,31 @@ t.test('a customer that the provider failed to make is asked for anew after an h
     await t.rejects(save({ by, token: newToken(), on }), { code: 'provider_outcome_unknown' })
   }
   const [first, soon, later] = keys
-  t.equal(soon, first, 'until then it is the same call')
+  t.equal(soon, first, 'the same key within the hour')
   t.not(later, first)
 })
 
-t.test('saved twice at once under two keys it is one method, which both have', async (t) => {
+t.test('two concurrent requests with different keys save one method', async (t) => {
   for (const by of [newUser(), newGuest()]) {
     const token = newToken()
     const both = Promise.withResolvers<void>()
-    let asked = 0
-    vault.scenery.meanwhile = async (call) => {
+    let waiting = 0
+    vault.hooks.meanwhile = async (call) => {
       if (call === 'customer') return
-      asked++
-      if (asked === 2) both.resolve()
+      waiting++
+      if (waiting === 2) both.resolve()
       await both.promise
     }
-    const answers = await Promise.all(
+    const outcomes = await Promise.all(
       ['a', 'b'].map((request_fingerprint) => save({ by, token }, { request_fingerprint, is_default: true })),
     )
-    t.same(answers.map((answer) => answer.kind === 'saved' && answer.created).toSorted(), [false, true])
+    t.same(outcomes.map((outcome) => outcome.kind === 'saved' && outcome.created).toSorted(), [false, true])
     t.same(await typesOf(streamOf(token)), ['PaymentMethodAdded'])
     t.same(await defaultsOf(by, [token]), [token])
   }
 })
 
-t.test('removed while it is saved again as the default, it is not found missing but may be tried again', async (t) => {
+t.test('saving a method that is removed meanwhile is concurrent_modification, and can be retried', async (t) => {
   const by = newUser()
   const token = newToken()
   await save({ by, token })

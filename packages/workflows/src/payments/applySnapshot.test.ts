@@ -4,52 +4,52 @@ import { createFakeProvider, type FakeIntent } from '../testing/fakeProvider.ts'
 import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
-const { provider, stage } = createFakeProvider(t, { captures: true })
-const { workflow, open, notify, notifyAt: tellAt, typesOf } = await workflowHarness(t, provider)
+const { provider, fake } = createFakeProvider(t, { captures: true })
+const { workflow, open, notify, notifyAt, typesOf } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
-  stage.calls.length = 0
-  stage.failures.clear()
-  stage.meanwhile = undefined
-  stage.declines = false
+  fake.calls.length = 0
+  fake.failures.clear()
+  fake.meanwhile = undefined
+  fake.declines = false
 })
 
-/** A payment whose payer has approved it. */
+/** Opens a payment that the payer has approved. */
 async function approved(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()
-  const intent = stage.onlyOf(id)
-  stage.approve(intent)
-  stage.calls.length = 0
+  const intent = fake.onlyOf(id)
+  fake.approve(intent)
+  fake.calls.length = 0
   return { id, intent }
 }
 const reconcile = (paymentId: string) => reconcilePayment(workflow, paymentId, metadata)
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
-const captures = () => stage.calls.filter((call) => call.startsWith('capture'))
+const captures = () => fake.calls.filter((call) => call.startsWith('capture'))
 
-t.test('what the payer approved is taken once, whether we were told of it or not', async (t) => {
-  for (const isTold of [true, false]) {
-    stage.calls.length = 0
+t.test('an approved payment is captured once, with or without a notification', async (t) => {
+  for (const isNotified of [true, false]) {
+    fake.calls.length = 0
     const { id, intent } = await approved()
-    if (isTold) await notify(intent, 'processing')
+    if (isNotified) await notify(intent, 'processing')
     const { finding, payment, snapshot } = await reconcile(id)
     t.same([finding, payment.status, snapshot?.evidence.status], ['late', 'succeeded', 'succeeded'])
     t.equal((await reconcile(id)).finding, 'same')
     t.same(captures(), [`capture ${intent.id}-capture-1`])
     t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
-    t.equal(stage.ledger.charges.filter(({ payment_id }) => payment_id === id).length, 1)
+    t.equal(fake.ledger.charges.filter(({ payment_id }) => payment_id === id).length, 1)
     t.same(await typesOf(providerIntentStream(provider.id, String(intent.charges[0]))), ['ProviderIntentOwned'])
   }
 })
 
-t.test('a capture whose answer was lost is made again with the same key', async (t) => {
+t.test('a capture with an unknown outcome is retried with the same key', async (t) => {
   for (const done of [true, false]) {
-    stage.calls.length = 0
+    fake.calls.length = 0
     const { id, intent } = await approved()
-    stage.failures.set('capture', [{ kind: 'unknown', done }])
+    fake.failures.set('capture', [{ kind: 'unknown', done }])
     t.match(await reconcile(id), { finding: 'unknown', problem: 'capture_unknown', payment: { status: 'processing' } })
     t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
     t.same(new Set(captures()), new Set([`capture ${intent.id}-capture-1`]))
-    t.equal(captures().length, done ? 1 : 2, 'the intent tells by itself that it was captured')
+    t.equal(captures().length, done ? 1 : 2, 'an executed capture shows in the snapshot')
     t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
     t.equal(intent.charges.length, 1)
   }
@@ -57,27 +57,27 @@ t.test('a capture whose answer was lost is made again with the same key', async 
 
 t.test('a capture that did not reach the provider is made again with the same key', async (t) => {
   const { id, intent } = await approved()
-  stage.failures.set('capture', [{ kind: 'unavailable' }])
+  fake.failures.set('capture', [{ kind: 'unavailable' }])
   t.match(await reconcile(id), { finding: 'unreachable', payment: { status: 'processing' } })
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
   t.same(captures(), [`capture ${intent.id}-capture-1`, `capture ${intent.id}-capture-1`])
 })
 
-t.test('a declined capture is a failed attempt, and the approval that is left is not taken again', async (t) => {
+t.test('a declined capture is a failed attempt, and its approval is not captured again', async (t) => {
   const { id, intent } = await approved()
-  stage.declines = true
+  fake.declines = true
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed', failures: 1 } })
-  t.equal(intent.approved, true, 'the provider leaves the approval as it is')
+  t.equal(intent.approved, true, 'the provider keeps the approval open')
   for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
   t.equal(captures().length, 1)
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentAttemptFailed'])
 })
 
-t.test('a payer who approves anew is charged by a capture with a key of its own', async (t) => {
+t.test('a new approval after a decline is captured with a new key', async (t) => {
   const { id, intent } = await approved()
-  stage.declines = true
+  fake.declines = true
   await reconcile(id)
-  stage.declines = false
+  fake.declines = false
   await notify(intent, 'processing')
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded', failures: 1 } })
   t.same(captures(), [`capture ${intent.id}-capture-1`, `capture ${intent.id}-capture-2`])
@@ -90,20 +90,20 @@ t.test('a payer who approves anew is charged by a capture with a key of its own'
   ])
 })
 
-/** Times of a statement that do not tell whether it came after another one. */
-const unclear = {
+/** Notification times that do not show whether the approval came after the decline. */
+const ambiguousTimes = {
   'in the same second': (time: string) => `${time.slice(0, 19)}.000Z`,
-  'by a clock that is slow': (time: string) => new Date(Date.parse(time) - 2_000).toISOString(),
+  'by a slow clock': (time: string) => new Date(Date.parse(time) - 2_000).toISOString(),
 }
-for (const [when, at] of Object.entries(unclear)) {
-  t.test(`an approval that is told after the decline, ${when}, is tried once`, async (t) => {
+for (const [when, at] of Object.entries(ambiguousTimes)) {
+  t.test(`a notification of a new approval after a decline, dated ${when}, is captured once`, async (t) => {
     for (const declinesAgain of [false, true]) {
       const { id, intent } = await approved()
       await notify(intent, 'processing')
-      stage.declines = true
+      fake.declines = true
       const { payment } = await reconcile(id)
-      await tellAt(intent, 'processing', at(payment.evidence_time ?? ''))
-      stage.declines = declinesAgain
+      await notifyAt(intent, 'processing', at(payment.evidence_time ?? ''))
+      fake.declines = declinesAgain
       const status = declinesAgain ? 'failed' : 'succeeded'
       t.match(await reconcile(id), { finding: 'late', payment: { status, failures: declinesAgain ? 2 : 1 } })
       t.match(await reconcile(id), { finding: declinesAgain ? 'approval_waits' : 'same' })
@@ -121,20 +121,20 @@ for (const [when, at] of Object.entries(unclear)) {
     }
   })
 
-  t.test(`the approval that was declined, when it is told late and ${when}, is not tried again`, async (t) => {
+  t.test(`a late notification of the declined approval, dated ${when}, is not captured again`, async (t) => {
     const { id, intent } = await approved()
-    stage.declines = true
+    fake.declines = true
     const { payment } = await reconcile(id)
-    await tellAt(intent, 'processing', at(payment.evidence_time ?? ''))
+    await notifyAt(intent, 'processing', at(payment.evidence_time ?? ''))
     t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
     t.equal(captures().length, 1)
   })
 }
 
-t.test('a decline of which the provider tells first is one decline, and not captured again at once', async (t) => {
+t.test('a declined capture that the provider notifies first is recorded once and not captured again', async (t) => {
   const { id, intent } = await approved()
-  stage.declines = true
-  stage.meanwhile = async (call) => {
+  fake.declines = true
+  fake.meanwhile = async (call) => {
     if (call.startsWith('capture')) await notify(intent, 'failed', 'ch_declined')
   }
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed', failures: 1 } })
@@ -142,22 +142,22 @@ t.test('a decline of which the provider tells first is one decline, and not capt
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentAttemptFailed'])
 })
 
-t.test('a success of which the provider tells first is recorded once', async (t) => {
+t.test('a successful capture that the provider notifies first is recorded once', async (t) => {
   const { id, intent } = await approved()
-  stage.meanwhile = async (call) => {
+  fake.meanwhile = async (call) => {
     if (call.startsWith('capture')) await notify(intent, 'succeeded', intent.charges[0])
   }
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
 })
 
-t.test('what a capture did is recorded even if the payment changed meanwhile', async (t) => {
+t.test('the result of a capture is recorded even if the payment changes meanwhile', async (t) => {
   for (const declines of [false, true]) {
     const { id, intent } = await approved()
-    stage.declines = declines
-    stage.meanwhile = async (call) => {
+    fake.declines = declines
+    fake.meanwhile = async (call) => {
       if (!call.startsWith('capture')) return
-      stage.meanwhile = undefined
+      fake.meanwhile = undefined
       await notify(intent, 'processing')
     }
     const { finding, payment } = await reconcile(id)
@@ -166,7 +166,7 @@ t.test('what a capture did is recorded even if the payment changed meanwhile', a
   }
 })
 
-t.test('another amount or currency is not taken', async (t) => {
+t.test('an approval with another amount or currency is not captured', async (t) => {
   const { id, intent } = await approved()
   intent.amount_cents = 2600
   t.match(await reconcile(id), { finding: 'amount_differs', payment: { status: 'processing' } })
@@ -178,7 +178,7 @@ t.test('another amount or currency is not taken', async (t) => {
   t.match(await reconcile(id), { payment: { status: 'succeeded' } })
 })
 
-t.test('for a payment that is at its end nothing is taken', async (t) => {
+t.test('a canceled payment is not captured', async (t) => {
   const { id, intent } = await approved()
   await notify(intent, 'canceled')
   t.match(await reconcile(id), { finding: 'conflict', payment: { status: 'canceled' } })
@@ -186,7 +186,7 @@ t.test('for a payment that is at its end nothing is taken', async (t) => {
   t.equal(intent.charges.length, 0)
 })
 
-t.test('many that reconcile one payment at once take its money once', async (t) => {
+t.test('concurrent reconciliations capture a payment once', async (t) => {
   const { id, intent } = await approved()
   const findings = await Promise.all(
     Array.from({ length: 8 }, () =>

@@ -3,14 +3,14 @@ import t from 'tap'
 import { syncHarness } from '../testing/syncHarness.ts'
 
 const harness = await syncHarness(t)
-const { stage, add, change, syncOne, historyOf, productOf } = harness
+const { fake, add, change, syncOne, historyOf, productOf } = harness
 t.afterEach(() => {
-  stage.before = undefined
-  stage.meanwhile = undefined
+  fake.before = undefined
+  fake.meanwhile = undefined
 })
 
-/** A gate that a step waits at. */
-function gate() {
+/** A point at which a step waits until the test opens it. */
+function createGate() {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   return {
@@ -23,38 +23,38 @@ function gate() {
   }
 }
 
-/** The first step of this kind waits. */
-function holdFirst(at: 'before' | 'meanwhile', verb: string) {
-  const held = gate()
+/** Makes the first step with this verb wait. */
+function gateFirst(at: 'before' | 'meanwhile', verb: string) {
+  const gate = createGate()
   let isFirst = true
-  stage[at] = async (call) => {
+  fake[at] = async (call) => {
     if (!call.startsWith(verb) || !isFirst) return
     isFirst = false
-    await held.wait()
+    await gate.wait()
   }
-  return held
+  return gate
 }
 
-t.test('sixteen at once make one product with one price, and one of them has created it', async (t) => {
+t.test('sixteen concurrent syncs create one product with one price, and one reports created', async (t) => {
   const id = await add()
-  stage.before = () => turn()
+  fake.before = () => turn()
   const results = await Promise.all(Array.from({ length: 16 }, () => syncOne(id)))
   t.equal(results.filter(({ status }) => status === 'created').length, 1)
   t.same(new Set(results.map(({ provider_price_id }) => provider_price_id)).size, 1)
-  t.equal(stage.prices.filter(({ product_id }) => product_id === id).length, 1)
+  t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, 1)
   const history = await historyOf(id)
   t.equal(
     history.filter((type) => type === 'ProductSyncStarted').length,
     history.filter((type) => type === 'ProductSynced').length,
-    'each that began has ended',
+    'every started sync has ended',
   )
   t.match(await syncOne(id), { status: 'skipped' })
 })
 
-t.test('sixteen at once with changes in between: the last change is there', async (t) => {
+t.test('sixteen concurrent syncs with changes in between leave the last change at the provider', async (t) => {
   for (let n = 0; n < 5; n++) {
     const id = await add()
-    stage.before = () => turn()
+    fake.before = () => turn()
     const syncing = Array.from({ length: 16 }, async (_, each) => {
       for (let turns = 0; turns < each * 3; turns++) await turn()
       if (each === 5) await change(id, { name: 'A cup', total_cents: 1500 })
@@ -66,36 +66,36 @@ t.test('sixteen at once with changes in between: the last change is there', asyn
       results.filter(({ status }) => status === 'failed'),
       [],
     )
-    // Of two changes at the same time either may be recorded last.
+    // Either of the two concurrent changes may be recorded last.
     const { name, total_cents } = await productOf(id)
-    t.match(stage.products.get(id), { name })
+    t.match(fake.products.get(id), { name })
     t.same(
-      stage.activeOf(id).map(({ worth }) => worth),
+      fake.activeOf(id).map(({ worth }) => worth),
       [`${total_cents} EUR once`],
     )
     t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped' })
   }
 })
 
-t.test('whoever is late with a former content puts the present one after it', async (t) => {
+t.test('a slow sync of outdated content syncs the current content afterwards', async (t) => {
   const id = await add()
-  const held = holdFirst('before', 'put')
+  const gate = gateFirst('before', 'put')
   const slow = syncOne(id)
-  await held.reached
+  await gate.reached
   await change(id, { name: 'A cup' })
-  t.match(await syncOne(id), { status: 'created' }, 'the other one is not waited for')
-  t.match(await syncOne(id, { dryRun: true }), { status: 'updated' }, 'and it is not taken for done')
-  held.open()
+  t.match(await syncOne(id), { status: 'created' }, 'does not wait for the slow sync')
+  t.match(await syncOne(id, { dryRun: true }), { status: 'updated' }, 'the slow sync counts as unfinished')
+  gate.open()
   t.match(await slow, { status: 'updated' })
-  t.match(stage.products.get(id), { name: 'A cup' })
+  t.match(fake.products.get(id), { name: 'A cup' })
   t.match(await syncOne(id), { status: 'skipped' })
 })
 
-t.test('who has created it has, however often it is gone over', async (t) => {
+t.test('a sync that created the product reports created, also after a second round', async (t) => {
   const id = await add()
-  const [first, second] = [gate(), gate()]
+  const [first, second] = [createGate(), createGate()]
   const gates = [first, second]
-  stage.before = async (call) => {
+  fake.before = async (call) => {
     if (call.startsWith('put')) await gates.shift()?.wait()
   }
   const one = syncOne(id)
@@ -105,62 +105,62 @@ t.test('who has created it has, however often it is gone over', async (t) => {
   await second.reached
   first.open()
   t.match(await one, { status: 'created' })
-  t.match(stage.products.get(id), { name: 'A cup' }, 'gone over at once')
+  t.match(fake.products.get(id), { name: 'A cup' }, 'the second round synced the change')
   second.open()
   t.match(await other, { status: 'updated' })
   t.match(await syncOne(id), { status: 'skipped' })
 })
 
-t.test('a price that was put is not told of as another one, whoever puts another at the same time', async (t) => {
+t.test('a sync of a price reports no price difference when another price is synced concurrently', async (t) => {
   const id = await add()
   await syncOne(id)
   await change(id, { total_cents: 1500 })
-  const held = holdFirst('before', 'put')
+  const gate = gateFirst('before', 'put')
   const slow = syncOne(id, { updatePrices: true })
-  await held.reached
+  await gate.reached
   await change(id, { total_cents: 1800 })
   t.match(await syncOne(id, { updatePrices: true }), { status: 'updated', price_differs: undefined })
-  held.open()
+  gate.open()
   t.match(await slow, { status: 'updated', price_differs: undefined })
   t.same(
-    stage.activeOf(id).map(({ worth }) => worth),
+    fake.activeOf(id).map(({ worth }) => worth),
     ['1800 EUR once'],
   )
 })
 
-t.test('a change while a product is under way is for the next sync', async (t) => {
+t.test('a change during the provider call is left to the next sync', async (t) => {
   const id = await add()
-  const held = holdFirst('meanwhile', 'put')
+  const gate = gateFirst('meanwhile', 'put')
   const syncing = syncOne(id)
-  await held.reached
+  await gate.reached
   await change(id, { name: 'A cup' })
-  held.open()
+  gate.open()
   t.match(await syncing, { status: 'created' })
-  t.match(stage.products.get(id), { name: 'A mug' })
+  t.match(fake.products.get(id), { name: 'A mug' })
   t.match(await syncOne(id), { status: 'updated' })
-  t.match(stage.products.get(id), { name: 'A cup' })
+  t.match(fake.products.get(id), { name: 'A cup' })
 })
 
-t.test('a product that is taken out of sale while others were at it is left as it is', async (t) => {
+t.test('a product that is deactivated during a sync is not synced again', async (t) => {
   const id = await add()
-  const held = holdFirst('before', 'put')
+  const gate = gateFirst('before', 'put')
   const slow = syncOne(id)
-  await held.reached
+  await gate.reached
   await change(id, { name: 'A cup' })
   await syncOne(id)
   await change(id, { is_active: false })
-  held.open()
+  gate.open()
   t.match(await slow, { status: 'failed', error: { code: 'product_inactive' } })
   await change(id, { is_active: true })
   t.match(await syncOne(id), { status: 'updated' })
-  t.match(stage.products.get(id), { name: 'A cup' })
+  t.match(fake.products.get(id), { name: 'A cup' })
 })
 
-t.test('whoever is overtaken again and again gives up, and says so', async (t) => {
+t.test('a sync that is overtaken five times is concurrent_modification', async (t) => {
   const id = await add()
   let names = 0
   let isOther = false
-  stage.meanwhile = async (call) => {
+  fake.meanwhile = async (call) => {
     if (isOther || !call.startsWith('put')) return
     isOther = true
     await change(id, { name: `Name ${names++}` })
@@ -168,11 +168,11 @@ t.test('whoever is overtaken again and again gives up, and says so', async (t) =
     isOther = false
   }
   const contended = { status: 'failed', error: { code: 'concurrent_modification' }, provider_product_id: id }
-  const told = await syncOne(id)
-  t.match(told, { ...contended, provider_price_id: stage.activeOf(id)[0]?.id }, 'with the ids that are on record')
+  const result = await syncOne(id)
+  t.match(result, { ...contended, provider_price_id: fake.activeOf(id)[0]?.id }, 'with the recorded ids')
   t.equal(names, 5)
-  stage.meanwhile = undefined
+  fake.meanwhile = undefined
   t.match(await syncOne(id), { status: 'updated' })
-  t.match(stage.products.get(id), { name: 'Name 4' })
+  t.match(fake.products.get(id), { name: 'Name 4' })
   t.match(await syncOne(id), { status: 'skipped' })
 })

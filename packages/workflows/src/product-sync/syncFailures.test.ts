@@ -4,163 +4,169 @@ import { crashAfter } from '../testing/workflowHarness.ts'
 import { syncTimeoutMs } from './syncProduct.ts'
 
 const harness = await syncHarness(t)
-const { stage, add, change, sync, syncOne, historyOf } = harness
+const { fake, add, change, sync, syncOne, historyOf } = harness
 const several = (count: number) => Promise.all(Array.from({ length: count }, () => add()))
 
-t.test('one bad product does not stop the others', async (t) => {
+t.test('one rejected product does not stop the others', async (t) => {
   const ids = await several(5)
   const [, bad = ''] = ids
-  stage.rejected.add(bad)
+  fake.rejected.add(bad)
   const { report } = await sync(ids)
   t.same(report.summary, { created: 4, updated: 0, skipped: 0, failed: 1 })
   t.match(report.results[1], {
     product_id: bad,
     status: 'failed',
     provider_product_id: null,
-    error: { code: 'provider_rejected', message: 'This one is no good (bad_product)' },
+    error: { code: 'provider_rejected', message: 'The product was rejected (bad_product)' },
   })
   t.same(await historyOf(bad), ['ProductSyncStarted', 'ProductSyncFailed'])
-  stage.rejected.clear()
+  fake.rejected.clear()
   t.same((await sync(ids)).report.summary, { created: 1, updated: 0, skipped: 4, failed: 0 })
 })
 
 const failures: readonly (readonly [string, CatalogFailure, string])[] = [
-  ['refused', { kind: 'rejected' }, 'provider_rejected'],
+  ['rejected', { kind: 'rejected' }, 'provider_rejected'],
   ['declined', { kind: 'declined' }, 'provider_rejected'],
-  ['refused for its currency', { kind: 'currency' }, 'currency_not_supported'],
+  ['rejected for its currency', { kind: 'currency' }, 'currency_not_supported'],
   ['not reached', { kind: 'unavailable' }, 'provider_unavailable'],
-  ['not answered', { kind: 'unknown' }, 'provider_outcome_unknown'],
-  ['done and not answered', { kind: 'unknown', done: true }, 'provider_outcome_unknown'],
+  ['left without a response', { kind: 'unknown' }, 'provider_outcome_unknown'],
+  ['done but left without a response', { kind: 'unknown', done: true }, 'provider_outcome_unknown'],
 ]
 
 for (const verb of ['put', 'create', 'archive'])
-  for (const [name, mishap, code] of failures)
-    t.test(`a step that is ${name} (${verb}) fails, and the next sync finishes without doubling`, async (t) => {
-      const id = await add()
-      if (verb === 'archive') {
-        await syncOne(id)
-        await change(id, { total_cents: 1500 })
-      }
-      const wish = { updatePrices: true }
-      stage.failures.set(verb, [mishap])
-      t.match(await syncOne(id, wish), { status: 'failed', error: { code } })
-      t.match(await syncOne(id, { ...wish, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
-      t.match(await syncOne(id, wish), { status: verb === 'archive' ? 'updated' : 'created' })
-      t.match(await syncOne(id, wish), { status: 'skipped' })
-      t.same(
-        stage.activeOf(id).map(({ worth }) => worth),
-        [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'],
-      )
-      t.equal(stage.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
-    })
+  for (const [name, failure, code] of failures)
+    t.test(
+      `a ${verb} step that is ${name} fails the sync, and the next sync finishes without duplicates`,
+      async (t) => {
+        const id = await add()
+        if (verb === 'archive') {
+          await syncOne(id)
+          await change(id, { total_cents: 1500 })
+        }
+        const wish = { updatePrices: true }
+        fake.failures.set(verb, [failure])
+        t.match(await syncOne(id, wish), { status: 'failed', error: { code } })
+        t.match(await syncOne(id, { ...wish, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
+        t.match(await syncOne(id, wish), { status: verb === 'archive' ? 'updated' : 'created' })
+        t.match(await syncOne(id, wish), { status: 'skipped' })
+        t.same(
+          fake.activeOf(id).map(({ worth }) => worth),
+          [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'],
+        )
+        t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
+      },
+    )
 
-t.test('a sync that failed is not skipped, even if the product was changed back', async (t) => {
+t.test('a sync after a failed one is not skipped, even if the product was changed back', async (t) => {
   const id = await add()
   await syncOne(id)
   await change(id, { name: 'A cup' })
-  stage.failures.set('put', [{ kind: 'unknown', done: true }])
+  fake.failures.set('put', [{ kind: 'unknown', done: true }])
   await syncOne(id)
   await change(id, { name: 'A mug' })
-  t.match(stage.products.get(id), { name: 'A cup' })
+  t.match(fake.products.get(id), { name: 'A cup' })
   t.match(await syncOne(id), { status: 'updated' })
-  t.match(stage.products.get(id), { name: 'A mug' })
+  t.match(fake.products.get(id), { name: 'A mug' })
 })
 
-t.test('a process that dies anywhere leaves what the next one finishes', async (t) => {
+t.test('a sync that crashed at any append is finished by the next sync', async (t) => {
   for (const appends of [0, 1]) {
     const id = await add()
     await t.rejects(syncOne(id, { on: crashAfter(appends, harness.workflow) }), /the process died here/)
     t.same(await historyOf(id), appends === 0 ? [] : ['ProductSyncStarted'])
     t.match(await syncOne(id), { status: 'created' })
     t.match(await syncOne(id), { status: 'skipped' })
-    t.equal(stage.prices.filter(({ product_id }) => product_id === id).length, 1)
+    t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, 1)
   }
 })
 
-t.test('a price that was put by one that died is found by the next one, asked for or not', async (t) => {
+t.test('a price created by a crashed sync is found by the next one, even without updatePrices', async (t) => {
   const id = await add()
-  const { provider_price_id: former } = await syncOne(id)
+  const { provider_price_id: previous } = await syncOne(id)
   await change(id, { total_cents: 1500 })
   await t.rejects(syncOne(id, { updatePrices: true, on: crashAfter(1, harness.workflow) }), /the process died here/)
-  const [present] = stage.activeOf(id)
-  t.not(present?.id, former, 'the former one is archived')
+  const [present] = fake.activeOf(id)
+  t.not(present?.id, previous, 'the previous price is archived')
   t.match(await syncOne(id), { status: 'updated', provider_price_id: present?.id, price_differs: undefined })
   t.match(await syncOne(id), { status: 'skipped', provider_price_id: present?.id, price_differs: undefined })
 })
 
-t.test('a mistake in an adapter is no failure of a product, and nothing goes on behind the answer', async (t) => {
+t.test('a bug in an adapter rejects the whole sync, and no work continues afterwards', async (t) => {
   const ids = await several(30)
-  stage.calls.length = 0
-  stage.before = async (call) => {
-    if (call === `put ${ids[0]}`) throw new TypeError('a mistake')
+  fake.calls.length = 0
+  fake.before = async (call) => {
+    if (call === `put ${ids[0]}`) throw new TypeError('a bug')
   }
   t.teardown(() => {
-    stage.before = undefined
+    fake.before = undefined
   })
-  await t.rejects(sync(ids), { message: 'a mistake' })
-  const { length } = stage.calls
-  t.ok(stage.calls.filter((call) => call.startsWith('put')).length <= 16, 'no other product is begun')
+  await t.rejects(sync(ids), { message: 'a bug' })
+  const { length } = fake.calls
+  t.ok(fake.calls.filter((call) => call.startsWith('put')).length <= 16, 'no other product is started')
   t.equal((await sync(ids.slice(1), { dryRun: true })).report.failed, 0)
-  t.equal(stage.calls.length, length)
+  t.equal(fake.calls.length, length)
 })
 
-t.test('a provider that is down is left alone after a while', async (t) => {
+t.test('an unreachable provider is not called again after 16 failures in a row', async (t) => {
   const ids = await several(60)
   const [settled = ''] = ids.splice(59)
   await syncOne(settled)
-  stage.always = { kind: 'unavailable' }
-  stage.calls.length = 0
+  fake.always = { kind: 'unavailable' }
+  fake.calls.length = 0
   const { report } = await sync([...ids, settled, 'nothing'])
-  stage.always = undefined
+  fake.always = undefined
   t.same(report.summary, { created: 0, updated: 0, skipped: 1, failed: 60 })
-  t.ok(stage.calls.length >= 16 && stage.calls.length < 16 + 8, `${stage.calls.length} calls`)
+  t.ok(fake.calls.length >= 16 && fake.calls.length < 16 + 8, `${fake.calls.length} calls`)
   const last = report.results[58]
   t.match(last, { status: 'failed', error: { code: 'provider_unavailable', message: /not attempted/ } })
   t.match(report.results[59], { status: 'skipped' })
   t.match(report.results[60], { status: 'failed', error: { code: 'not_found' } })
-  t.same(await historyOf(ids[58] ?? ''), [], 'nothing is recorded of what was not attempted')
+  t.same(await historyOf(ids[58] ?? ''), [], 'nothing is recorded for a product that was not attempted')
   t.same((await sync(ids)).report.summary, { created: 59, updated: 0, skipped: 0, failed: 0 })
 })
 
-for (const answer of [undefined, { kind: 'rejected' }] as const)
-  t.test(`a provider that ${answer ? 'refuses' : 'does'} something now and then is not left alone`, async (t) => {
-    const ids = await several(40)
-    stage.failures.set(
-      'put',
-      ids.map((_id, n) => (n % 12 === 11 ? answer : { kind: 'unknown' })),
-    )
-    const { report } = await sync(ids)
-    const lost = report.results.filter(({ error }) => error?.code === 'provider_outcome_unknown')
-    t.equal(lost.length, 37)
-    t.equal(report.summary.created, answer ? 0 : 3)
-    stage.failures.clear()
-  })
+for (const response of [undefined, { kind: 'rejected' }] as const)
+  t.test(
+    `a provider that ${response ? 'rejects' : 'accepts'} some calls between failures is still called`,
+    async (t) => {
+      const ids = await several(40)
+      fake.failures.set(
+        'put',
+        ids.map((_id, n) => (n % 12 === 11 ? response : { kind: 'unknown' })),
+      )
+      const { report } = await sync(ids)
+      const lost = report.results.filter(({ error }) => error?.code === 'provider_outcome_unknown')
+      t.equal(lost.length, 37)
+      t.equal(report.summary.created, response ? 0 : 3)
+      fake.failures.clear()
+    },
+  )
 
-t.test('one that refuses every product is not down', async (t) => {
+t.test('a provider that rejects every product does not count as down', async (t) => {
   const ids = await several(30)
-  for (const id of ids) stage.rejected.add(id)
+  for (const id of ids) fake.rejected.add(id)
   const { report } = await sync(ids)
   t.same(new Set(report.results.map(({ error }) => error?.code)), new Set(['provider_rejected']))
-  stage.rejected.clear()
+  fake.rejected.clear()
 })
 
-t.test('no more than eight products are under way at once, and after some minutes no other is begun', async (t) => {
+t.test('at most eight products are synced at once, and none is started after the timeout', async (t) => {
   const ids = await several(30)
-  let under = 0
+  let running = 0
   let most = 0
   let calls = 0
-  stage.before = async (call) => {
+  fake.before = async (call) => {
     if (!call.startsWith('put')) return
-    most = Math.max(most, ++under)
+    most = Math.max(most, ++running)
     await new Promise((resolve) => setImmediate(resolve))
     if (++calls === 12) harness.advance(syncTimeoutMs)
   }
-  stage.meanwhile = async (call) => {
-    if (call.startsWith('put')) under--
+  fake.meanwhile = async (call) => {
+    if (call.startsWith('put')) running--
   }
   t.teardown(() => {
-    stage.before = undefined
-    stage.meanwhile = undefined
+    fake.before = undefined
+    fake.meanwhile = undefined
     harness.advance(0)
   })
   const { report } = await sync(ids)

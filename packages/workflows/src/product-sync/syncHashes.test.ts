@@ -3,7 +3,7 @@ import t from 'tap'
 import { createFakeCatalog } from '../testing/syncHarness.ts'
 import { catalogProduct, hashesAt } from './syncAssessment.ts'
 
-const { provider, stage } = createFakeCatalog()
+const { provider, fake } = createFakeCatalog()
 const { catalog } = provider
 const price = { amount_cents: 900, currency: 'EUR', recurring: { interval: 'month', trial_days: 0 } } as const
 const product: CatalogProduct = {
@@ -16,7 +16,7 @@ const product: CatalogProduct = {
 const hashes = (more: Partial<CatalogProduct>) => hashesAt(catalog, { ...product, ...more })
 const plain = hashes({})
 
-t.test('another content has another hash, and the same price', async (t) => {
+t.test('different content changes the content hash and keeps the price hash', async (t) => {
   const contents: readonly Partial<CatalogProduct>[] = [
     { name: 'Other' },
     { description: 'Other' },
@@ -32,7 +32,7 @@ t.test('another content has another hash, and the same price', async (t) => {
   t.same(new Set(found.map(({ price_hash }) => price_hash)), new Set([plain.price_hash]))
 })
 
-t.test('another price has another hash, and the same content', async (t) => {
+t.test('a different price changes the price hash and keeps the content hash', async (t) => {
   const prices: readonly CatalogProduct['price'][] = [
     { ...price, amount_cents: 90 },
     { ...price, currency: 'USD' },
@@ -45,20 +45,20 @@ t.test('another price has another hash, and the same content', async (t) => {
   t.same(new Set(found.map(({ content_hash }) => content_hash)), new Set([plain.content_hash]))
 })
 
-t.test('where no price is kept there is none to have a hash', async (t) => {
+t.test('the price hash is null when the catalogue keeps no price', async (t) => {
   t.equal(hashesAt(null, product).price_hash, null)
-  stage.keepsPrices = false
+  fake.keepsPrices = false
   t.same(hashes({}), { ...plain, price_hash: null })
 })
 
-t.test('the hashes stay what they are: with other ones every product would be gone over again', async (t) => {
+t.test('the hash values are stable, so that no product is synced again', async (t) => {
   t.match(plain, {
     content_hash: 'dfdd8673c90b53d34430b9c71673d94d1877da5b80efd64022c51e3e0a3faa77',
     price_hash: '642a341d5fdd17d948cf03f825ab449f8dc86d372543b1527dbb83d49a979591',
   })
 })
 
-t.test('a provider gets the total, and what recurs only of what does', async (t) => {
+t.test('a catalogue product has the total price, and an interval only when it recurs', async (t) => {
   const content = {
     product_id: product.product_id,
     name: 'Membership',

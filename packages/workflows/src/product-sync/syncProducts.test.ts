@@ -4,12 +4,12 @@ import t from 'tap'
 import { syncHarness } from '../testing/syncHarness.ts'
 
 const harness = await syncHarness(t)
-const { stage, add, change, sync, syncOne, historyOf } = harness
+const { fake, add, change, sync, syncOne, historyOf } = harness
 
 t.test('a product is created with its price, and its ids are recorded [4.8-create]', async (t) => {
   const id = await add()
   const { report, position } = await sync([id])
-  const [price] = stage.activeOf(id)
+  const [price] = fake.activeOf(id)
   t.same(report, {
     total: 1,
     successful: 1,
@@ -26,33 +26,33 @@ t.test('a product is created with its price, and its ids are recorded [4.8-creat
   t.match(events.at(-1)?.data, { provider_product_id: id, provider_price_id: price?.id, mapped_locally: false })
 })
 
-t.test('what has not changed is skipped: nothing is called, nothing is recorded', async (t) => {
+t.test('an unchanged product is skipped without a call or an event', async (t) => {
   const id = await add()
   const created = await syncOne(id)
-  stage.calls.length = 0
+  fake.calls.length = 0
   const { report, position } = await sync([id], { updatePrices: true })
   t.same(report.results, [{ ...created, status: 'skipped' }])
   t.equal(position, undefined)
-  t.same(stage.calls, [])
+  t.same(fake.calls, [])
   t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
 })
 
-t.test('another content is put there, and the price is left alone', async (t) => {
+t.test('changed content is updated, and the price is left as it is', async (t) => {
   const id = await add()
   await syncOne(id)
   await change(id, { name: 'A cup', description: 'With a handle', product_type: 'digital' })
-  stage.calls.length = 0
+  fake.calls.length = 0
   t.match(await syncOne(id), { status: 'updated', price_differs: undefined })
-  t.same(stage.calls, [`put ${id}`])
-  t.same(stage.products.get(id), { name: 'A cup', description: 'With a handle', product_type: 'digital' })
+  t.same(fake.calls, [`put ${id}`])
+  t.same(fake.products.get(id), { name: 'A cup', description: 'With a handle', product_type: 'digital' })
 })
 
-t.test('the provider is told what it has answered before', async (t) => {
+t.test('a provider call contains the ids from the previous response', async (t) => {
   const id = await add()
-  stage.requests.length = 0
+  fake.requests.length = 0
   const { provider_product_id, provider_price_id } = await syncOne(id)
   await syncOne(id, { force: true })
-  matchList(t, stage.requests, [
+  matchList(t, fake.requests, [
     {
       price: 'put',
       known: null,
@@ -62,23 +62,23 @@ t.test('the provider is told what it has answered before', async (t) => {
   ])
 })
 
-t.test('fields that cannot be changed over there are told of, also when there is nothing to do', async (t) => {
+t.test('fields that the provider keeps are reported, also when the product is skipped', async (t) => {
   const id = await add()
-  stage.kept_fields = ['name']
+  fake.kept_fields = ['name']
   t.match(await syncOne(id), { status: 'created', kept_fields: ['name'] })
-  stage.kept_fields = []
+  fake.kept_fields = []
   t.match(await syncOne(id), { status: 'skipped', kept_fields: ['name'] })
   t.match(await syncOne(id, { force: true }), { status: 'updated', kept_fields: undefined })
 })
 
-t.test('what the provider does not get is no change', async (t) => {
+t.test('a change of fields that are not synced is skipped', async (t) => {
   const id = await add()
   await syncOne(id)
   await change(id, { category_id: 'cups', tax_cents: 200, subtotal_cents: 1000 })
   t.match(await syncOne(id), { status: 'skipped', price_differs: undefined })
 })
 
-t.test('another price is told of, and replaces the former one only with updatePrices [10.3-sync-price]', async (t) => {
+t.test('a different price is reported, and replaced only with updatePrices [10.3-sync-price]', async (t) => {
   const changes = [
     { total_cents: 1500 },
     { currency: 'USD' },
@@ -89,86 +89,86 @@ t.test('another price is told of, and replaces the former one only with updatePr
     const id = await add()
     const { provider_price_id } = await syncOne(id)
     await change(id, each)
-    stage.calls.length = 0
+    fake.calls.length = 0
     t.match(await syncOne(id), { status: 'skipped', price_differs: true, provider_price_id })
     t.match(await syncOne(id, { dryRun: true }), { status: 'skipped', price_differs: true })
-    t.same(stage.calls, [])
+    t.same(fake.calls, [])
     const updated = await syncOne(id, { updatePrices: true })
     t.match(updated, { status: 'updated', price_differs: undefined })
     t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped', price_differs: undefined })
-    t.equal(stage.activeOf(id).length, 1)
+    t.equal(fake.activeOf(id).length, 1)
   }
 })
 
-t.test('content and price changed: the content is updated, and the price is told of', async (t) => {
+t.test('when content and price differ, the content is updated and the price reported', async (t) => {
   const id = await add()
   const { provider_price_id } = await syncOne(id)
   await change(id, { name: 'A cup', total_cents: 1500 })
   t.match(await syncOne(id), { status: 'updated', price_differs: true, provider_price_id })
   t.match(await syncOne(id), { status: 'skipped', price_differs: true, provider_price_id })
   t.same(
-    stage.activeOf(id).map(({ worth }) => worth),
+    fake.activeOf(id).map(({ worth }) => worth),
     ['1200 EUR once'],
   )
 })
 
-t.test('a price that comes back is the one that was there before', async (t) => {
+t.test('a price that is changed back reuses the earlier price', async (t) => {
   const id = await add()
   const first = await syncOne(id)
   for (const total_cents of [1500, 1200, 1500, 1200]) {
     await change(id, { total_cents })
     t.match(await syncOne(id, { updatePrices: true }), { status: 'updated' })
     t.same(
-      stage.activeOf(id).map(({ worth }) => worth),
+      fake.activeOf(id).map(({ worth }) => worth),
       [`${total_cents} EUR once`],
     )
   }
   t.equal((await syncOne(id)).provider_price_id, first.provider_price_id)
 })
 
-t.test('the key of a price is another one when it is put at another time', async (t) => {
+t.test('a price that is created again gets a new idempotency key', async (t) => {
   const id = await add()
-  const keys = () => stage.calls.filter((call) => call.startsWith('create ')).length
-  stage.calls.length = 0
+  const keys = () => fake.calls.filter((call) => call.startsWith('create ')).length
+  fake.calls.length = 0
   await syncOne(id)
-  // Somebody tidies up over there.
-  stage.prices.splice(0)
+  // Somebody deletes the prices at the provider.
+  fake.prices.splice(0)
   t.match(await syncOne(id, { force: true }), { status: 'updated' })
   t.equal(keys(), 2)
-  t.equal(new Set(stage.calls.filter((call) => call.startsWith('create '))).size, 2)
-  t.equal(stage.activeOf(id).length, 1)
+  t.equal(new Set(fake.calls.filter((call) => call.startsWith('create '))).size, 2)
+  t.equal(fake.activeOf(id).length, 1)
 })
 
-t.test('force goes over what has not changed, and mends what others did there', async (t) => {
+t.test('force syncs an unchanged product, and overwrites changes made at the provider', async (t) => {
   const id = await add()
   await syncOne(id)
-  stage.products.set(id, { name: 'Not ours', description: null, product_type: 'physical' })
+  fake.products.set(id, { name: 'Not ours', description: null, product_type: 'physical' })
   t.match(await syncOne(id, { force: true, dryRun: true }), { status: 'updated' })
   t.match(await syncOne(id, { force: true }), { status: 'updated' })
-  t.match(stage.products.get(id), { name: 'A mug' })
+  t.match(fake.products.get(id), { name: 'A mug' })
 })
 
-t.test('what was deleted over there is made anew with its price, as soon as it is noticed', async (t) => {
+t.test('a product deleted at the provider is created again with its price by the next update', async (t) => {
   const id = await add()
   await syncOne(id)
-  stage.products.delete(id)
-  stage.prices.splice(0)
+  fake.products.delete(id)
+  fake.prices.splice(0)
   await change(id, { name: 'A cup' })
   t.match(await syncOne(id), { status: 'updated', price_differs: undefined, provider_price_id: /^price_/ })
-  t.equal(stage.activeOf(id).length, 1)
+  t.equal(fake.activeOf(id).length, 1)
   t.match(await syncOne(id), { status: 'skipped' })
 })
 
-t.test('a dry run tells what would happen, and does nothing', async (t) => {
+t.test('a dry run reports what would happen, without a call or an event', async (t) => {
   const [fresh, known, changed, inactive] = [await add(), await add(), await add(), await add({ is_active: false })]
   const ids = [fresh, known, changed, inactive, '018f0000-0000-7000-8000-00000000dead']
   await sync([known, changed])
   await change(changed, { name: 'A cup' })
-  stage.calls.length = 0
+  fake.calls.length = 0
   const before = await harness.store.head()
   const dry = await sync(ids, { dryRun: true })
   t.same(await harness.store.head(), before)
-  t.same(stage.calls, [])
+  t.same(fake.calls, [])
   t.equal(dry.position, undefined)
   const { report } = await sync(ids)
   t.same(
@@ -179,7 +179,7 @@ t.test('a dry run tells what would happen, and does nothing', async (t) => {
   t.match(dry.report.results[0], { provider_product_id: null, provider_price_id: null })
 })
 
-t.test('unknown ids, malformed ones and resting products fail by themselves [10.3-sync-unknown]', async (t) => {
+t.test('unknown ids, malformed ids and inactive products fail individually [10.3-sync-unknown]', async (t) => {
   const [good, inactive] = [await add(), await add({ is_active: false })]
   const unknown = '018f0000-0000-7000-8000-00000000beef'
   const { report } = await sync([unknown, 'no-id', '../product', inactive, good])
@@ -194,16 +194,16 @@ t.test('unknown ids, malformed ones and resting products fail by themselves [10.
   t.same(await historyOf(inactive), [])
 })
 
-t.test('a product that is taken out of sale is not synchronised any more, and keeps its ids', async (t) => {
+t.test('an inactive product is not synced, and keeps its provider ids', async (t) => {
   const id = await add()
   const { provider_price_id } = await syncOne(id)
   await change(id, { is_active: false, name: 'Gone' })
   const result = await syncOne(id, { force: true })
   t.match(result, { status: 'failed', error: { code: 'product_inactive' }, provider_product_id: id, provider_price_id })
-  t.match(stage.products.get(id), { name: 'A mug' })
+  t.match(fake.products.get(id), { name: 'A mug' })
 })
 
-t.test('what is named more than once counts once, as it was written first [10.3-sync-duplicates]', async (t) => {
+t.test('a repeated id is synced once, and reported as first written [10.3-sync-duplicates]', async (t) => {
   const [a, b] = [await add(), await add()]
   const { report } = await sync([a.toUpperCase(), b, a, 'Nothing', 'nothing', 'Nothing', b.toUpperCase()])
   t.same(
@@ -219,20 +219,20 @@ t.test('what is named more than once counts once, as it was written first [10.3-
   t.equal((await historyOf(a)).length, 2)
 })
 
-t.test('what the catalogue is known to refuse fails without a call and without a trace', async (t) => {
+t.test('a product that fails the catalogue check fails without a call or an event', async (t) => {
   const id = await add({ currency: 'XAF' })
-  stage.calls.length = 0
+  fake.calls.length = 0
   const results = [await syncOne(id, { dryRun: true }), await syncOne(id)]
   for (const result of results)
-    t.match(result, { status: 'failed', error: { code: 'currency_not_supported', message: 'XAF is not sold in here' } })
-  t.same(stage.calls, [])
+    t.match(result, { status: 'failed', error: { code: 'currency_not_supported', message: 'XAF is not supported' } })
+  t.same(fake.calls, [])
   t.same(await historyOf(id), [])
 })
 
-t.test('a provider that keeps no prices has none to differ', async (t) => {
-  stage.keepsPrices = false
+t.test('a provider without prices reports no price difference', async (t) => {
+  fake.keepsPrices = false
   t.teardown(() => {
-    stage.keepsPrices = true
+    fake.keepsPrices = true
   })
   const id = await add()
   t.match(await syncOne(id), { status: 'created', provider_price_id: null })
@@ -240,11 +240,11 @@ t.test('a provider that keeps no prices has none to differ', async (t) => {
   t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped', price_differs: undefined })
 })
 
-t.test('a provider without a catalogue has our ids, and nobody is called', async (t) => {
+t.test('a provider without a catalogue is synced with our ids, without a call', async (t) => {
   const provider = { ...harness.shop, id: 'gateway', catalog: null }
   const id = await add()
   const mapped = { provider_product_id: id, provider_price_id: null, mapped_locally: true }
-  stage.calls.length = 0
+  fake.calls.length = 0
   t.match(await syncOne(id, { provider, dryRun: true }), { status: 'created', ...mapped })
   t.match(await syncOne(id, { provider }), { status: 'created', ...mapped })
   t.match(await syncOne(id, { provider }), { status: 'skipped', ...mapped })
@@ -257,10 +257,10 @@ t.test('a provider without a catalogue has our ids, and nobody is called', async
     (await historyOf(id)).filter((type) => type !== 'ProductChanged'),
     Array(3).fill('ProductSynced'),
   )
-  t.same(stage.calls, [])
+  t.same(fake.calls, [])
 })
 
-t.test('each provider has its own record of a product', async (t) => {
+t.test('each provider has its own sync state of a product', async (t) => {
   const id = await add()
   await syncOne(id)
   t.match(await syncOne(id, { provider: { ...harness.shop, id: 'other' } }), { status: 'created' })

@@ -1,5 +1,5 @@
-// A provider inside the process that keeps intents, keys and charges as real ones do. A test moves its scenery: what an
-// answer is replaced with, what the payer does, and what happens while a question is under way.
+// An in-process provider with intents, idempotency keys and charges. A test sets which calls fail, what the payer does, and
+// what happens during a call.
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import {
   type CreateIntent,
@@ -21,25 +21,25 @@ export type FakeIntent = {
   currency: string
   status: PaymentStatus
   charges: string[]
-  /** The payer has approved, and nothing was taken yet. */
+  /** The payer has approved, and nothing is captured yet. */
   approved: boolean
 }
 
-/** What a call meets; `done` says whether the provider did it all the same. */
+/** How a call fails; with `done` the provider executes it all the same. */
 export type ProviderFailure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
 
 export type FakeProviderOptions = {
-  /** Approved money has to be taken by a call of ours. */
+  /** An approved intent is charged only by a capture call. */
   readonly captures?: boolean
-  /** For a test that charges a payment twice on purpose. */
+  /** For tests that charge a payment twice on purpose. */
   readonly allowDouble?: boolean
 }
 
-const webhookSecret = 'staged-secret'
+const webhookSecret = 'fake-secret'
 
 export function createFakeProvider(t: Test, options: FakeProviderOptions = {}) {
-  const stage = createState(t, options)
-  return { stage, provider: providerOn(stage, options) }
+  const fake = createState(t, options)
+  return { fake, provider: providerOn(fake, options) }
 }
 
 type FakeProviderState = ReturnType<typeof createState>
@@ -54,22 +54,22 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
     byKey: new Map<string, FakeIntent>(),
     /** Every call, as `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
     calls: [] as string[],
-    /** What was asked for. */
+    /** The arguments of each retrieveIntent call. */
     requests: [] as IntentRef[],
-    /** The next calls of a kind meet these. */
+    /** Failures of the next calls, by verb. */
     failures: new Map<string, (ProviderFailure | undefined)[]>(),
-    /** Runs after a call took effect and before it is answered. */
+    /** Runs after a call took effect, before it returns. */
     meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
-    /** The next captures are declined. */
+    /** Whether captures are declined. */
     declines: false,
     of: intentsOf,
-    /** For a payment that must have one intent. */
+    /** The payment's single intent. */
     onlyOf(paymentId: string): FakeIntent {
       const [intent, ...others] = intentsOf(paymentId)
-      if (!intent || others.length > 0) throw new Error('One payment, one intent')
+      if (!intent || others.length > 0) throw new Error('expected exactly one intent')
       return intent
     },
-    /** The payer pays: what providers call a charge. */
+    /** Charges the payer. @returns the charge's id */
     charge(intent: FakeIntent, amount_cents = intent.amount_cents) {
       const charge_id = `ch_${intent.id}_${intent.charges.length + 1}`
       intent.charges.push(charge_id)
@@ -83,12 +83,12 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
       intent.status = 'processing'
       intent.approved = true
     },
-    /** An intent that the provider makes, whoever is told of it. */
+    /** Creates an intent at the provider, without a call of ours. */
     make(
       { payment_id, amount_cents = 2599, currency = 'EUR' }: Partial<CreateIntent>,
       status: PaymentStatus = 'pending',
     ) {
-      if (payment_id === undefined) throw new Error('An intent belongs to a payment')
+      if (payment_id === undefined) throw new Error('payment_id is required')
       const id = `pi_${intents.size + 1}_${payment_id.slice(-4)}`
       const intent: FakeIntent = { id, payment_id, amount_cents, currency, status, charges: [], approved: false }
       intents.set(id, intent)
@@ -101,18 +101,17 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
   const captured = new Map<string, PaymentStatus>()
   return {
     ...createSandbox({ webhookSecrets: [webhookSecret] }),
-    id: 'staged',
+    id: 'fake',
     createIntent: (request) =>
       perform(state, `create ${request.idempotency_key}`, () => {
         const intent = state.byKey.get(request.idempotency_key) ?? state.make(request)
         state.byKey.set(request.idempotency_key, intent)
         return { provider_intent_id: intent.id, client_secret: `${intent.id}_secret` }
       }),
-    retrieveIntent: (asked) =>
-      perform(state, `retrieve ${asked.provider_intent_id}`, () => {
-        state.requests.push(asked)
-        const { provider_intent_id } = asked
-        const intent = state.intents.get(provider_intent_id)
+    retrieveIntent: (ref) =>
+      perform(state, `retrieve ${ref.provider_intent_id}`, () => {
+        state.requests.push(ref)
+        const intent = state.intents.get(ref.provider_intent_id)
         return intent ? snapshotOf(intent, captures) : null
       }),
     findIntents: (paymentId) => perform(state, `find ${paymentId}`, () => state.of(paymentId).map(foundIntent)),
@@ -125,7 +124,7 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
       ? ({ provider_intent_id, idempotency_key: key }) =>
           perform(state, `capture ${key}`, () => {
             const intent = state.intents.get(provider_intent_id)
-            if (!intent) throw new Error('There is nothing to capture')
+            if (!intent) throw new Error('unknown intent')
             if (!captured.has(key)) {
               if (!state.declines) state.charge(intent)
               captured.set(key, state.declines ? 'failed' : 'succeeded')
@@ -136,7 +135,7 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
   }
 }
 
-async function perform<Answer>(state: FakeProviderState, call: string, act: () => Answer): Promise<Answer> {
+async function perform<Result>(state: FakeProviderState, call: string, act: () => Result): Promise<Result> {
   state.calls.push(call)
   const [verb = ''] = call.split(' ')
   const fault = state.failures.get(verb)?.shift()
@@ -148,7 +147,7 @@ async function perform<Answer>(state: FakeProviderState, call: string, act: () =
 }
 
 function providerError(verb: string, { kind }: ProviderFailure): ProviderError {
-  return new ProviderError(kind, `${verb}_${kind}`, 'In words for the caller')
+  return new ProviderError(kind, `${verb}_${kind}`, 'Message for the caller')
 }
 
 function foundIntent({ id: provider_intent_id, status }: FakeIntent): FoundIntent {

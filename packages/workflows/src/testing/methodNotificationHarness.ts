@@ -1,4 +1,4 @@
-// Saved methods on a real log, and a provider that tells of them and can be asked, as a test puts it.
+// Saved methods on a real event store, and fake providers that send payment method notifications.
 import { randomUUIDv7 } from 'node:crypto'
 import type { MethodDetails, PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
@@ -37,61 +37,12 @@ export type Owner = { readonly user_id: string | null; readonly guest_email: str
 export const user: Owner = { user_id: 'user-1', guest_email: null }
 export const guest: Owner = { user_id: null, guest_email: 'guest@example.com' }
 
-const unused = async () => Promise.reject(new Error('nobody asked for that'))
-
-/** A provider that answers what the test lets it answer, and one that keeps nothing it could be asked for. */
-function createMethodProviders() {
-  const asking = {
-    /** Whom the provider was asked about. */
-    requests: [] as MethodRef[],
-    /** What it answers. */
-    answer: async (): Promise<MethodDetails | null> => visa,
-  }
-  const methods: ProviderMethods = {
-    createCustomer: unused,
-    attachMethod: unused,
-    readMethod: unused,
-    detachMethod: unused,
-    async retrieveMethod(method) {
-      asking.requests.push(method)
-      return asking.answer()
-    },
-  }
-  /** A notification of this provider is the notification in our words, as JSON; anybody may send it. */
-  const provider: Provider = {
-    ...createSandbox({ webhookSecrets: ['secret'] }),
-    id: 'askable',
-    methods,
-    async verifyNotification() {},
-    readNotification: (body) => JSON.parse(body.toString('utf8')),
-  }
-  const silent: Provider = { ...provider, id: 'silent', methods: { ...methods, retrieveMethod: null } }
-  return { asking, provider, silent }
-}
-
-/** A user's method belongs to a customer at the provider, a guest's to none. */
-function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {
-  return {
-    payment_method_id: id,
-    occurred_at: at.toISOString(),
-    ...owner,
-    provider_id: provider.id,
-    provider_method_id: object,
-    provider_customer_id: owner.user_id === null ? null : 'cus_1',
-    ...visa,
-    type: null,
-    alias: 'Mine',
-    organization_id: null,
-    billing_address_id: null,
-    billing_details: null,
-    default_choice: null,
-  }
-}
+export type SentNotification = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
 
 export async function methodNotificationHarness(t: Test) {
-  const { asking, provider, silent } = createMethodProviders()
+  const { fake, provider, unqueryable } = createMethodProviders()
   const { workflow, store, providers, typesOf } = await workflowHarness(t, provider)
-  providers.set(silent.id, silent)
+  providers.set(unqueryable.id, unqueryable)
 
   const decide = (stream: StreamName, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
     store.handle({
@@ -107,9 +58,9 @@ export async function methodNotificationHarness(t: Test) {
   }
 
   return {
-    asking,
+    fake,
     provider,
-    silent,
+    unqueryable,
     workflow,
     store,
     typesOf,
@@ -127,7 +78,7 @@ export async function methodNotificationHarness(t: Test) {
       decide(stream, (state) =>
         changePaymentMethod({ occurred_at: new Date().toISOString(), alias: randomUUIDv7() }, state),
       ),
-    /** What happened to a method after it was added. */
+    /** The event types after PaymentMethodAdded. */
     historyOf: async ({ stream }: SavedFixture) => (await typesOf(stream)).slice(1),
     stateOf: async ({ stream }: SavedFixture) => (await store.load(stream, paymentMethodFold)).state,
     receive: ({ by, body }: SentNotification, on: Workflow = workflow) =>
@@ -135,9 +86,7 @@ export async function methodNotificationHarness(t: Test) {
   }
 }
 
-export type SentNotification = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
-
-/** @param what the last word of the generic name */
+/** @param what the last part of the generic type: `payment_method.<what>` */
 export function methodNotification(
   { provider: by, object }: SavedFixture,
   what: string,
@@ -148,7 +97,7 @@ export function methodNotification(
     provider_event_id,
     provider_type: `native.${what}`,
     generic_type: `payment_method.${what}`,
-    // Whole seconds, as providers tell them.
+    // Whole seconds, like most providers.
     occurred_at: new Date(Math.floor(at.getTime() / 1_000) * 1_000).toISOString(),
     object_id: object,
     amount_cents: null,
@@ -165,3 +114,54 @@ export function methodNotification(
 }
 
 export const inboxOf = ({ by, provider_event_id }: SentNotification) => providerEventStream(by.id, provider_event_id)
+
+const unused = async () => Promise.reject(new Error('unexpected provider call'))
+
+/** A provider whose `retrieveMethod` result the test sets, and one that cannot be queried. */
+function createMethodProviders() {
+  const fake = {
+    /** The arguments of each retrieveMethod call. */
+    requests: [] as MethodRef[],
+    /** The result of retrieveMethod. */
+    retrieve: async (): Promise<MethodDetails | null> => visa,
+  }
+  const methods: ProviderMethods = {
+    createCustomer: unused,
+    attachMethod: unused,
+    readMethod: unused,
+    detachMethod: unused,
+    async retrieveMethod(method) {
+      fake.requests.push(method)
+      return fake.retrieve()
+    },
+  }
+  /** Its notifications are our ProviderNotification as unsigned JSON. */
+  const provider: Provider = {
+    ...createSandbox({ webhookSecrets: ['secret'] }),
+    id: 'queryable',
+    methods,
+    async verifyNotification() {},
+    readNotification: (body) => JSON.parse(body.toString('utf8')),
+  }
+  const unqueryable: Provider = { ...provider, id: 'unqueryable', methods: { ...methods, retrieveMethod: null } }
+  return { fake, provider, unqueryable }
+}
+
+/** A user's method belongs to a customer at the provider, a guest's does not. */
+function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {
+  return {
+    payment_method_id: id,
+    occurred_at: at.toISOString(),
+    ...owner,
+    provider_id: provider.id,
+    provider_method_id: object,
+    provider_customer_id: owner.user_id === null ? null : 'cus_1',
+    ...visa,
+    type: null,
+    alias: 'Mine',
+    organization_id: null,
+    billing_address_id: null,
+    billing_details: null,
+    default_choice: null,
+  }
+}

@@ -1,5 +1,4 @@
-// The saving of methods on a real log, at a provider inside the process whose tokens are its ids of the methods: the least
-// that a provider keeps apart, so that everything else is up to us.
+// Saves methods on a real event store, at an in-process provider whose tokens are its method ids.
 import { randomUUIDv7 } from 'node:crypto'
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
@@ -40,49 +39,12 @@ const defaultOptions = {
   is_default: false,
 }
 
-/** What a provider keeps: whose each method is. One that was detached can be attached again. */
-function createFakeVault() {
-  const customers = new Map<string, string>()
-  const calls: string[] = []
-  const hooks: { meanwhile: (call: string) => Promise<unknown> } = { meanwhile: async () => undefined }
-  const call = async (name: string) => {
-    calls.push(name)
-    await hooks.meanwhile(name)
-  }
-  const methods: ProviderMethods = {
-    async createCustomer({ user_id }) {
-      await call('customer')
-      return `cus_${user_id}`
-    },
-    async attachMethod({ token, provider_customer_id }) {
-      if (provider_customer_id === null) throw new Error('A method of this vault is attached to a customer')
-      if ((customers.get(token) ?? provider_customer_id) !== provider_customer_id)
-        throw new ProviderError('rejected', 'attached', 'It is another customer’s')
-      customers.set(token, provider_customer_id)
-      await call('attach')
-      return { ...visa, provider_method_id: token, provider_customer_id }
-    },
-    async readMethod({ token }) {
-      if (customers.has(token)) throw new ProviderError('rejected', 'attached', 'It is a customer’s')
-      await call('read')
-      return { ...visa, provider_method_id: token }
-    },
-    retrieveMethod: null,
-    async detachMethod({ provider_method_id }: MethodRef) {
-      customers.delete(provider_method_id)
-      await call('detach')
-    },
-  }
-  const provider: Provider = { ...createSandbox({ webhookSecrets: ['secret'] }), id: 'vault', methods }
-  return { provider, vault: { customers, calls, scenery: hooks } }
-}
-
 export async function savedMethodHarness(t: Test) {
   const { provider, vault } = createFakeVault()
   const { workflow, store, ...log } = await workflowHarness(t, provider)
 
   type Target = { readonly by: Caller; readonly token: string; readonly on?: Workflow }
-  type Permit = { readonly permit?: (revision: bigint | 'no_stream') => void }
+  type Check = { readonly checkRevision?: (revision: bigint | 'no_stream') => void }
   const idOf = (token: string) => paymentMethodId(provider.id, token)
   const targetOf = ({ by, token }: Target) => ({ payment_method_id: idOf(token), owner: ownerOf(by), metadata })
 
@@ -108,16 +70,16 @@ export async function savedMethodHarness(t: Test) {
         ...more,
       })
     },
-    change: (target: Target, changes: Permit & { readonly is_default?: boolean; readonly alias?: string }) =>
+    change: (target: Target, changes: Check & { readonly is_default?: boolean; readonly alias?: string }) =>
       changeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: () => undefined, ...changes }),
-    remove: (target: Target, { permit = () => undefined }: Permit = {}) =>
-      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: permit }),
+    remove: (target: Target, { checkRevision = () => undefined }: Check = {}) =>
+      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision }),
     async stateOf(token: string): Promise<PaymentMethod> {
       const { state } = await loadMethod(workflow, idOf(token))
-      if (state.status === 'none') throw new Error(`There is no method of ${token}`)
+      if (state.status === 'none') throw new Error(`no saved method for ${token}`)
       return state
     },
-    /** What an owner's list shows as the default, by the rule of the read model. */
+    /** The defaults that the owner's list shows, by the read model's rule. */
     async defaultsOf(by: Caller, tokens: readonly string[]): Promise<string[]> {
       const loaded = await Promise.all(
         tokens.map(async (token) => [token, await loadMethod(workflow, idOf(token))] as const),
@@ -131,7 +93,7 @@ export async function savedMethodHarness(t: Test) {
   }
 }
 
-/** The log as somebody sees it beside whom others are at work: they act right after a stream was read so many times. */
+/** A workflow whose store runs `act` right after the given number of reads of a stream. */
 export function interleaved(workflow: Workflow, stream: string, act: () => Promise<unknown>, reads = 1): Workflow {
   const { store } = workflow
   let left = reads
@@ -151,4 +113,41 @@ export function interleaved(workflow: Workflow, stream: string, act: () => Promi
     return events
   }
   return { ...workflow, store: { ...store, load, readStream } }
+}
+
+/** A provider that only records which customer a method belongs to. A detached method can be attached again. */
+function createFakeVault() {
+  const customers = new Map<string, string>()
+  const calls: string[] = []
+  const hooks: { meanwhile: (call: string) => Promise<unknown> } = { meanwhile: async () => undefined }
+  const call = async (name: string) => {
+    calls.push(name)
+    await hooks.meanwhile(name)
+  }
+  const methods: ProviderMethods = {
+    async createCustomer({ user_id }) {
+      await call('customer')
+      return `cus_${user_id}`
+    },
+    async attachMethod({ token, provider_customer_id }) {
+      if (provider_customer_id === null) throw new Error('the fake vault attaches methods only to customers')
+      if ((customers.get(token) ?? provider_customer_id) !== provider_customer_id)
+        throw new ProviderError('rejected', 'attached', 'The method belongs to another customer')
+      customers.set(token, provider_customer_id)
+      await call('attach')
+      return { ...visa, provider_method_id: token, provider_customer_id }
+    },
+    async readMethod({ token }) {
+      if (customers.has(token)) throw new ProviderError('rejected', 'attached', 'The method belongs to a customer')
+      await call('read')
+      return { ...visa, provider_method_id: token }
+    },
+    retrieveMethod: null,
+    async detachMethod({ provider_method_id }: MethodRef) {
+      customers.delete(provider_method_id)
+      await call('detach')
+    },
+  }
+  const provider: Provider = { ...createSandbox({ webhookSecrets: ['secret'] }), id: 'vault', methods }
+  return { provider, vault: { customers, calls, hooks } }
 }

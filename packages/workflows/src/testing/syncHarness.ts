@@ -1,5 +1,5 @@
-// A catalogue inside the process that keeps products and prices as real providers do. A test moves its scenery: what a step
-// of a call is replaced with, and what happens while one is under way.
+// Syncs products on a real event store to an in-process catalogue. A test sets which steps of a call fail, and what happens
+// during a step.
 
 import { randomUUIDv7 } from 'node:crypto'
 import { type NewProduct, newContent, type ProductChanges } from '@paylog/domain/products/content'
@@ -26,30 +26,30 @@ type FakeProduct = Pick<CatalogProduct, 'name' | 'description' | 'product_type'>
 export type FakePrice = {
   readonly id: string
   readonly product_id: string
-  /** Amount, currency and interval, in words. */
+  /** `<amount_cents> <currency> <interval or "once">` */
   readonly worth: string
   active: boolean
 }
 
-/** What a step meets; `done` says whether the catalogue did it all the same. */
+/** How a step fails; with `done` the catalogue executes it all the same. */
 export type CatalogFailure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
 
 export type FakeCatalog = ReturnType<typeof createCatalogState>
 
-export function createFakeCatalog(): { readonly provider: Provider; readonly stage: FakeCatalog } {
-  const stage = createCatalogState()
+export function createFakeCatalog(): { readonly provider: Provider; readonly fake: FakeCatalog } {
+  const fake = createCatalogState()
   const provider: Provider = {
     ...createSandbox({ webhookSecrets: ['secret'] }),
     id: 'shop',
     catalog: {
-      keepsPrice: () => stage.keepsPrices,
+      keepsPrice: () => fake.keepsPrices,
       checkProduct({ price: { currency } }) {
-        if (currency === 'XAF') throw new ProviderError('currency', 'currency', 'XAF is not sold in here')
+        if (currency === 'XAF') throw new ProviderError('currency', 'currency', 'XAF is not supported')
       },
-      putProduct: (request) => putProduct(stage, request),
+      putProduct: (request) => putProduct(fake, request),
     },
   }
-  return { provider, stage }
+  return { provider, fake }
 }
 
 function createCatalogState() {
@@ -59,33 +59,33 @@ function createCatalogState() {
     prices,
     byKey: new Map<string, FakePrice>(),
     keepsPrices: true,
-    /** Products that the catalogue refuses. */
+    /** Ids of products that the catalogue rejects. */
     rejected: new Set<string>(),
     /** Every step, as `put <product>`, `create <key>`, `adopt <price>`, `archive <price>`. */
     calls: [] as string[],
-    /** What each call was given. */
+    /** The arguments of each putProduct call. */
     requests: [] as PutProduct[],
-    /** Fields that it does not let be changed. */
+    /** Fields that the catalogue does not change. */
     kept_fields: [] as ProviderProduct['kept_fields'][number][],
-    /** The next steps of a kind meet these. */
+    /** Failures of the next steps, by verb. */
     failures: new Map<string, (CatalogFailure | undefined)[]>(),
-    /** Every step meets this. */
+    /** The failure of every step. */
     always: undefined as CatalogFailure | undefined,
     /** Runs before a step takes effect. */
     before: undefined as ((call: string) => Promise<unknown>) | undefined,
-    /** Runs after a step took effect, before it is answered. */
+    /** Runs after a step took effect, before it returns. */
     meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
     activeOf: (product_id: string) => prices.filter((price) => price.product_id === product_id && price.active),
   }
 }
 
-/** Looks at what is there at every step, so that it may be cut off and repeated. */
+/** Every step checks the current state first, so that a call can be cut off and repeated. */
 async function putProduct(fake: FakeCatalog, request: PutProduct): Promise<ProviderProduct> {
   const { idempotency_key, product, price } = request
   fake.requests.push(request)
   const { product_id, name, description, product_type } = product
   await perform(fake, `put ${product_id}`, () => {
-    if (fake.rejected.has(product_id)) throw new ProviderError('rejected', 'bad_product', 'This one is no good')
+    if (fake.rejected.has(product_id)) throw new ProviderError('rejected', 'bad_product', 'The product was rejected')
     fake.products.set(product_id, { name, description, product_type })
   })
   const result = { provider_product_id: product_id, kept_fields: fake.kept_fields }
@@ -119,7 +119,7 @@ async function putPrice(fake: FakeCatalog, key: string, { product_id, price }: C
   return mine
 }
 
-async function perform<Answer>(fake: FakeCatalog, call: string, act: () => Answer): Promise<Answer> {
+async function perform<Result>(fake: FakeCatalog, call: string, act: () => Result): Promise<Result> {
   fake.calls.push(call)
   const [verb = ''] = call.split(' ')
   const fault = fake.failures.get(verb)?.shift() ?? fake.always
@@ -132,19 +132,17 @@ async function perform<Answer>(fake: FakeCatalog, call: string, act: () => Answe
 }
 
 function providerError(verb: string, { kind }: CatalogFailure): ProviderError {
-  return new ProviderError(kind, `${verb}_${kind}`, 'In words for the caller')
+  return new ProviderError(kind, `${verb}_${kind}`, 'Message for the caller')
 }
-
-// Synchronising as a test sees it: a real log, products on it, and a catalogue on a stage.
 
 const mug: NewProduct = { name: 'A mug', product_type: 'physical', currency: 'EUR', total_cents: 1200 }
 
 export type SyncTestOptions = Partial<Omit<SyncProducts, 'product_ids'>> & { readonly on?: Workflow }
 
-/** @param provider in place of the staged one */
+/** @param provider used instead of the fake catalogue */
 export async function syncHarness(t: Test, provider?: Provider) {
-  const fake = createFakeCatalog()
-  const shop = provider ?? fake.provider
+  const { fake, provider: fakeShop } = createFakeCatalog()
+  const shop = provider ?? fakeShop
   const { workflow, store, ...log } = await workflowHarness(t, shop)
   const decide = (product_id: string, decision: (state: ProductState) => ProductEvent[]) =>
     store.handle({
@@ -155,14 +153,14 @@ export async function syncHarness(t: Test, provider?: Provider) {
     })
   const occurred_at = '2026-01-31T12:00:00.000Z'
 
-  async function sync(product_ids: readonly string[], { on = workflow, ...wish }: SyncTestOptions = {}) {
-    const plain = { force: false, dryRun: false, updatePrices: false }
-    return syncProducts(on, { provider: shop, metadata, ...plain, ...wish, product_ids })
+  async function sync(product_ids: readonly string[], { on = workflow, ...options }: SyncTestOptions = {}) {
+    const defaults = { force: false, dryRun: false, updatePrices: false }
+    return syncProducts(on, { provider: shop, metadata, ...defaults, ...options, product_ids })
   }
 
   return {
     ...log,
-    stage: fake.stage,
+    fake,
     shop,
     workflow,
     store,
@@ -176,18 +174,18 @@ export async function syncHarness(t: Test, provider?: Provider) {
     change: (product_id: string, changes: ProductChanges) =>
       decide(product_id, (state) => changeProduct({ occurred_at, changes }, state)),
     sync,
-    /** One product's result. */
-    async syncOne(product_id: string, wish: SyncTestOptions = {}) {
-      const { report } = await sync([product_id], wish)
+    /** Syncs one product. @returns its result */
+    async syncOne(product_id: string, options: SyncTestOptions = {}) {
+      const { report } = await sync([product_id], options)
       const [result, ...others] = report.results
-      if (!result || others.length > 0) throw new Error('One product, one result')
+      if (!result || others.length > 0) throw new Error('expected exactly one result')
       return result
     },
     async productOf(product_id: string): Promise<Product> {
       const { state } = await store.load(productStream(product_id), productFold)
       return existingProduct(state)
     },
-    /** What happened to a product since it was added. */
+    /** The event types after ProductAdded. */
     historyOf: async (product_id: string) =>
       (await store.readStream(productStream(product_id))).slice(1).map(({ type }) => type),
   }

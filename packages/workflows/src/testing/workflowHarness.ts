@@ -1,4 +1,4 @@
-// Workflows as a test sees them: a real log, a provider on a stage, and a clock that can be moved.
+// Runs workflows on a real event store, with a given provider and a clock that a test can move.
 import { randomUUIDv7 } from 'node:crypto'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { type PaymentState, type PaymentStatus, paymentFold } from '@paylog/domain/payments/payment'
@@ -26,14 +26,14 @@ export async function workflowHarness(t: Test, provider: Provider) {
     store,
     providers,
     time,
-    /** Opens a payment of 25.99 EUR; what the provider did not do is no error here. */
+    /** Opens a payment of 25.99 EUR, also when the provider call fails. */
     open: ({ on = workflow, ...request }: OpenOptions = {}) => open(on, provider.id, request),
     typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
     eventsOf: (paymentId: string) => store.readStream(paymentStream(paymentId)),
-    /** The provider tells us something by itself. */
+    /** Records a notification from a provider that cannot be queried. */
     notify: (intent: FakeIntent, status: PaymentStatus, charge?: string) =>
       notify(store, intent, { status, provider_payment_id: charge ?? null }),
-    /** A provider that can be asked tells us at what time it has said something. */
+    /** Records a notification, with its provider time, from a provider that can be queried. */
     notifyAt: (intent: FakeIntent, status: PaymentStatus, provider_time: string) =>
       notify(store, intent, { status, provider_time, source: 'askable_notification' }),
     advance(ms: number) {
@@ -95,7 +95,7 @@ class ProcessCrashed extends Error {
   override readonly message = 'the process died here'
 }
 
-/** @returns whether the process died that did this @throws what else it failed with */
+/** @returns whether the work ended with a simulated crash @throws any other error */
 export async function crashes(work: Promise<unknown>): Promise<boolean> {
   return await work.then(
     () => false,
@@ -106,7 +106,16 @@ export async function crashes(work: Promise<unknown>): Promise<boolean> {
   )
 }
 
-/** The log as a process sees it that dies: the first appends are made, and nothing after them. */
+/** Deterministic pseudo-random integers below a bound. */
+export function seededRandom(seed: number) {
+  let state = seed
+  return (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** A workflow whose process crashes after this many appends. */
 export function crashAfter(appends: number, workflow: Workflow): Workflow {
   let made = 0
   const { store } = workflow
