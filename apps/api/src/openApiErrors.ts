@@ -44,7 +44,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   },
   precondition_failed: {
     why: 'It is not as the client has seen it. `details.etag` is its present ETag.',
-    message: 'It was changed since; read it again',
+    message: 'The resource has changed; read it again',
     details: { etag: '"3"' },
   },
   body_too_large: {
@@ -62,7 +62,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   },
   card_number_rejected: {
     why: 'The body holds the number or the security code of a card. Nothing of it was kept. `details.fields` names where it is.',
-    message: 'The request holds the number or security code of a card; send a token of the provider instead',
+    message: 'The request contains a card number or security code; send a provider token instead',
     details: field('metadata.note', 'must not hold a card number'),
   },
   provider_not_enabled: {
@@ -81,7 +81,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   },
   recorded_payment_id: {
     why: 'A test or a simulation of webhooks names a payment, by our id or by one of a provider’s. Administrators may.',
-    message: 'A test must not carry the id of a payment; leave it out, or use one that begins with test_',
+    message: 'A test must not contain the id of a payment; omit it, or use one that begins with test_',
   },
   provider_rejected: {
     why: 'The provider refused the request. Of a payment, `details.payment_id` names it; it has failed.',

@@ -1,5 +1,5 @@
-// The write side as a process of its own.
-// biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
+// Runs the write API as its own process.
+// biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so the whole environment is passed.
 
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'

@@ -1,4 +1,4 @@
-// The write side: everything that changes something, as one Fastify plugin.
+// The write API: all routes that change something, as one Fastify plugin.
 
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
@@ -36,9 +36,7 @@ export const commandApi =
     await app.register(webhookTestRoutes(dependencies, { endpoints, testsBy }))
   }
 
-// Builds the write side from its configuration; used by its own main and by the api.
-
-/** The write side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
+/** Builds the write API from its configuration. The lifecycle closes its connections after the server. */
 export async function wireCommandApi(
   config: CommandConfig,
   { lifecycle, health, metrics }: { readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
@@ -52,8 +50,8 @@ export async function wireCommandApi(
     const head = await store.head()
     return { head: head?.commit.toString() ?? null }
   })
-  // No check of the providers: each is one of several, and the payer's choice.
-  // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
+  // Providers and the identity backend have no readiness check: an outage there affects all replicas alike, and other
+  // providers and callers still work.
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())
   const now = () => new Date()

@@ -1,4 +1,4 @@
-// The variables of the write side.
+// Environment variables of the write API.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, durationMs, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/identity'
@@ -11,13 +11,13 @@ import {
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 
-/** Beside these the write side reads those of the webhook nodes, which have no fixed list. */
+/** Without the variables of the webhook endpoints, which have no fixed list. */
 export const commandVariables = {
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
   ...identityVariables,
   GUEST_TOKEN_HISTORY_FALLBACK: bool(true),
   GUEST_TOKEN_HISTORY_MAX_AGE: durationMs('24h'),
-  /** Whose sessions may try webhook endpoints out. */
+  /** Which sessions may send test webhooks. */
   WEBHOOK_TESTS_BY: oneOf(['session', 'admin'], 'session'),
   ...providerVariables,
 }
@@ -27,9 +27,9 @@ type WithEndpoints = { readonly endpoints: readonly WebhookEndpoint[] }
 export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithEndpoints
 
 /**
- * Decodes the variables of an app that the write side is part of, and with them those of the webhook nodes, as the worker
- * does, but without what they are signed with: who tries his endpoints out is told which of them will hear of it.
- * @throws ConfigError naming every bad variable, and every credential of a provider that is missing beside others
+ * Decodes the variables of an app with the write API, and the webhook endpoints. Test responses list the endpoints; their
+ * signing secrets are not needed for that, and not read.
+ * @throws ConfigError naming every bad variable, and every missing credential of a partly configured provider
  */
 export function loadWithEndpoints<Schema extends TObject>(
   schema: Schema,

@@ -1,4 +1,4 @@
-// Idempotency-Key: the same caller, route and key always mean the same resource.
+// Idempotency-Key: the same caller, route and key always give the same resource id.
 import { createHash } from 'node:crypto'
 import { type Actor, actorName, foldEmail, guestOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
@@ -6,7 +6,7 @@ import { clientNetwork, oneSite } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid'
 
-/** Names the ids that are derived from keys; a changed value would make every repeated request a new one. */
+/** Must never change: the ids of all requests with a key derive from it. */
 const namespace = '6f1d0c0e-6a53-5f0e-9a35-2c1b7c0a4d11'
 const maxKeyLength = 255
 
@@ -14,24 +14,24 @@ const maxKeyLength = 255
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
-      description: `1 to ${maxKeyLength} printable characters. Repeated with the same key, the same request is carried out once.`,
+      description: `1 to ${maxKeyLength} printable characters. A request that is repeated with the same key is executed once.`,
     }),
   ),
 })
 
 export type RequestIdentity = {
-  /** The id of what the request creates. */
+  /** The id of the created resource. */
   readonly id: string
-  /** SHA-256 of the body, to tell a repeated request from another one under the same key; null without a key. */
+  /** SHA-256 of the body, to detect a different request with the same key; null without a key. */
   readonly fingerprint: string | null
 }
 
-/** What the keys of callers without a credential are told apart by. */
+/** Scopes the keys of callers without a credential. */
 export type AnonymousClient = { readonly ip: string; readonly guest_email: string | undefined }
 
 /**
- * The id that a request creates its resource under: derived from the key when there is one, else new.
- * @param client of routes that take callers without a credential
+ * The id of the resource that a request creates: derived from the key, or random without one.
+ * @param client required for routes that allow callers without a credential
  * @throws DomainError `invalid_request` for a key that is empty, too long or not printable ASCII
  */
 export function requestIdentity(
@@ -53,15 +53,15 @@ export function requestIdentity(
   }
 }
 
-/** A stranger who guesses a key has another scope, and so neither blocks nor reads what it opened. */
+/** Keys are scoped by caller, so that guessing another caller's key has no effect. */
 function callerScope(actor: Actor, client: AnonymousClient | undefined): string {
   if (actor.kind === 'guest') return guestOwner(actor.guest_email)
   if (actor.kind === 'session') return actorName(actor)
-  if (client === undefined) throw new Error('A key without a credential needs a client')
+  if (client === undefined) throw new Error('an anonymous key needs a client')
   return `anonymous ${clientNetwork(client.ip, oneSite)} ${foldEmail(client.guest_email ?? '')}`
 }
 
-/** The same value with the keys of its objects in order, since the order in JSON means nothing. */
+/** Sorts object keys, whose order has no meaning in JSON. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return value

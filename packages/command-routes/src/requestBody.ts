@@ -1,4 +1,4 @@
-// Fields of bodies that clients may leave out, or send as null to say nothing or to clear what is there.
+// Helpers for request bodies: optional fields, empty bodies, the chosen provider, and the check for card numbers.
 
 import { findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
@@ -15,19 +15,15 @@ export const optionalText = (about: FieldOptions = {}) =>
 export const optionalEmail = (about: FieldOptions = {}) =>
   Type.Optional(Nullable(Type.String({ format: 'email', maxLength: maxTextLength, ...about })))
 
-// Lets a request come without a body, whatever type it says that the body has.
-
-/** An `onRequest` hook: many clients send `content-type: application/json` with every request, and an empty text is no JSON. */
+/** An `onRequest` hook for clients that send `content-type: application/json` without a body, which does not parse as JSON. */
 export async function allowEmptyBody({ headers }: FastifyRequest): Promise<void> {
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
   if (isEmpty) delete headers['content-type']
 }
 
-// Which provider a request is for.
-
 /**
- * The provider that a body asks for; it may be left out when only one is enabled.
- * @throws DomainError `invalid_request` when it is left out and several are enabled
+ * The provider that a body names; optional when only one is enabled.
+ * @throws DomainError `invalid_request` when it is missing and several are enabled
  */
 export function chosenProviderId(
   body: { readonly provider_id?: string },
@@ -42,12 +38,11 @@ export function chosenProviderId(
   })
 }
 
-// Rejects requests that hold a card number or a security code anywhere, before anything of them is recorded or logged.
-
 /**
- * Keeps every body of the scope as it came, since the fields that validation drops are searched too.
- * @returns what a handler calls once the request is otherwise in order: a malformed one is rejected as such, and costs no
- *   search. It throws DomainError `card_number_rejected` with the field in `details.fields`
+ * Rejects requests with a card number or security code, before anything of them is recorded or logged. A hook keeps the
+ * original bodies of the scope, so that fields which validation drops are searched too.
+ * @returns the check, which a handler calls once the request is otherwise valid. It throws DomainError
+ *   `card_number_rejected` with the field in `details.fields`
  */
 export function createCardNumberCheck(app: FastifyInstance): (request: FastifyRequest) => void {
   const unsearched = new WeakMap<FastifyRequest, unknown>()
@@ -59,10 +54,10 @@ export function createCardNumberCheck(app: FastifyInstance): (request: FastifyRe
     if (found !== null)
       throw new DomainError(
         'card_number_rejected',
-        'The request holds the number or security code of a card; send a token of the provider instead',
+        'The request contains a card number or security code; send a provider token instead',
         { fields: [found] },
       )
-    // A handler that decides again after a conflict asks again.
+    // A handler that retries after a conflict calls this again.
     unsearched.delete(request)
   }
 }

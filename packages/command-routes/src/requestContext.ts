@@ -1,4 +1,4 @@
-// What the routes of every resource are given, and what they record of a request.
+// Dependencies of the routes, and the event metadata of a request.
 import { actorName, type Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
@@ -8,13 +8,13 @@ import type { FastifyRequest } from 'fastify'
 
 export type CommandDependencies = { readonly workflow: Workflow; readonly callers: Callers }
 
-/** @returns what every event carries that comes of a request */
+/** @returns the metadata of the events that a request records */
 export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetadata {
   return { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
 }
 
-/** The session that a request comes with. @throws DomainError `forbidden` for any other caller */
+/** @throws DomainError `forbidden` for a caller without a session */
 export function sessionOf({ actor }: FastifyRequest): Session {
   if (actor.kind === 'session') return actor
-  throw new DomainError('forbidden', 'This is for sessions only')
+  throw new DomainError('forbidden', 'A session is required')
 }

@@ -1,4 +1,4 @@
-// How every write answers: the envelope, and the headers that tell what the write has become in the log.
+// Responses of write routes: envelope, headers and OpenAPI descriptions.
 import type { Actor } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/events'
@@ -10,16 +10,16 @@ import { etagOf } from './ifMatch.ts'
 
 const position = {
   'X-Event-Position': Type.String({
-    description: 'Sent as X-Read-After, it has a GET wait until this write can be read',
+    description: 'Send it as X-Read-After with a GET to wait until this write is visible',
   }),
 }
 export const replayedHeader = {
   'Idempotent-Replayed': Type.Literal('true', {
-    description: 'Only when an earlier request with the same Idempotency-Key was answered with this',
+    description: 'Present when this response belongs to an earlier request with the same Idempotency-Key',
   }),
 }
 
-/** For the descriptions of answers: which headers `markAnswer` gives them. */
+/** OpenAPI descriptions of the headers that `setWriteHeaders` sets. */
 export const responseHeaders = {
   begun: { ...position, ...replayedHeader },
   created: { ...position, ...etagHeader, ...replayedHeader },
@@ -27,14 +27,14 @@ export const responseHeaders = {
   deleted: position,
 }
 
-/** For the descriptions of changes that an expired guest token can make. @param resource what everybody else gets */
+/** OpenAPI description of changes that an expired guest token can make. @param resource the response for all other callers */
 export const orIdOnly = <Resource extends TSchema>(resource: Resource) =>
   Type.Union([
     resource,
-    Type.Object({ id: Type.String() }, { description: 'For a guest whose token has expired: the id alone' }),
+    Type.Object({ id: Type.String() }, { description: 'For a guest whose token has expired: only the id' }),
   ])
 
-/** What a caller is shown of a resource that it has changed. An expired guest token reads nothing, as it does with a GET. */
+/** The response data of a change. An expired guest token must not read the resource, so it gets only the id. */
 export function changedData<Resource extends { readonly id: string }>(actor: Actor, resource: Resource) {
   return actor.kind === 'guest' && actor.is_remembered ? { id: resource.id } : resource
 }
@@ -47,14 +47,14 @@ export const deletedResponse = (description: string) =>
   })
 
 /**
- * For the descriptions of routes: how a write can be refused.
+ * OpenAPI descriptions of a write's errors.
  * @param codes beside those that every write has
- * @param headers of refusals that are kept and answered again, by status
+ * @param headers by status, for errors that are stored and replayed
  */
 export const writeErrors = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes =>
   errorResponses([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
 
-/** How a provider that is asked on the way does not do it. */
+/** Errors of a write that calls a provider. */
 export const providerErrors = [
   'provider_not_enabled',
   'payment_declined',
@@ -64,16 +64,16 @@ export const providerErrors = [
   'provider_outcome_unknown',
 ] as const satisfies readonly ErrorCode[]
 
-/** How a request with an Idempotency-Key is refused for what came with the key before. */
+/** Errors caused by an earlier request with the same Idempotency-Key. */
 export const idempotencyErrors = [
   'idempotency_key_in_flight',
   'idempotency_key_reused',
 ] as const satisfies readonly ErrorCode[]
 
 /**
- * Tells in headers what has become of a write.
- * @param write `position` of its last event; `revision` of the resource as the answer shows it, if it shows one; `replayed`
- *   when an earlier request was answered with this
+ * Sets the headers that describe a write.
+ * @param write `position` of its last event; `revision` of the resource in the response, if there is one; `replayed` when
+ *   an earlier request got this response
  */
 export function setWriteHeaders(
   reply: FastifyReply,
@@ -84,18 +84,18 @@ export function setWriteHeaders(
   },
 ): void {
   const { position, revision, replayed } = write
-  if (!position) throw new Error('A write without events')
+  if (!position) throw new Error('the write has no events')
   reply.header('x-event-position', position.commit.toString())
   if (revision !== undefined) reply.header('etag', etagOf(revision))
   if (replayed) setReplayedHeader(reply)
 }
 
-/** An earlier request with the same Idempotency-Key was answered with this. */
+/** Marks the response as that of an earlier request with the same Idempotency-Key. */
 export function setReplayedHeader(reply: FastifyReply): void {
   reply.header('idempotent-replayed', 'true')
 }
 
-/** Answers that a resource is gone. @param removed which resource, and the position of its last event */
+/** The response to a DELETE. @param removed the resource's id, and the position of its last event */
 export function replyDeleted(
   reply: FastifyReply,
   removed: { readonly id: string; readonly position: LogPosition | undefined },

@@ -1,4 +1,4 @@
-// Which address of a type is its owner's default.
+// Creates, updates and deletes addresses, and keeps one default per owner and address type.
 
 import { recordedOwner } from '@paylog/domain/actor'
 import {
@@ -33,13 +33,121 @@ export type DefaultAddressChoice = {
   readonly metadata: EventMetadata
 }
 
-/** Chooses an address as the default of its type, before it carries the choice's number. @returns the number */
+export type CreateAddress = {
+  readonly address: Omit<AddAddress, 'default_choice'>
+  readonly is_default: boolean
+  /** See `ownerOf`. */
+  readonly owner: string
+  readonly metadata: EventMetadata
+}
+
+export type AddressTarget = {
+  readonly address_id: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  /** Throws when the request's If-Match does not allow this revision. */
+  readonly checkRevision: (revision: Revision) => void
+  /** Throws for a body with card data. Called last, when everything else is valid. */
+  readonly checkBody: () => void
+  readonly metadata: EventMetadata
+}
+
+export type UpdateAddress = AddressTarget & {
+  readonly changes: Partial<AddressContent>
+  /** Unchanged if absent. */
+  readonly is_default?: boolean
+}
+
+/**
+ * Adds an address, or finds the one that the same Idempotency-Key added.
+ * @returns the address as it was when it was added; `replayed` is true when an earlier request added it
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`
+ */
+export async function createAddress(
+  workflow: Workflow,
+  command: CreateAddress,
+): Promise<{ readonly added: LoadedState<AddressState>; readonly replayed: boolean }> {
+  const { address, is_default, metadata } = command
+  const stream = addressStream(address.address_id)
+  // Without a key the id is random, so the stream is new.
+  const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
+  if (known.state.status !== 'none') return { added: await replayed(workflow, command, known), replayed: true }
+  const default_choice = is_default ? await chooseDefaultAddress(workflow, defaultChoiceOf(command)) : null
+  const added = await workflow.store.handle({
+    stream,
+    fold: addressFold,
+    decide: (state) => addAddress({ ...address, default_choice }, state),
+    metadata,
+    known,
+  })
+  if (added.events.length === 0) {
+    const first = await firstState(workflow, stream)
+    return { added: await replayed(workflow, command, first), replayed: true }
+  }
+  if (is_default) await clearPreviousDefaultAddress(workflow, defaultChoiceOf(command))
+  return { added, replayed: false }
+}
+
+/**
+ * Changes an address, and clears the previous default of its type when this one replaces it.
+ * @throws DomainError `not_found`, `invalid_request` when a required field would be missing, `concurrent_modification`,
+ *   `event_store_unavailable`, and what `checkRevision` and `checkBody` throw; nothing is recorded then
+ */
+export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<LoadedState<AddressState>> {
+  const { store, now } = workflow
+  const { address_id, owner, changes, is_default, metadata } = update
+  const occurred_at = now().toISOString()
+  const stream = addressStream(address_id)
+  const known = await store.load(stream, addressFold)
+  const { address_type: previousType, default_choice: previousChoice } = ownedAddress(update, known)
+  // A change of the default lists cannot be undone, so all checks come first.
+  changeAddress({ occurred_at, changes }, known.state)
+  update.checkBody()
+  const choosing = { address_id, address_type: changes.address_type ?? previousType, owner, metadata }
+  // The address leaves the old type's list, and an older default there must not become the default again.
+  if (choosing.address_type !== previousType && previousChoice !== null)
+    await clearPreviousDefaultAddress(workflow, { ...choosing, address_type: previousType })
+  const choice = is_default ? await chooseDefaultAddress(workflow, choosing) : undefined
+  const chosen = choice === undefined ? null : { address_type: choosing.address_type, choice }
+  const command = { occurred_at, changes, ...(is_default !== undefined && { default_choice: chosen }) }
+  const changed = await store.handle({
+    stream,
+    fold: addressFold,
+    decide(state, revision) {
+      ownedAddress(update, { state, revision })
+      return changeAddress(command, state)
+    },
+    metadata,
+    known,
+  })
+  if (is_default) await clearPreviousDefaultAddress(workflow, choosing)
+  return changed
+}
+
+/**
+ * Removes an address.
+ * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` and `checkBody` throw
+ */
+export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<LoadedState<AddressState>> {
+  return store.handle({
+    stream: addressStream(target.address_id),
+    fold: addressFold,
+    decide(state, revision) {
+      ownedAddress(target, { state, revision })
+      target.checkBody()
+      return removeAddress({ occurred_at: now().toISOString() }, state)
+    },
+    metadata: target.metadata,
+  })
+}
+
+/** `chooseDefaultItem` for an address. */
 export function chooseDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<number> {
   return chooseDefaultItem(workflow, listChoice(choosing))
 }
 
-/** Has the former default of the type cleared, once the chosen address carries its number. */
-export function clearFormerDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<void> {
+/** `clearPreviousDefaults` for an address. */
+export function clearPreviousDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<void> {
   const { address_type, metadata } = choosing
   const { store, now } = workflow
   return clearPreviousDefaults(workflow, listChoice(choosing), async (itemId, choice) => {
@@ -63,51 +171,11 @@ function listChoice({
   return { list, owner, item_id, metadata }
 }
 
-// Keeping a new address: one event, and as the default a choice before it and the former's clearing after it.
-
-export type CreateAddress = {
-  readonly address: Omit<AddAddress, 'default_choice'>
-  readonly is_default: boolean
-  /** See `ownerOf`. */
-  readonly owner: string
-  readonly metadata: EventMetadata
-}
-
-/**
- * Adds the address, or finds the one that the same Idempotency-Key added before.
- * @returns the address as it was when it was added, and whether an earlier request had added it
- * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`
- */
-export async function createAddress(
-  workflow: Workflow,
-  command: CreateAddress,
-): Promise<{ readonly added: LoadedState<AddressState>; readonly replayed: boolean }> {
-  const { address, is_default, metadata } = command
-  const stream = addressStream(address.address_id)
-  // Without a key the id is new.
-  const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
-  if (known.state.status !== 'none') return { added: await replayed(workflow, command, known), replayed: true }
-  const default_choice = is_default ? await chooseDefaultAddress(workflow, defaultChoiceOf(command)) : null
-  const added = await workflow.store.handle({
-    stream,
-    fold: addressFold,
-    decide: (state) => addAddress({ ...address, default_choice }, state),
-    metadata,
-    known,
-  })
-  if (added.events.length === 0) {
-    const first = await firstState(workflow, stream)
-    return { added: await replayed(workflow, command, first), replayed: true }
-  }
-  if (is_default) await clearFormerDefaultAddress(workflow, defaultChoiceOf(command))
-  return { added, replayed: false }
-}
-
 function firstState({ store }: Workflow, stream: string): Promise<LoadedState<AddressState>> {
   return store.load(stream, addressFold, 'AddressAdded')
 }
 
-/** The request that added it may have died before the former default was cleared, so that is done once more. */
+/** Clears the previous default again, because the first request may have crashed before it did. */
 async function replayed(
   workflow: Workflow,
   command: CreateAddress,
@@ -115,7 +183,7 @@ async function replayed(
 ): Promise<LoadedState<AddressState>> {
   const address = existingAddress(first.state)
   requireSameRequest(address, command.address.request_fingerprint)
-  if (address.is_default) await clearFormerDefaultAddress(workflow, defaultChoiceOf(command))
+  if (address.is_default) await clearPreviousDefaultAddress(workflow, defaultChoiceOf(command))
   return first
 }
 
@@ -123,86 +191,14 @@ function defaultChoiceOf({ address: { address_id, address_type }, owner, metadat
   return { address_id, address_type, owner, metadata }
 }
 
-// Changing and removing an address that is there, by its owner and nobody else.
-
-export type AddressTarget = {
-  readonly address_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  /** Throws when the owner has not meant the address as it is now. */
-  readonly permit: (revision: Revision) => void
-  /** Throws what is wrong with the request beyond its shape; called when everything else is in order. */
-  readonly refuse: () => void
-  readonly metadata: EventMetadata
-}
-
-export type UpdateAddress = AddressTarget & {
-  readonly changes: Partial<AddressContent>
-  /** Left out: it stays as it is. */
-  readonly is_default?: boolean
-}
-
-/**
- * Changes an address, and has the former default of its type cleared when this one takes its place.
- * @throws DomainError `not_found`, `invalid_request` when it would lack what an address must have,
- *   `concurrent_modification`, `event_store_unavailable`, and what `permit` and `refuse` throw; nothing is recorded then
- */
-export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<LoadedState<AddressState>> {
-  const { store, now } = workflow
-  const { address_id, owner, changes, is_default, metadata } = update
-  const occurred_at = now().toISOString()
-  const stream = addressStream(address_id)
-  const known = await store.load(stream, addressFold)
-  const { address_type: before, default_choice: number } = ownedAddress(update, known)
-  // What is about to be done to its lists cannot be taken back, so whatever would be refused is refused before.
-  changeAddress({ occurred_at, changes }, known.state)
-  update.refuse()
-  const choosing = { address_id, address_type: changes.address_type ?? before, owner, metadata }
-  // Its number goes with it, and nothing that the number outdid may count again.
-  if (choosing.address_type !== before && number !== null)
-    await clearFormerDefaultAddress(workflow, { ...choosing, address_type: before })
-  const choice = is_default ? await chooseDefaultAddress(workflow, choosing) : undefined
-  const chosen = choice === undefined ? null : { address_type: choosing.address_type, choice }
-  const command = { occurred_at, changes, ...(is_default !== undefined && { default_choice: chosen }) }
-  const changed = await store.handle({
-    stream,
-    fold: addressFold,
-    decide(state, revision) {
-      ownedAddress(update, { state, revision })
-      return changeAddress(command, state)
-    },
-    metadata,
-    known,
-  })
-  if (is_default) await clearFormerDefaultAddress(workflow, choosing)
-  return changed
-}
-
-/**
- * Removes an address.
- * @throws DomainError `not_found`, `event_store_unavailable`, and what `permit` and `refuse` throw
- */
-export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<LoadedState<AddressState>> {
-  return store.handle({
-    stream: addressStream(target.address_id),
-    fold: addressFold,
-    decide(state, revision) {
-      ownedAddress(target, { state, revision })
-      target.refuse()
-      return removeAddress({ occurred_at: now().toISOString() }, state)
-    },
-    metadata: target.metadata,
-  })
-}
-
-/** Another's address is answered like one that does not exist. */
+/** Another owner's address is `not_found`, like an unknown one. */
 function ownedAddress(
-  { owner, permit }: AddressTarget,
+  { owner, checkRevision }: AddressTarget,
   { state, revision }: Pick<LoadedState<AddressState>, 'state' | 'revision'>,
 ): Address {
   const address = existingAddress(
     state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState,
   )
-  permit(revision)
+  checkRevision(revision)
   return address
 }

@@ -1,19 +1,12 @@
-// What a client sends of an address (interface, section 2.5), and what it says.
+// Bodies, responses and OpenAPI descriptions of the address routes (interface, section 2.5).
 
-import {
-  AddressResource,
-  type AddressState,
-  addressResource,
-  existingAddress,
-  missingFields,
-} from '@paylog/domain/addresses/address'
+import { AddressResource, type AddressState, addressResource, existingAddress } from '@paylog/domain/addresses/address'
 import { countryCode } from '@paylog/domain/addresses/countries'
 import { type AddressContent, AddressType, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleAddress } from '@paylog/domain/examples'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
-import type { FieldProblem } from '@paylog/runtime/http/validation'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
@@ -30,8 +23,8 @@ const fields = {
   state: optionalText(),
   postal_code: optionalText(),
   country: optionalText({ description: 'ISO 3166-1 alpha-2, any case' }),
-  is_partial: Type.Optional(Type.Boolean({ description: 'The address need not have line1, city and country' })),
-  is_business: Type.Optional(Type.Boolean({ description: 'The address needs a business_name' })),
+  is_partial: Type.Optional(Type.Boolean({ description: 'line1, city and country may be missing' })),
+  is_business: Type.Optional(Type.Boolean({ description: 'business_name is required' })),
   business_name: optionalText(),
   tax_id: optionalText(),
   tax_id_type: optionalText(),
@@ -55,7 +48,7 @@ export const NewAddressBody = Type.Object(
   {
     address_type: AddressType,
     ...fields,
-    guest_email: optionalEmail({ description: "A guest's is that of the token" }),
+    guest_email: optionalEmail({ description: "For a guest, the token's e-mail" }),
   },
   {
     examples: [
@@ -85,27 +78,9 @@ export function changedContent({ is_default: _, country, ...changes }: AddressCh
 function existingCountry(country: string): string {
   const code = countryCode(country)
   if (code !== undefined) return code
-  throw new DomainError('invalid_request', `country ${unknownCountry.message}`, { fields: [unknownCountry] })
+  const message = 'must be an ISO 3166-1 alpha-2 country code'
+  throw new DomainError('invalid_request', `country ${message}`, { fields: [{ field: 'country', message }] })
 }
-
-const unknownCountry = { field: 'country', message: 'must be a country code of ISO 3166-1 alpha-2' }
-
-/** What is wrong with a new address beyond its schema, whatever the body is. */
-export function newAddressProblems(body: unknown): readonly FieldProblem[] {
-  return isObject(body) ? [...changeProblems(body), ...missingFields(body)] : []
-}
-
-/** What is wrong with a change by itself, beyond its schema; whether the result is complete depends on the address. */
-export function changeProblems(body: unknown): readonly FieldProblem[] {
-  const country = isObject(body) ? body.country : undefined
-  return typeof country === 'string' && countryCode(country) === undefined ? [unknownCountry] : []
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-// What the routes of addresses take and answer, and what their documentation says.
 
 const example = { success: true, data: exampleAddress }
 
@@ -125,7 +100,7 @@ export const createSchema = {
   operationId: 'createAddress',
   summary: 'Create an address',
   description:
-    'For a session, or for a guest with a token. line1, city and country are required unless the address is partial, business_name is if it is a business. With is_default the address takes the place of the former default of its type. With an Idempotency-Key the request can be repeated safely.',
+    'For a session, or a guest with a token. line1, city and country are required unless is_partial is true; business_name is required if is_business is true. With is_default the address replaces the default of its type. With an Idempotency-Key the request can be repeated safely.',
   headers: IdempotencyHeaders,
   body: NewAddressBody,
   response: { 201: addressResponse(AddressResource, 'The address was created', responseHeaders.created) },
@@ -137,9 +112,9 @@ export const changeSchema = {
   operationId: 'updateAddress',
   summary: 'Update an address',
   description:
-    'What is left out stays, null clears, and the result must satisfy the rules of creation. guest_email cannot be changed. Of another address_type it is not the default any more, unless is_default asks for it. With If-Match it is changed only as the client has seen it.',
+    'Omitted fields stay as they are, null clears a field, and the result must satisfy the rules of creation. guest_email cannot be changed. A new address_type ends being the default, unless is_default is true. With If-Match the address is changed only if the ETag still matches.',
   body: AddressChangeBody,
-  response: { 200: addressResponse(orIdOnly(AddressResource), 'The address as it is now', responseHeaders.changed) },
+  response: { 200: addressResponse(orIdOnly(AddressResource), 'The updated address', responseHeaders.changed) },
 }
 
 export const deleteSchema = {
@@ -147,11 +122,11 @@ export const deleteSchema = {
   ...writeErrors(['not_found', 'precondition_failed']),
   operationId: 'deleteAddress',
   summary: 'Delete an address',
-  description: 'With If-Match it is deleted only as the client has seen it.',
-  response: { 200: deletedResponse('The address is gone') },
+  description: 'With If-Match the address is deleted only if the ETag still matches.',
+  response: { 200: deletedResponse('The address was deleted') },
 }
 
-/** Answers with an address as its stream tells it. */
+/** Builds the response from the address's state. */
 export function replyWithAddress(
   reply: FastifyReply,
   { state, ...write }: LoadedState<AddressState> & { readonly replayed?: boolean },

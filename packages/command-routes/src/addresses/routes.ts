@@ -1,4 +1,4 @@
-// POST /addresses, PUT and DELETE /addresses/{id}: the addresses that owners keep here (interface, sections 2.5 and 4.6).
+// POST /addresses, PUT and DELETE /addresses/{id} (interface, sections 2.5 and 4.6).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Actor, ownerOf } from '@paylog/domain/actor'
 import type { Revision } from '@paylog/event-store/append/append'
@@ -27,18 +27,17 @@ export const addressRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
-    /** Which address is meant, by whom, and what is asked before anything is done to it. */
     const targetOf = (request: FastifyRequest, id: string) => ({
       address_id: id.toLowerCase(),
       owner: ownerOf(knownActor(request.actor)),
-      permit: (revision: Revision) => requireMatch(request.headers['if-match'], revision),
-      refuse: () => rejectCardNumbers(request),
+      checkRevision: (revision: Revision) => requireMatch(request.headers['if-match'], revision),
+      checkBody: () => rejectCardNumbers(request),
       metadata: metadataOf(request),
     })
 
     const creation = {
       onRequest: callers.sessionOrGuest,
-      // A guest who may not is told so before anything is said about the body.
+      // Authorization comes before validation of the body.
       preValidation: async ({ actor, body }: FastifyRequest) => checkGuestEmail(actor, body),
       schema: createSchema,
       validatorCompiler: validatorWithRules(newAddressProblems),
@@ -96,7 +95,7 @@ export const addressRoutes =
     )
   }
 
-/** @throws DomainError `forbidden`: a guest token speaks for its own e-mail alone */
+/** @throws DomainError `forbidden` when a guest names another e-mail than the token's */
 function checkGuestEmail(actor: Actor, body: unknown): void {
   if (actor.kind === 'guest' && typeof body === 'object' && body !== null && 'guest_email' in body)
     requireOwnEmail(actor, body.guest_email, 'guest_email')

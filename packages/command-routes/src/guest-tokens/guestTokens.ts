@@ -1,4 +1,5 @@
-// Keeps whose a guest token was, so that the guest can still be recognised shortly after it expired.
+// Remembers which e-mail a guest token belonged to, so that the guest is still recognised shortly after the token expires
+// (interface, section 5, rule 6).
 import { foldEmail, type Guest } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
@@ -7,7 +8,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { guestTokenStream } from '@paylog/event-store/streamName'
 import type { EmailOfToken } from '@paylog/identity/identity'
 
-/** @param occurred_at when the identity backend said that the token is valid */
+/** @param occurred_at when the identity backend confirmed the token */
 export async function rememberGuestToken(
   store: EventStore,
   { token_hash, guest_email }: Guest,
@@ -22,11 +23,9 @@ export async function rememberGuestToken(
   })
 }
 
-// Looks up whose a guest token was that the identity backend does not find valid any more (interface, section 5, rule 6).
-
 /**
- * @param options `maxAgeMs` is how long a token is known after it was last seen valid
- * @returns what gives the e-mail of a token by its hash; it throws DomainError `event_store_unavailable`
+ * @param options `maxAgeMs` is how long a token is remembered after it was last seen valid
+ * @returns a lookup from token hash to e-mail, which throws DomainError `event_store_unavailable`
  */
 export function rememberedGuest(options: {
   readonly store: EventStore
@@ -39,11 +38,10 @@ export function rememberedGuest(options: {
   }
 }
 
-// A guest token speaks for its own e-mail alone.
-
 /**
- * @param email as the body has it, which is not validated yet; what is no text is left to validation
- * @param where the body has it
+ * Rejects a body that names another e-mail than the guest token's.
+ * @param email from the body, not validated yet; a value that is not a string is left to validation
+ * @param where the field's name
  * @throws DomainError `forbidden`
  */
 export function requireOwnEmail({ guest_email }: Guest, email: unknown, where: string): void {

@@ -1,4 +1,4 @@
-// What the routes of a payment's history take and answer, and what their documentation says.
+// GET /admin/payments/{id} and GET /admin/payments/{id}/history: any payment and its events, now or as of a time.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
@@ -12,10 +12,10 @@ import { Type } from 'typebox'
 import { etagOf } from '../ifMatch.ts'
 import type { CommandDependencies } from '../requestContext.ts'
 
-/** The api sends it with every read, and whoever sends it in another form is told so as everywhere. */
+/** Clients may send X-Read-After with every read, so its format is validated here too. */
 const Headers = Type.Object({
   'x-read-after': Type.Optional(
-    // Nothing to wait for: the log itself is read, which has every write.
+    // Unused: these routes read the log itself, which always contains the write.
     Type.String({ pattern: '^[0-9]{1,20}$', ...unused }),
   ),
 })
@@ -60,7 +60,7 @@ const AsOf = Type.Object({
   as_of: Type.Optional(
     Type.With(Instant, {
       description:
-        'A time with an offset (its + is written %2B), itself included. 404 before the payment was created; a time to come shows the present',
+        'An inclusive time with an offset (encode its + as %2B). 404 before the payment was created; a future time gives the current state',
     }),
   ),
 })
@@ -70,11 +70,11 @@ const paymentSchema = {
   operationId: 'getAnyPayment',
   summary: 'Get any payment, now or as of a time',
   description:
-    'For administrators. The payment is told by the events of the log: at present by all of them, and with as_of by those before the first one that occurred later. The summary of its method is as of the same time.',
+    "For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.",
   querystring: AsOf,
   response: {
     200: dataResponse(PaymentResource, {
-      description: 'The payment as it was then; the ETag is the revision that it had',
+      description: 'The payment at that time; the ETag is its revision then',
       headers: etagHeader,
       examples: [{ success: true, data: examplePayment }],
     }),
@@ -84,9 +84,9 @@ const paymentSchema = {
 const historySchema = {
   ...common,
   operationId: 'getPaymentHistory',
-  summary: 'Get everything that happened to a payment',
+  summary: 'Get the history of a payment',
   description:
-    'For administrators. All events of the payment in the order of its stream, each with who caused it, what led to it, and the status that the payment had after it; with as_of those that had occurred by then.',
+    'For administrators. All events of the payment in stream order, each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.',
   querystring: AsOf,
   response: {
     200: dataResponse(Type.Array(HistoryEntry), {
@@ -97,22 +97,20 @@ const historySchema = {
   },
 }
 
-// GET /admin/payments/{id} and GET /admin/payments/{id}/history: any payment as the log tells it, now or as of a time.
-
 export const paymentHistoryRoutes =
   ({ workflow: { store }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     /**
      * @param time in ms since 1970; without it, all events
-     * @throws DomainError `not_found`, in the same words for what is no id and for what is missing
+     * @throws DomainError `not_found`, with the same message for a malformed id and for an unknown one
      */
     async function eventsOf(id: string, time: number | undefined) {
       const recorded = recordedId(id)
-      const whole = recorded === null ? [] : await readPaymentEvents(store, recorded)
-      const events = time === undefined ? whole : eventsUntil(whole, time)
+      const all = recorded === null ? [] : await readPaymentEvents(store, recorded)
+      const events = time === undefined ? all : eventsUntil(all, time)
       const last = events.at(-1)
-      if (whole.length === 0) throw new DomainError('not_found', 'No payment with this id')
-      if (last === undefined) throw new DomainError('not_found', 'There was no payment with this id at that time')
+      if (all.length === 0) throw new DomainError('not_found', 'No payment with this id')
+      if (last === undefined) throw new DomainError('not_found', 'The payment did not exist at that time')
       return { events, last }
     }
 
@@ -138,7 +136,7 @@ export const paymentHistoryRoutes =
     )
   }
 
-/** @throws DomainError `invalid_request` for a leap second, which passes the format and is no time to a computer */
+/** @throws DomainError `invalid_request` for a leap second, which passes the format check but does not parse */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const time = Date.parse(text)

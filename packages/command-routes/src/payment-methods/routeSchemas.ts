@@ -1,4 +1,4 @@
-// What a client sends of a payment method (interface, section 2.3), and what it says.
+// Bodies, responses and OpenAPI descriptions of the payment method routes (interface, section 2.3).
 
 import { exampleMethod } from '@paylog/domain/examples'
 import { Nullable, RequiredText } from '@paylog/domain/fields'
@@ -22,7 +22,7 @@ import {
   writeErrors,
 } from '../responses.ts'
 
-/** A token of Authorize.Net's is the payer's whole encrypted form, some thousand characters; Stripe's and PayPal's are ids. */
+/** An Authorize.Net token is the payer's encrypted form, some thousand characters; those of Stripe and PayPal are short ids. */
 const maxTokenLength = 8_000
 
 const BillingDetailsBody = Type.Object({
@@ -48,15 +48,15 @@ export const NewMethodBody = Type.Object(
     payment_method_token: Type.String({
       minLength: 1,
       maxLength: maxTokenLength,
-      description: "What the provider's form handed to the frontend; it is passed on and not kept",
+      description: "Issued by the provider's form in the frontend; sent to the provider and not stored",
     }),
     type: optionalText(),
-    wallet_type: optionalText({ description: 'Kept unless the provider tells one' }),
+    wallet_type: optionalText({ description: 'Used unless the provider reports one' }),
     provider_id: Type.Optional(RequiredText),
-    customer_id: optionalText({ description: 'Ignored: the customer at the provider is ours' }),
+    customer_id: optionalText({ description: 'Ignored: Paylog manages the customer at the provider' }),
     organization_id: optionalText(),
     alias: optionalText(),
-    billing_address_id: optionalText({ description: "The id of an address of the caller's" }),
+    billing_address_id: optionalText({ description: "The id of one of the caller's addresses" }),
     billing_details: Type.Optional(Nullable(BillingDetailsBody)),
     is_default: Type.Optional(Type.Boolean()),
   },
@@ -89,14 +89,14 @@ const MethodChangeBody = Type.Object(
   { minProperties: 1, examples: [{ alias: 'Everyday card', is_default: true }, { alias: null }] },
 )
 
-/** Everything that is kept, with `null` for what was not said. */
+/** All options, with `null` for omitted ones. */
 export function methodOptionsOf(body: NewMethodBody): MethodOptions {
   return {
     type: body.type ?? null,
     wallet_type: body.wallet_type ?? null,
     organization_id: body.organization_id ?? null,
     alias: body.alias ?? null,
-    // An id has no case.
+    // Ids are case-insensitive.
     billing_address_id: body.billing_address_id?.toLowerCase() ?? null,
     billing_details: body.billing_details ? billingDetailsOf(body.billing_details) : null,
     is_default: body.is_default ?? false,
@@ -121,8 +121,6 @@ function billingDetailsOf({ name, email, phone, address }: Static<typeof Billing
   }
 }
 
-// What the routes of payment methods take and answer, and what their documentation says.
-
 const example = { success: true, data: exampleMethod }
 
 const methodResponse = <Data extends TSchema>(
@@ -144,12 +142,12 @@ export const saveSchema = {
   operationId: 'createPaymentMethod',
   summary: 'Save a payment method',
   description:
-    "For a session, or for a guest with a token. A user's method is attached to the user's customer at the provider, which is made with the first method; a guest's is read and attached to nobody. Brand, last four digits and expiry are the provider's. Saved again by its owner, the method is answered as it is; only is_default: true is still heeded. With an Idempotency-Key the request can be repeated safely.",
+    "For a session, or a guest with a token. A user's method is attached to the user's customer at the provider, which is created with the first method; a guest's method is read but not attached. Brand, last four digits and expiry come from the provider. If its owner saves a method again, the existing method is returned, and only is_default: true takes effect. With an Idempotency-Key the request can be repeated safely.",
   headers: IdempotencyHeaders,
   body: NewMethodBody,
   response: {
     201: methodResponse(PaymentMethodResource, 'The method was saved'),
-    200: methodResponse(PaymentMethodResource, 'The caller had saved it before'),
+    200: methodResponse(PaymentMethodResource, 'The caller had already saved it'),
   },
 }
 
@@ -159,10 +157,10 @@ export const changeSchema = {
   operationId: 'updatePaymentMethod',
   summary: 'Update a payment method',
   description:
-    'Its alias, and whether it is the default: with is_default it takes the place of the former one. What is left out stays. With If-Match it is changed only as the client has seen it.',
+    'Changes the alias, and whether the method is the default: with is_default it replaces the previous one. Omitted fields stay as they are. With If-Match the method is changed only if the ETag still matches.',
   body: MethodChangeBody,
   response: {
-    200: methodResponse(orIdOnly(PaymentMethodResource), 'The method as it is now', responseHeaders.changed),
+    200: methodResponse(orIdOnly(PaymentMethodResource), 'The updated method', responseHeaders.changed),
   },
 }
 
@@ -172,11 +170,11 @@ export const removeSchema = {
   operationId: 'deletePaymentMethod',
   summary: 'Delete a payment method',
   description:
-    "A user's method is detached at the provider first; when that cannot be done, nothing is removed. With If-Match it is deleted only as the client has seen it.",
-  response: { 200: deletedResponse('The method is gone') },
+    "A user's method is first detached at the provider; if that fails, nothing is deleted. With If-Match the method is deleted only if the ETag still matches.",
+  response: { 200: deletedResponse('The method was deleted') },
 }
 
-/** Answers with a method as its stream tells it. */
+/** Builds the response from the stored method. */
 export function replyWithMethod(
   reply: FastifyReply,
   { method, ...write }: StoredMethod & { readonly replayed?: boolean },

@@ -1,4 +1,4 @@
-// POST /payment-methods, PUT and DELETE /payment-methods/{id}: the methods that owners keep (interface, section 4.5).
+// POST /payment-methods, PUT and DELETE /payment-methods/{id} (interface, section 4.5).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ownerOf } from '@paylog/domain/actor'
 import type { Revision } from '@paylog/event-store/append/append'
@@ -17,7 +17,6 @@ export const paymentMethodRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
-    /** Which method is meant, by whom, and what is asked before anything is done to it. */
     const targetOf = (request: FastifyRequest, payment_method_id: string) => ({
       payment_method_id,
       owner: ownerOf(knownActor(request.actor)),

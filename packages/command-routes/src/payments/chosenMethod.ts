@@ -1,4 +1,4 @@
-// The saved payment method that a payment is to be made with.
+// Finds the saved payment method that a payment request names.
 import { type Actor, ownerOf, recordedOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
@@ -8,9 +8,8 @@ import type { Workflow } from '@paylog/workflows/context'
 import { loadMethod } from '@paylog/workflows/payment-methods/savedMethod'
 
 /**
- * The method that a request names: a saved one of the caller's at the provider. `null` when it names none, or one of the
- * provider's own for trying things out.
- * @throws DomainError `reference_not_found`, in the same words for what is not there and for what is somebody else's
+ * The caller's saved method at the provider. `null` when the request names none, or one of the provider's test methods.
+ * @throws DomainError `reference_not_found`, with the same message for an unknown method and for another owner's
  */
 export async function chosenMethod(
   workflow: Workflow,
@@ -24,9 +23,8 @@ export async function chosenMethod(
 }
 
 /**
- * A method of the caller's, also one that was removed; `null` when there is none. A method that somebody else has added
- * since is somebody else's.
- * @param id as a client wrote it, in any case; or whatever else it wrote
+ * The caller's method, even if removed; `null` if it is unknown or belongs to another owner by now.
+ * @param id client input: in any case, and possibly malformed
  */
 export async function methodOf(workflow: Workflow, actor: Actor, id: string): Promise<PaymentMethod | null> {
   const recorded = recordedId(id)
@@ -35,7 +33,7 @@ export async function methodOf(workflow: Workflow, actor: Actor, id: string): Pr
   return state.status !== 'none' && recordedOwner(state) === ownerOf(actor) ? state : null
 }
 
-/** What a payment's record says of its method: every create call, also a repeated one, has to say the same. */
+/** The method fields that the payment records, so that every create call sends the same ones. */
 export function methodOnRecord({ payment_method_id, provider_method_id, provider_customer_id }: PaymentMethod) {
   return { payment_method_id, provider_method: { provider_method_id, provider_customer_id } }
 }

@@ -1,4 +1,4 @@
-// What a client sends to open a payment (interface, section 4.1).
+// The body that opens a payment (interface, section 4.1), and the command built from it.
 
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
@@ -45,11 +45,10 @@ export const IntentBody = Type.Object(
 )
 export type IntentBody = Static<typeof IntentBody>
 
-// From a caller and a body to the command that opens a payment.
-
 /**
- * Whether this caller may open a payment with this body, which is not validated yet.
- * @throws DomainError `forbidden`: a guest token opens nothing by itself, and never for another's e-mail
+ * Checks that a guest sends guest_data with the token's e-mail.
+ * @param body not validated yet
+ * @throws DomainError `forbidden`
  */
 export function checkCaller(actor: Actor, body: unknown): void {
   if (actor.kind !== 'guest') return
@@ -65,7 +64,7 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 /**
- * The command but for its provider, with everything settled that depends on the request alone.
+ * The command without its provider.
  * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and what `priceOf`
  *   throws
  */

@@ -1,4 +1,4 @@
-// POST /payments/intents: open a payment.
+// POST /payments/intents opens a payment.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { examplePayment } from '@paylog/domain/examples'
 import { type PaymentMethod, paymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
@@ -16,12 +16,12 @@ import { chosenMethod, methodOf, methodOnRecord } from './chosenMethod.ts'
 import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts'
 
 const PaymentResponse = dataResponse(PaymentResource, {
-  description: 'The payment was opened, and is paid at the provider with the client_secret',
+  description: 'The payment was opened; the client pays it at the provider with the client_secret',
   headers: responseHeaders.created,
   examples: [{ success: true, data: examplePayment }],
 })
 
-/** Once the payment is on record, a refusal tells so as an answer does. */
+/** Once the payment is recorded, an error has the same headers as a success. */
 const errorHeaders = {
   402: responseHeaders.begun,
   422: responseHeaders.begun,
@@ -38,7 +38,7 @@ export const paymentRoutes =
       {
         config: { isAnonymous: true },
         onRequest: callers.anyone,
-        // A caller who may not is told so before anything is said about the body.
+        // Authorization comes before validation of the body.
         preValidation: async ({ actor, body }) => checkCaller(actor, body),
         schema: {
           ...writeErrors(
@@ -49,7 +49,7 @@ export const paymentRoutes =
           tags: ['payments'],
           summary: 'Create a payment intent',
           description:
-            'For a session, for a guest who sends guest_data, or anonymously. With an Idempotency-Key the request can be repeated safely. Without a credential a key counts for one guest_data.email in one client network (IPv4 /24, IPv6 /48): from another network it makes another payment.',
+            'For a session, a guest who sends guest_data, or an anonymous caller. With an Idempotency-Key the request can be repeated safely. Without a credential, a key is scoped to one guest_data.email and one client network (IPv4 /24, IPv6 /48): from another network it creates another payment.',
           headers: IdempotencyHeaders,
           body: IntentBody,
           security: [{}, ...callerSecurity],

@@ -1,5 +1,4 @@
-// Unknown fields of a body are dropped, here as everywhere, but for those that can only be meant as one of the options: a
-// dry run that is spelt in another way would be a real one.
+// POST /admin/sync/products syncs products to a provider (interface, section 4.8).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
@@ -19,22 +18,22 @@ const options = ['product_ids', 'provider_id', 'force', 'dryRun', 'updatePrices'
 const normalized = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
 const optionByName = new Map(options.map((option) => [normalized(option), option]))
 
-/** @throws DomainError `invalid_request` for a field such as `dry_run` */
+/**
+ * Unknown fields are dropped as everywhere, except misspelt options: dropping `dry_run` would start a real sync.
+ * @throws DomainError `invalid_request`
+ */
 function rejectMisspeltOptions(body: unknown): void {
   if (typeof body !== 'object' || body === null) return
   const fields = Object.keys(body).flatMap((field) => {
     const option = optionByName.get(normalized(field))
     return option === undefined || option === field
       ? []
-      : [{ field: option, message: 'is spelt like this and in no other way' }]
+      : [{ field: option, message: 'must be spelled exactly like this' }]
   })
   const [first] = fields
   if (first) throw new DomainError('invalid_request', `${first.field} ${first.message}`, { fields })
 }
 
-// What the route of synchronising takes and answers, and what its documentation says.
-
-/** So many products may be named. */
 const maxProducts = 500
 
 const [created, changed, unknown] = [1, 2, 3].map((n) => `018f0000-0000-7000-8000-00000000000${n}`)
@@ -44,15 +43,15 @@ const SyncBody = Type.Object(
     product_ids: Type.Array(RequiredText, {
       minItems: 1,
       maxItems: maxProducts,
-      description: 'One that is named more than once counts once',
+      description: 'A repeated id is synced once',
     }),
     provider_id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'May be left out when one provider is enabled' }),
+      Type.String({ minLength: 1, maxLength: 255, description: 'Optional when only one provider is enabled' }),
     ),
-    force: Type.Optional(Type.Boolean({ description: 'Also what has not changed' })),
-    dryRun: Type.Optional(Type.Boolean({ description: 'Only says what would happen; the provider is not called' })),
+    force: Type.Optional(Type.Boolean({ description: 'Sync unchanged products too' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Only report what would happen; the provider is not called' })),
     updatePrices: Type.Optional(
-      Type.Boolean({ description: 'Another price takes the place of the one at the provider; else that one stays' }),
+      Type.Boolean({ description: 'Replace the price at the provider if it differs; otherwise it is kept' }),
     ),
   },
   {
@@ -96,10 +95,10 @@ const example = {
 }
 
 const description = [
-  'For administrators. Brings products to a provider: created there, updated, or skipped when nothing has changed since the last time. Each product fails by itself, and the answer is 200 all the same.',
-  'A changed price is left alone and told of as price_differs, unless updatePrices is set.',
-  'It can be repeated at any time, whatever became of an earlier request: nothing is there twice. With an Idempotency-Key the same request is answered with the same report.',
-  'A long list may take minutes. The work goes on to its end if the client hangs up; a product that was not attempted, because the provider does not answer or the list takes too long, is failed with provider_unavailable and can be sent again.',
+  'For administrators. Syncs products to a provider: each is created, updated, or skipped if unchanged since the last sync. Products fail individually, and the response is 200 all the same.',
+  'A changed price is kept and reported as price_differs, unless updatePrices is set.',
+  'The request can be repeated at any time and creates no duplicates. With an Idempotency-Key the same request returns the same report.',
+  'A long list may take minutes, and continues if the client disconnects. A product that was not attempted, because the provider does not respond or the list takes too long, fails with provider_unavailable and can be sent again.',
 ].join('\n\n')
 
 const syncSchema = {
@@ -107,25 +106,23 @@ const syncSchema = {
   operationId: 'syncProducts',
   tags: ['products'],
   security: [{ session: [] }],
-  summary: 'Synchronise products to a provider',
+  summary: 'Sync products to a provider',
   description,
   headers: IdempotencyHeaders,
   body: SyncBody,
   response: {
     200: dataResponse(SyncReport, {
       description:
-        'How it went with each product, in the order of the request. X-Event-Position is missing when nothing was recorded.',
+        'The result for each product, in the order of the request. X-Event-Position is absent when nothing was recorded.',
       headers: responseHeaders.begun,
       examples: [example],
     }),
   },
 }
 
-// POST /admin/sync/products: bringing the catalogue to a provider (interface, section 4.8).
-
 const route = '/admin/sync/products'
 
-/** With time for what is under way when no further product is begun. Should that not do, the work still goes on to its end. */
+/** Leaves time for running products after the sync timeout. The work continues even if this passes. */
 const handlerTimeout = syncTimeoutMs + 90_000
 
 export const productSyncRoutes =
@@ -141,7 +138,7 @@ export const productSyncRoutes =
         handlerTimeout,
       },
       async (request, reply) => {
-        // The server gives a silent connection less time than the work may take. The next request has that again.
+        // The server's default for a silent connection is shorter than a sync. The next request gets the default again.
         reply.raw.setTimeout(handlerTimeout, () => reply.raw.destroy())
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
@@ -160,7 +157,7 @@ export const productSyncRoutes =
           updatePrices,
           metadata: metadataOf(request),
         })
-        // A dry run, and one that finds nothing to do, leave nothing to wait for.
+        // Without recorded events there is no position.
         if (position) setWriteHeaders(reply, { position, replayed })
         if (!replayed) warnOfProvider(request, report)
         return { success: true as const, data: report }
@@ -168,10 +165,9 @@ export const productSyncRoutes =
     )
   }
 
-/** The answer is a success whatever the provider did, so that nobody who watches the log would notice. */
+/** Logs provider failures, because the response is 200 all the same. */
 function warnOfProvider({ log }: FastifyRequest, { results }: SyncReport): void {
   const failures = results.flatMap(({ error }) => (error?.code.startsWith('provider_') ? [error] : []))
   const [first] = failures
-  if (first)
-    log.warn({ failures: failures.length, code: first.code }, `Products were not synchronised: ${first.message}`)
+  if (first) log.warn({ failures: failures.length, code: first.code }, `product sync failed: ${first.message}`)
 }

@@ -1,4 +1,4 @@
-// Adding a product to the catalogue.
+// Creates and updates products.
 
 import type { EventMetadata } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
@@ -18,9 +18,19 @@ import type { Workflow } from '@paylog/workflows/context'
 
 export type CreateProduct = { readonly product: ProductAdded['data']; readonly metadata: EventMetadata }
 
+export type UpdateProduct = {
+  readonly product_id: string
+  readonly changes: ProductChanges
+  /** Throws when the request's If-Match does not allow this revision. */
+  readonly checkRevision: (revision: Revision) => void
+  /** Throws for a body with card data. Called last, when everything else is valid. */
+  readonly checkBody: () => void
+  readonly metadata: EventMetadata
+}
+
 /**
- * Adds the product, or finds the one that the same Idempotency-Key added before.
- * @returns the product as it was when it was added, and whether an earlier request had added it
+ * Adds a product, or finds the one that the same Idempotency-Key added.
+ * @returns the product as it was when it was added; `replayed` is true when an earlier request added it
  * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`
  */
 export async function createProduct(
@@ -41,33 +51,21 @@ export async function createProduct(
   return { ...first, replayed: true }
 }
 
-// Changing a product that is there.
-
-export type UpdateProduct = {
-  readonly product_id: string
-  readonly changes: ProductChanges
-  /** Throws when the administrator has not meant the product as it is. */
-  readonly permit: (revision: Revision) => void
-  /** Throws what is wrong with the request beyond its shape; called when everything else is in order. */
-  readonly refuse: () => void
-  readonly metadata: EventMetadata
-}
-
 /**
- * Changes a product. Of changes at the same time each is made to what the others have left.
- * @throws DomainError what `changeProduct` throws, `concurrent_modification`, `event_store_unavailable`, and what `permit`
- *   and `refuse` throw; nothing is recorded then
+ * Changes a product. Concurrent changes apply one after the other.
+ * @throws DomainError what `changeProduct` throws, `concurrent_modification`, `event_store_unavailable`, and what
+ *   `checkRevision` and `checkBody` throw; nothing is recorded then
  */
 export function updateProduct({ store, now }: Workflow, update: UpdateProduct): Promise<LoadedState<ProductState>> {
-  const { product_id, changes, permit, refuse, metadata } = update
+  const { product_id, changes, checkRevision, checkBody, metadata } = update
   return store.handle({
     stream: productStream(product_id),
     fold: productFold,
     decide(state, revision) {
       existingProduct(state)
-      permit(revision)
+      checkRevision(revision)
       const events = changeProduct({ occurred_at: now().toISOString(), changes }, state)
-      refuse()
+      checkBody()
       return events
     },
     metadata,

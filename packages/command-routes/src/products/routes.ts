@@ -1,4 +1,4 @@
-// What the routes of products take and answer, and what their documentation says.
+// POST /admin/products and PUT /admin/products/{id} (interface, section 2.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { exampleProduct } from '@paylog/domain/examples'
@@ -58,16 +58,16 @@ const changeSchema = {
   operationId: 'updateProduct',
   summary: 'Update a product',
   description:
-    'For administrators. What is left out stays, null clears, and the result must satisfy the rules of creation. Tax and discount keep their values; of subtotal and total the one that is given makes the other, else the subtotal stays. With If-Match it is changed only as the client has seen it. To be recurring no more, billing_interval and trial_days have to be null as well. Providers learn of it by the next synchronisation; a product that is not active is not synchronised, and what a provider has of it stays as it is.',
+    'For administrators. Omitted fields stay as they are, null clears a field, and the result must satisfy the rules of creation. Tax and discount keep their values; a given subtotal or total determines the other, otherwise the subtotal is kept. With If-Match the product is changed only if the ETag still matches. To end is_recurring, set billing_interval and trial_days to null as well. The change reaches providers with the next sync; an inactive product is not synced, and its copy at a provider stays as it is.',
   params: Type.Object({ id: Type.String({ description: 'The id of the product' }) }),
   headers: IfMatchHeaders,
   body: Type.With(ProductChanges, {
     examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
   }),
-  response: { 200: productResponse('The product as it is now', responseHeaders.changed) },
+  response: { 200: productResponse('The updated product', responseHeaders.changed) },
 }
 
-/** Answers with a product as its stream tells it. */
+/** Builds the response from the product's state. */
 function replyWithProduct(
   reply: FastifyReply,
   { state, ...write }: LoadedState<ProductState> & { readonly replayed?: boolean },
@@ -75,8 +75,6 @@ function replyWithProduct(
   setWriteHeaders(reply, write)
   return { success: true as const, data: productResource(existingProduct(state)) }
 }
-
-// POST /admin/products and PUT /admin/products/{id}: the catalogue, which administrators keep (interface, section 2.4).
 
 export const productRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
@@ -107,13 +105,13 @@ export const productRoutes =
       { onRequest: callers.administrator, schema: changeSchema },
       async (request, reply) => {
         const { body: changes, headers, params } = request
-        // Before anything is said about the product: whether there is one, or what is wrong with it then.
+        // Validation of the body comes before not_found.
         requireValidContent(changes)
         const changed = await updateProduct(workflow, {
           product_id: params.id.toLowerCase(),
           changes,
-          permit: (revision: Revision) => requireMatch(headers['if-match'], revision),
-          refuse: () => rejectCardNumbers(request),
+          checkRevision: (revision: Revision) => requireMatch(headers['if-match'], revision),
+          checkBody: () => rejectCardNumbers(request),
           metadata: metadataOf(request),
         })
         return replyWithProduct(reply, changed)

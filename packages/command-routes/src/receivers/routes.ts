@@ -1,4 +1,4 @@
-// What the receivers of the providers' webhooks take and answer, as their documentation says it.
+// POST /webhooks/{provider}: receives provider notifications (verify, store, apply, respond).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
@@ -14,12 +14,11 @@ import { Type } from 'typebox'
 
 const Received = Type.Object(
   { received: Type.Literal(true) },
-  { description: 'The notification was taken in', examples: [{ received: true }] },
+  { description: 'The notification was stored', examples: [{ received: true }] },
 )
 
-/** @param notes what is the provider's own about it */
 function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDocs) {
-  // Whether they are there is for the check of the signature to say.
+  // Optional in the schema: the signature check reports missing headers.
   const signature = Object.entries(signedBy).map(([name, description]) => [
     name,
     Type.Optional(Type.String({ description })),
@@ -38,13 +37,11 @@ function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDo
     tags: ['provider webhooks'],
     summary: `Receive a notification of ${provider}`,
     description:
-      'Authenticated by the signature over the raw body. A notification that came before changes nothing. An error of 500 or more asks the provider to send it again.',
+      'Authenticated by the signature over the raw body. A repeated notification changes nothing. After a 5xx response the provider should send the notification again.',
     headers: Type.Object(Object.fromEntries(signature)),
     response: { 200: Received },
   }
 }
-
-// The providers' webhook receivers: verify, store, apply, answer.
 
 export const receiverRoutes =
   (workflow: Workflow): FastifyPluginAsyncTypebox =>
@@ -56,7 +53,7 @@ export const receiverRoutes =
         {
           config: { isForProviders: true },
           schema: receiverSchema(receiver),
-          // A stranger learns of no provider, and has nobody read a body for which there is no signature.
+          // Hides which providers are enabled, and rejects unsigned requests before reading the body.
           onRequest: async (request, reply) => {
             const provider = workflow.providers.get(providerId)
             if (provider === undefined) return handleNotFound(request, reply)
@@ -70,8 +67,11 @@ export const receiverRoutes =
           const { inbox, postponed } = await receiveNotification(workflow, { provider, body, headers, requestId })
           const ids = { correlationId: requestId, causationId: inbox }
           if (postponed)
-            request.log.warn({ err: postponed, ...ids }, 'a notification is stored, and the sweep will apply it')
-          else request.log.debug(ids, 'a notification is applied')
+            request.log.warn(
+              { err: postponed, ...ids },
+              'notification stored but not applied; the reconciler will retry',
+            )
+          else request.log.debug(ids, 'notification applied')
           return { received: true as const }
         },
       )

@@ -1,4 +1,4 @@
-// POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
+// POST /payment-methods/setup-intent creates a setup intent (interface, section 4.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
@@ -20,7 +20,7 @@ const SetupIntentResponse = Type.Object(
   {
     success: Type.Literal(true),
     setup_intent_id: Type.String({ description: "The provider's id" }),
-    client_secret: Type.String({ description: 'What the frontend confirms the setup with' }),
+    client_secret: Type.String({ description: 'The frontend confirms the setup with it' }),
   },
   {
     description: 'The setup intent was created',
@@ -36,7 +36,7 @@ export const setupIntentRoutes =
     app.post(
       route,
       {
-        // Everything in the body may be left out, so there may be none.
+        // All fields are optional, so the body is too.
         onRequest: [callers.session, allowEmptyBody],
         async preValidation(request) {
           if (request.body === undefined) request.body = {}
@@ -48,7 +48,7 @@ export const setupIntentRoutes =
           tags: ['payment methods'],
           summary: 'Create a setup intent',
           description:
-            'For sessions. The body may be left out. The frontend confirms the setup with the client_secret and then saves the method with POST /payment-methods. An existing customer of the user at the provider is attached; none is created. With an Idempotency-Key the request can be repeated safely.',
+            'For sessions. The body is optional. The frontend confirms the setup with the client_secret and then saves the method with POST /payment-methods. Uses an existing customer of the user at the provider; none is created. With an Idempotency-Key the request can be repeated safely.',
           headers: IdempotencyHeaders,
           body: SetupIntentBody,
           security: [{ session: [] }],

@@ -1,4 +1,4 @@
-// Putting a test or a simulation on record, with what will go out because of it.
+// Records a webhook test or simulation together with its planned deliveries.
 import type { Session } from '@paylog/domain/actor'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import {
@@ -24,7 +24,7 @@ export type RecordTest = {
   readonly facts: RequestedFacts
   /** The payload as the client sent it. */
   readonly sent: Readonly<Record<string, unknown>>
-  /** The endpoints that are configured now. */
+  /** The currently configured endpoints. */
   readonly endpoints: readonly WebhookEndpoint[]
   readonly metadata: EventMetadata
 }
@@ -32,23 +32,24 @@ export type RecordTest = {
 export type RecordedTest = DispatchPlan & {
   readonly id: string
   readonly position: LogPosition | undefined
-  /** Whether an earlier request had asked for it. */
+  /** True when an earlier request with the same key recorded it. */
   readonly replayed: boolean
 }
 
 const newTest = newStream(webhookTestFold)
 
 /**
- * Asks for the messages, or finds what the same Idempotency-Key asked for before. The worker sends them; a request that
- * is repeated is answered with the plan that was made the first time.
- * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless an administrator asks
+ * Records a test, or finds the one that the same Idempotency-Key recorded. The worker sends the deliveries. A repeated
+ * request returns the first plan.
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless the session is an
+ *   administrator's
  */
 export async function recordTest({ store }: Workflow, request: RecordTest): Promise<RecordedTest> {
   const { type, identity, session, facts, sent, endpoints, metadata } = request
   const { user_id, user_type, user_email, is_administrator } = session
   const known =
     identity.fingerprint === null ? newTest : await store.load(webhookTestStream(identity.id), webhookTestFold)
-  // A repeated request sends nothing, whatever was recorded since.
+  // A repeated request sends nothing, so it needs no check.
   if (known.state === null && !is_administrator) await rejectRecordedPayments(store, sent)
   const data = {
     ...facts,
@@ -69,9 +70,9 @@ export async function recordTest({ store }: Workflow, request: RecordTest): Prom
   return { id: identity.id, canonical_events, deliveries, position, replayed: events.length === 0 }
 }
 
-function planOf(event: WebhookTestEvent, nodes: readonly WebhookEndpoint[]): DispatchPlan {
+function planOf(event: WebhookTestEvent, endpoints: readonly WebhookEndpoint[]): DispatchPlan {
   return {
     canonical_events: canonicalMessages(event).map(({ name }) => name),
-    deliveries: [...plannedDeliveries(event, nodes)],
+    deliveries: [...plannedDeliveries(event, endpoints)],
   }
 }

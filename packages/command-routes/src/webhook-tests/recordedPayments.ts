@@ -1,30 +1,30 @@
-// Finds the ids of recorded payments in what somebody wants an endpoint to be sent.
+// Rejects test payloads that contain the id of a recorded payment.
 import { DomainError } from '@paylog/domain/errors'
 import { providerNames } from '@paylog/domain/providerEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream, type StreamName } from '@paylog/event-store/streamName'
 
-/** Many times what the largest object of a provider needs. */
+/** Far more than the largest provider object contains. */
 const maxLookUps = 2_000
 const lookUpsAtOnce = 50
 
-/** In whatever way a database reads a UUID: in any case, with or without dashes, and with text around it. */
+/** All forms in which databases accept a UUID: any case, with or without dashes, within other text. */
 const uuids = /(?<![0-9a-f])(?:[0-9a-f]{4}-?){7}[0-9a-f]{4}(?![0-9a-f])/gi
-/** Version 5: derived from an Idempotency-Key, so that a caller can know the id of a payment before the payment exists. */
+/** Version 5: derived from an Idempotency-Key, so a caller can compute the id before the payment exists. */
 const derivedUuid = /^.{14}5.{4}[89ab]/
 const madeUpPrefix = /test_(?:[a-z]+_)?$/
 const tokens = /[A-Za-z0-9_-]{3,200}/g
 const digits = /^[0-9]+$/
-/** Only Authorize.Net has ids of digits alone. Shorter numbers are amounts. */
+/** Only Authorize.Net has numeric ids. Shorter numbers are amounts. */
 const leastDigits = 5
-/** Some providers' ids can be without a digit, but only long ones. */
+/** Only long provider ids may have no digit. */
 const longToken = 12
 
 /**
- * Refuses a message that would speak of a recorded payment, whoever it belongs to: by our id, or by the id of its intent,
- * order or invoice at a provider, anywhere in the text. Ids of charges, captures and transactions are not known here.
- * @throws DomainError `recorded_payment_id`, in the same words for every payment; `invalid_request` for more texts than can
- *   be looked up; `event_store_unavailable`
+ * Rejects a payload with the id of any recorded payment: our id, or that of its intent, order or invoice at a provider,
+ * anywhere in the text. Ids of charges, captures and transactions are not checked.
+ * @throws DomainError `recorded_payment_id`, with the same message for every payment; `invalid_request` for too many ids;
+ *   `event_store_unavailable`
  */
 export async function rejectRecordedPayments(
   store: Pick<EventStore, 'readStream'>,
@@ -34,7 +34,7 @@ export async function rejectRecordedPayments(
   const ids = texts.flatMap((text) => [...text.matchAll(uuids)].map(uuidIn))
   if (ids.some(({ id, isMadeUp }) => !isMadeUp && derivedUuid.test(id))) throw recordedPaymentError()
   const streams = [...new Set([...ids.map(({ id }) => paymentStream(id)), ...texts.flatMap(pointers)])]
-  if (streams.length > maxLookUps) throw new DomainError('invalid_request', 'The body holds too many different ids')
+  if (streams.length > maxLookUps) throw new DomainError('invalid_request', 'The body contains too many different ids')
   for (let from = 0; from < streams.length; from += lookUpsAtOnce) {
     const exist = async (stream: StreamName) => (await store.readStream(stream, { limit: 1 })).length > 0
     const found = await Promise.all(streams.slice(from, from + lookUpsAtOnce).map(exist))
@@ -45,16 +45,16 @@ export async function rejectRecordedPayments(
 const recordedPaymentError = () =>
   new DomainError(
     'recorded_payment_id',
-    'A test must not carry the id of a payment; leave it out, or use one that begins with test_',
+    'A test must not contain the id of a payment; omit it, or use one that begins with test_',
   )
 
-/** Every text, number and key. */
+/** Every string, number, and key with a digit. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
   else if (typeof value === 'number') yield String(value)
   else if (typeof value === 'object' && value !== null)
     for (const [key, entry] of Object.entries(value)) {
-      // Most keys are words.
+      // Keys without a digit are plain words.
       if (/\d/.test(key)) yield key
       yield* textsIn(entry)
     }
@@ -68,7 +68,7 @@ function uuidIn({ 0: text, index, input }: RegExpExecArray) {
   return { id, isMadeUp: madeUpPrefix.test(input.slice(0, index)) }
 }
 
-/** The streams that point from a provider's id to its payment. Ids also stand in links, and Stripe's in client secrets. */
+/** The streams that map a provider's id to its payment. Ids also occur in URLs, and Stripe's in client secrets. */
 function pointers(text: string): StreamName[] {
   return (text.replaceAll('_secret_', ' ').match(tokens) ?? []).flatMap((token) => {
     if (digits.test(token)) return token.length < leastDigits ? [] : [providerIntentStream('authorize-net', token)]

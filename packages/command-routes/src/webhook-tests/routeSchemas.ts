@@ -1,4 +1,4 @@
-// What the routes that try endpoints out take and answer, and what their documentation says.
+// Bodies, responses and OpenAPI descriptions of the webhook test routes.
 import { ClientObject } from '@paylog/domain/fields'
 import { DispatchPlan } from '@paylog/domain/webhookTest'
 import { genericNames } from '@paylog/providers/genericEvent'
@@ -9,18 +9,18 @@ import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { responseHeaders, writeErrors } from '../responses.ts'
 
-/** Many times what a provider's own events have. */
+/** Far larger than real provider events. */
 export const maxBodyBytes = 32 * 1024
 
 const EventName = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
 const TestBody = Type.Object(
   {
-    event: EventName('A canonical name, or a generic one of a provider event'),
+    event: EventName('A canonical or generic event name'),
     test_data: Type.Optional(
       ClientObject({
         description:
-          'The object of the event, with any fields: id, amount (an integer in minor units), currency, status, customer. All of it is in `data` of the raw message. What is left out is made up: amount 1000, currency USD, ids that begin with test_. A field of another type counts as null.',
+          'The object of the event, with any fields: id, amount (an integer in minor units), currency, status, customer. All of it is in `data` of the raw message. Omitted fields get defaults: amount 1000, currency USD, ids that begin with test_. A field of another type counts as null.',
       }),
     ),
   },
@@ -36,14 +36,12 @@ const providerNames = [...simulators.keys()].join(', ')
 
 const SimulateBody = Type.Object(
   {
-    event: EventName(
-      "A name of the provider's own, with or without <provider>: before it; a generic or a canonical one",
-    ),
+    event: EventName("A provider's own name, with or without the prefix <provider>:, or a generic or canonical name"),
     provider: Type.String({ minLength: 1, maxLength: 255, description: `${providerNames}; enabled or not` }),
     payload: Type.Optional(
       ClientObject({
         description:
-          'An event `{id, type, data: {object}}`, an event in the shape of the provider, the object of one, or some of its fields: id, amount (an integer in minor units), currency, status, customer. What is missing, or is of another type, is null in the message; an id is made up and begins with test_.',
+          'An event `{id, type, data: {object}}`, an event in the format of the provider, its object, or some of its fields: id, amount (an integer in minor units), currency, status, customer. A field that is missing or of another type is null in the message; a missing id is generated and begins with test_.',
       }),
     ),
   },
@@ -75,7 +73,7 @@ const SimulateBody = Type.Object(
 )
 
 const WebhookTestResource = Type.Object({
-  id: Type.String({ description: 'Of the request; the log entries have ids of their own' }),
+  id: Type.String({ description: 'Id of the request; the log entries have their own ids' }),
   ...DispatchPlan.properties,
 })
 
@@ -87,17 +85,17 @@ const exampleResponse = (data: object) => ({
 const accepted = (examples: readonly object[]) => ({
   202: dataResponse(WebhookTestResource, {
     description:
-      'It is on record and goes out at once. canonical_events are what the event means in canonical terms; deliveries are the configured nodes that will be told, by which name and in which mode. There are none when no node is configured or none wants the event.',
+      'The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed.',
     headers: responseHeaders.begun,
     examples,
   }),
 })
 
 const path =
-  'The messages take the path of all others: the same guard against private addresses, signatures, retries and log, where the session that asked sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.'
+  'The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.'
 
 const limits =
-  'The body must not contain the id of a recorded payment, ours or of its intent at a provider, whoever it belongs to: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.'
+  'The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.'
 
 const genericList = `The generic names are ${genericNames.join(', ')}.`
 const canonicalList = `The canonical names are ${canonicalNames.join(', ')}.`
@@ -109,8 +107,8 @@ export const testSchema = {
   security: [{ session: [] }],
   summary: 'Send a test to the configured webhooks',
   description: [
-    'For sessions. Sends an event that did not happen, of the provider sandbox and about the user of the session.',
-    'A canonical name goes to canonical nodes alone. A generic name is treated as a notification by that name: raw nodes are told of it, canonical nodes of what it means, and the legacy list.',
+    "For sessions. Sends a made-up event of the sandbox provider about the session's user.",
+    'A canonical name goes only to canonical endpoints. A generic name is treated like a notification with that name: it goes to raw endpoints and the legacy list, and its canonical events go to canonical endpoints.',
     canonicalList,
     genericList,
     path,
@@ -131,11 +129,11 @@ export const simulateSchema = {
   operationId: 'simulateWebhook',
   tags: ['webhooks'],
   security: [{ session: [] }],
-  summary: 'Simulate a notification of a provider',
+  summary: 'Simulate a provider notification',
   description: [
-    'For sessions. Has the configured webhooks told of a notification that the provider did not send. Nothing else comes of it: no payment and no payment method changes, even if the payload names one, and the provider is not called.',
-    "The name is looked up in this order. 1. With <provider>: before it, it is the provider's own (stripe:customer.subscription.paused). 2. A generic name stands for the provider's own, and one that is both is that (subscription.deleted is BILLING.SUBSCRIPTION.CANCELLED of PayPal). 3. A canonical name is that one canonical event, for canonical nodes alone (membership.extended). 4. Anything else is the provider's own (charge.refunded); one that means nothing here goes to raw nodes alone.",
-    "Amounts are read as the provider writes them (PayPal's decimal text, Authorize.Net's `authAmount` in major units), and else as integers in minor units. canonical_events tells what it was understood as; it is empty when the event has no canonical meaning. For a canonical name the payload is what the event is about: an intent or a charge for payment.*, an invoice for membership.extended, a subscription for the other memberships and for subscription.*, a customer for customer.*.",
+    'For sessions. Sends the configured webhooks for a notification that the provider did not send. Nothing else happens: no payment or payment method changes, even if the payload names one, and the provider is not called.',
+    "The name is looked up in this order. 1. With the prefix <provider>: it is the provider's own name (stripe:customer.subscription.paused). 2. A generic name stands for the provider's own name, even if it is canonical too (subscription.deleted is PayPal's BILLING.SUBSCRIPTION.CANCELLED). 3. A canonical name is that canonical event, and goes only to canonical endpoints (membership.extended). 4. Anything else is the provider's own name (charge.refunded); one without a canonical meaning goes only to raw endpoints.",
+    "Amounts are read in the provider's format (PayPal's decimal strings, Authorize.Net's `authAmount` in major units), otherwise as integers in minor units. canonical_events is empty when the event has no canonical meaning. For a canonical name the payload is the object of the event: an intent or a charge for payment.*, an invoice for membership.extended, a subscription for the other memberships and for subscription.*, a customer for customer.*.",
     canonicalList,
     genericList,
     path,

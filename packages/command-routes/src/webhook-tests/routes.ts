@@ -1,4 +1,4 @@
-// POST /webhooks/test and POST /webhooks/external/simulate: trying endpoints out (interface, sections 4.9 and 4.10).
+// POST /webhooks/test and POST /webhooks/external/simulate send test webhooks (interface, sections 4.9 and 4.10).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -14,9 +14,9 @@ const testRoute = '/webhooks/test'
 const simulateRoute = '/webhooks/external/simulate'
 
 export type WebhookTestOptions = {
-  /** The endpoints that the worker sends to. The response lists those that the messages are for. */
+  /** The worker's endpoints. The response lists those that will receive the messages. */
   readonly endpoints: readonly WebhookEndpoint[]
-  /** Whether every session may use the two routes, or those of administrators alone. */
+  /** Which sessions may use the two routes. */
   readonly testsBy: 'session' | 'admin'
 }
 
@@ -52,8 +52,8 @@ export const webhookTestRoutes =
       const requested = identify(request, simulateRoute)
       const name = parseRequestedName(names)
       const simulator = simulatorOf(names.provider, () => rejectCardNumbers(request))
-      const made = { simulator, id: requested.identity.id, at: workflow.now() }
-      const facts = simulationFacts({ ...names, payload: sent }, name, made)
+      const origin = { simulator, id: requested.identity.id, at: workflow.now() }
+      const facts = simulationFacts({ ...names, payload: sent }, name, origin)
       rejectCardNumbers(request)
       return webhookTestResponse(
         reply,

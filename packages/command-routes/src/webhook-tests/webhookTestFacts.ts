@@ -1,4 +1,4 @@
-// What a test or a simulation is recorded to say, from the notification that it was written down as.
+// Builds the recorded facts of a webhook test or simulation from its event name and payload.
 import { DomainError } from '@paylog/domain/errors'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/providers/genericEvent'
@@ -6,33 +6,8 @@ import { testIdOf } from '@paylog/providers/providerPlugin'
 import { type SimulatedNotification, type Simulator, simulators } from '@paylog/providers/simulation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
 
-/** What depends on what was asked for, and not on who asked. */
+/** The facts that depend on the request's content, not on who sends it. */
 export type RequestedFacts = Omit<WebhookTestFacts, 'webhook_test_id' | 'requested_by' | 'request_fingerprint' | 'plan'>
-
-/** It is treated as a notification of the provider. */
-function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
-  const { subscription, ...rest } = facts
-  return { provider_id, canonical_name: null, body, ...rest, ...(subscription && { subscription }) }
-}
-
-/** It is one canonical event. */
-function canonicalFacts(
-  provider_id: string,
-  canonical_name: CanonicalName,
-  simulated: SimulatedNotification,
-): RequestedFacts {
-  const facts = notificationFacts(provider_id, simulated)
-  return { ...facts, canonical_name, provider_type: null, generic_type: null, body: null }
-}
-
-/** @param message completes the sentence that begins with the field */
-function invalidField(field: string, message: string): DomainError {
-  return new DomainError('invalid_request', `The body is invalid: ${field} ${message}`, {
-    fields: [{ field, message }],
-  })
-}
-
-// What POST /webhooks/external/simulate is asked for: which of the names it is, and what the provider's object says.
 
 export type SimulationRequest = {
   readonly event: string
@@ -40,43 +15,56 @@ export type SimulationRequest = {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** Brackets stand in Stripe's names of the second generation. */
+/** A requested name: with `isNative` the provider's own, otherwise one to look up. */
+export type RequestedName = { readonly name: string; readonly isNative: boolean }
+
+export type TestRequest = {
+  readonly event: string
+  readonly test_data: Readonly<Record<string, unknown>>
+  readonly id: string
+  readonly at: Date
+}
+
+/** Stripe's v2 event names contain brackets. */
 const part = '[A-Za-z0-9_[\\]-]+'
 const namePattern = new RegExp(`^(?:([a-z][a-z0-9-]*):)?(${part}(?:\\.${part})*)$`)
 
-/** As long as a provider's own name may be. */
+/** Maximum length of a provider's own name. */
 const maxNameLength = 200
 
-/** A name that was asked for: the provider's own if `isNative`, and else one that has to be looked up. */
-export type RequestedName = { readonly name: string; readonly isNative: boolean }
+/** The provider of all tests. */
+const testProvider = 'sandbox'
+const money = { amount: 1000, currency: 'usd' }
+/** The paid period of a test's subscription. */
+const periodMs = 30 * 24 * 60 * 60 * 1000
 
-/** @throws DomainError `invalid_request` for what is no name, or one of another provider's */
-export function parseRequestedName({ event, provider }: Pick<SimulationRequest, 'event' | 'provider'>): RequestedName {
-  const [, prefix, name] = namePattern.exec(event) ?? []
-  if (name === undefined || name.length > maxNameLength)
-    throw invalidField(
-      'event',
-      'must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed',
-    )
-  if (prefix !== undefined && prefix !== provider) throw invalidField('event', 'begins with another provider')
-  return { name, isNative: prefix !== undefined }
+/** Default status of a test's object, by event name; a payment's status follows from the name. */
+const statuses: Readonly<Record<string, string>> = {
+  'subscription.created': 'active',
+  'subscription.updated': 'active',
+  'subscription.trial_will_end': 'trialing',
+  'subscription.deleted': 'canceled',
+  'invoice.payment_succeeded': 'paid',
+  'invoice.payment_failed': 'open',
+  'membership.pending': 'incomplete',
 }
 
 /**
- * @param refuse is called before it is said that there is no such provider, to refuse for a graver reason
- * @throws DomainError `provider_not_enabled`
+ * The facts of a test. A canonical name gives only that event, a generic name gives a notification.
+ * @throws DomainError `invalid_request` for a name that is neither
  */
-export function simulatorOf(provider: string, refuse: () => void = () => undefined): Simulator {
-  const simulator = simulators.get(provider)
-  if (simulator) return simulator
-  refuse()
-  const known = [...simulators.keys()]
-  throw new DomainError('provider_not_enabled', `The provider must be one of ${known.join(', ')}`, { known })
+export function testFacts(test: TestRequest): RequestedFacts {
+  const { event } = test
+  const canonical = canonicalName(event)
+  if (canonical !== undefined) return canonicalTest(test, canonical)
+  if (!genericNames.includes(event))
+    throw invalidField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
+  return notificationFacts(testProvider, simulatedNotification(test, event))
 }
 
 /**
- * What goes on record. A name that is the provider's own or a generic one is its notification; one that is only canonical
- * is that event; and one that nobody knows is a notification that only raw nodes are told of.
+ * The facts of a simulation. A provider's own name or a generic one gives a notification, a name that is only canonical gives
+ * that event, and an unknown name gives a notification that only raw endpoints receive.
  */
 export function simulationFacts(
   { provider, payload }: SimulationRequest,
@@ -93,43 +81,28 @@ export function simulationFacts(
   return canonicalFacts(provider, canonical, simulated(simulator.nativeType(generic) ?? generic, generic))
 }
 
-// What POST /webhooks/test is asked for: a message of the sandbox's, where everything that is not given has a default.
-
-/** The provider that tests are of. */
-const testProvider = 'sandbox'
-const money = { amount: 1000, currency: 'usd' }
-/** For how long the subscription of a test is paid. */
-const periodMs = 30 * 24 * 60 * 60 * 1000
-
-/** What the object of a test says of itself unless it is given; a payment has its status by the name. */
-const statuses: Readonly<Record<string, string>> = {
-  'subscription.created': 'active',
-  'subscription.updated': 'active',
-  'subscription.trial_will_end': 'trialing',
-  'subscription.deleted': 'canceled',
-  'invoice.payment_succeeded': 'paid',
-  'invoice.payment_failed': 'open',
-  'membership.pending': 'incomplete',
-}
-
-export type TestRequest = {
-  readonly event: string
-  readonly test_data: Readonly<Record<string, unknown>>
-  readonly id: string
-  readonly at: Date
+/** @throws DomainError `invalid_request` for a malformed name, or one with another provider's prefix */
+export function parseRequestedName({ event, provider }: Pick<SimulationRequest, 'event' | 'provider'>): RequestedName {
+  const [, prefix, name] = namePattern.exec(event) ?? []
+  if (name === undefined || name.length > maxNameLength)
+    throw invalidField(
+      'event',
+      'must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed',
+    )
+  if (prefix !== undefined && prefix !== provider) throw invalidField('event', 'has the prefix of another provider')
+  return { name, isNative: prefix !== undefined }
 }
 
 /**
- * What goes on record. A canonical name is that event alone; a generic one is a notification by that name.
- * @throws DomainError `invalid_request` for a name that is neither
+ * @param checkBody called before the error for an unknown provider, because card data must be reported first
+ * @throws DomainError `provider_not_enabled`
  */
-export function testFacts(test: TestRequest): RequestedFacts {
-  const { event } = test
-  const canonical = canonicalName(event)
-  if (canonical !== undefined) return canonicalTest(test, canonical)
-  if (!genericNames.includes(event))
-    throw invalidField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
-  return notificationFacts(testProvider, simulatedNotification(test, event))
+export function simulatorOf(provider: string, checkBody: () => void = () => undefined): Simulator {
+  const simulator = simulators.get(provider)
+  if (simulator) return simulator
+  checkBody()
+  const known = [...simulators.keys()]
+  throw new DomainError('provider_not_enabled', `The provider must be one of ${known.join(', ')}`, { known })
 }
 
 function canonicalTest(test: TestRequest, name: CanonicalName): RequestedFacts {
@@ -137,7 +110,7 @@ function canonicalTest(test: TestRequest, name: CanonicalName): RequestedFacts {
   return { ...facts, ...subscriptionOf(test, name, facts.object_id) }
 }
 
-/** The shape names no subscription beside the object; a test is to show what a membership's message holds. */
+/** Adds the subscription that a membership message contains, because the sandbox object has none. */
 function subscriptionOf({ id, at }: TestRequest, name: CanonicalName, object_id: string | null) {
   if (!/^(subscription|membership)\./.test(name)) return {}
   const subscription = {
@@ -168,4 +141,27 @@ function simulatedNotification({ event, test_data, id, at }: TestRequest, generi
 
 function statusOfPayment(generic: string): string | null {
   return isPaymentType(generic) ? (statusOfGenericType(generic) ?? 'pending') : null
+}
+
+/** Facts of a provider notification. */
+function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
+  const { subscription, ...rest } = facts
+  return { provider_id, canonical_name: null, body, ...rest, ...(subscription && { subscription }) }
+}
+
+/** Facts of a single canonical event. */
+function canonicalFacts(
+  provider_id: string,
+  canonical_name: CanonicalName,
+  simulated: SimulatedNotification,
+): RequestedFacts {
+  const facts = notificationFacts(provider_id, simulated)
+  return { ...facts, canonical_name, provider_type: null, generic_type: null, body: null }
+}
+
+/** @param message continues the field name to a sentence */
+function invalidField(field: string, message: string): DomainError {
+  return new DomainError('invalid_request', `The body is invalid: ${field} ${message}`, {
+    fields: [{ field, message }],
+  })
 }
