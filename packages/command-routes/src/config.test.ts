@@ -20,36 +20,33 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
-t.test('the webhook endpoints are those of the same environment', async (t) => {
+t.test('the webhook endpoints come from the same environment', async (t) => {
   t.same(loadWithEndpoints(Variables, required).endpoints, [])
   const { endpoints } = loadWithEndpoints(Variables, { ...required, ...endpointVariables })
   t.match(endpoints, [{ name: '1', url: endpointVariables.WEBHOOK_1_URL, mode: 'canonical' }])
   t.equal(endpoints.length, 1)
 })
 
-t.test(
-  'the identity backend is asked for the service payments, and its admins are administrators, by default [5-defaults]',
-  async (t) => {
-    const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithEndpoints(Variables, required)
-    t.same([AUTH_SERVICE, ADMIN_USER_TYPES], ['payments', ['admin']])
-  },
-)
+t.test('AUTH_SERVICE is payments and ADMIN_USER_TYPES is admin by default [5-defaults]', async (t) => {
+  const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithEndpoints(Variables, required)
+  t.same([AUTH_SERVICE, ADMIN_USER_TYPES], ['payments', ['admin']])
+})
 
-t.test('every session may test webhooks by default, and nothing but session and admin is a value', async (t) => {
+t.test('WEBHOOK_TESTS_BY is session by default, and accepts only session and admin', async (t) => {
   const testsBy = (more: object) => loadWithEndpoints(Variables, { ...required, ...more }).WEBHOOK_TESTS_BY
   t.equal(testsBy({}), 'session')
   t.equal(testsBy({ WEBHOOK_TESTS_BY: 'admin' }), 'admin')
   t.match(problemsOf({ ...required, WEBHOOK_TESTS_BY: 'nobody' }), [/^WEBHOOK_TESTS_BY must be one of session, admin/])
 })
 
-t.test('one message names every bad variable, those of the endpoints included', async (t) => {
+t.test('one error names every invalid variable, also those of the endpoints', async (t) => {
   const bad = { ...endpointVariables, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }
   const names = problemsOf({ ...required, ...bad }).map((problem) => problem.split(' ', 1)[0])
   t.same(names.toSorted(), ['AUTH_URL', 'WEBHOOK_1_EVENT_MODE', 'WEBHOOK_1_URL'])
   t.notMatch(problemsOf({ ...required, ...bad }).join(), 'nowhere')
 })
 
-t.test('the variables of the endpoints and the credentials of providers may be kept in files', async (t) => {
+t.test('endpoint variables and provider credentials can be read from files', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-config-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const file = (name: string, content: string) => {
@@ -60,8 +57,8 @@ t.test('the variables of the endpoints and the credentials of providers may be k
     ...required,
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL_FILE: file('url', 'https://receiver.example.com/hook\n'),
-    // Only the worker signs: this process may not be able to read it.
-    WEBHOOK_1_SECRET_FILE: join(directory, 'of the worker'),
+    // Only the worker signs, so this process may lack read access.
+    WEBHOOK_1_SECRET_FILE: join(directory, 'worker-only'),
     EXTERNAL_WEBHOOK_URLS_FILE: file('urls', 'https://a.example.com/x,https://b.example.com/y\n'),
     STRIPE_SECRET_KEY_FILE: file('stripe', 'sk_test_made_up\n'),
     STRIPE_WEBHOOK_SECRET_FILE: file('signing', 'whsec_made_up'),

@@ -11,27 +11,24 @@ const isMet = (header: string | undefined, revision: bigint | 'no_stream' = 7n) 
   }
 }
 
-t.test(
-  'nothing asked for, a star, and the tag of the revision are met, alone or in a list [10.1-if-match]',
-  async (t) => {
-    for (const header of [
-      undefined,
-      '*',
-      ' * ',
-      '"7"',
-      ' "7" ',
-      '"6", "7"',
-      '"7","8"',
-      '"6" , "7"\t,"8"',
-      'W/"7", "7"',
-      ', "7"',
-      '"7",',
-    ])
-      t.ok(isMet(header), String(header))
-  },
-)
+t.test('no If-Match, * and the current ETag match, alone or in a list [10.1-if-match]', async (t) => {
+  for (const header of [
+    undefined,
+    '*',
+    ' * ',
+    '"7"',
+    ' "7" ',
+    '"6", "7"',
+    '"7","8"',
+    '"6" , "7"\t,"8"',
+    'W/"7", "7"',
+    ', "7"',
+    '"7",',
+  ])
+    t.ok(isMet(header), String(header))
+})
 
-t.test('another revision, a weak tag, and what is no tag are not met [10.1-if-match-fails]', async (t) => {
+t.test('another revision, a weak ETag and a malformed one do not match [10.1-if-match-fails]', async (t) => {
   for (const header of ['"6"', '"8"', '"77"', '"07"', '"7 "', '" 7"', '"-7"', '"7.0"', '"7n"', '"6", "8"'])
     t.notOk(isMet(header), header)
   for (const header of [
@@ -53,30 +50,16 @@ t.test('another revision, a weak tag, and what is no tag are not met [10.1-if-ma
     t.notOk(isMet(header), JSON.stringify(header))
 })
 
-t.test('a revision beyond what a double can hold is compared exactly', async (t) => {
+t.test('a revision above 2^53 is compared exactly', async (t) => {
   t.ok(isMet('"9007199254740993"', 9007199254740993n))
   t.notOk(isMet('"9007199254740992"', 9007199254740993n))
 })
 
-t.test('the refusal tells the present tag', async (t) => {
+t.test('the 412 error contains the current ETag', async (t) => {
   t.throws(() => requireMatch('"6"', 7n), { details: { etag: '"7"' }, message: /read it again/ })
 })
 
-t.test('an If-Match without any strong ETag is told what it must be', async (t) => {
-  for (const header of ['7', "'7'", '"7', 'W/"7"', '', ',', '**', 'x, y'])
-    t.throws(
-      () => requireMatch(header, 7n),
-      {
-        code: 'precondition_failed',
-        details: { etag: '"7"' },
-        message: 'If-Match must be the ETag of a response, such as "3", or *',
-      },
-      header,
-    )
-  t.throws(() => requireMatch('7, "6"', 7n), { message: /read it again/ })
-})
-
-t.test('nothing matches what is not there', async (t) => {
+t.test('no If-Match value matches a missing stream', async (t) => {
   for (const header of ['*', '"no_stream"', '"-1"', '"0"']) t.notOk(isMet(header, 'no_stream'), header)
   t.ok(isMet(undefined, 'no_stream'))
 })

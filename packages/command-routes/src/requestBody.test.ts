@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { createCardNumberCheck } from './requestBody.ts'
 
 let searches = 0
-/** Says when somebody looks into it. */
+/** A body that records when it is searched. */
 const note = new Proxy(
   { dropped: '1' },
   {
@@ -36,10 +36,7 @@ t.test('a body that validation rejects is not searched for card numbers [10.1-ca
   t.equal(searches, 0)
 })
 
-t.test(
-  'a valid body is searched once with the fields that validation drops, however often its handler asks',
-  async (t) => {
-    t.equal((await app.inject({ method: 'POST', url: '/', payload: { text: 'in' } })).statusCode, 200)
-    t.equal(searches, 1)
-  },
-)
+t.test('a valid body is searched once, including dropped fields, even if its handler repeats the check', async (t) => {
+  t.equal((await app.inject({ method: 'POST', url: '/', payload: { text: 'in' } })).statusCode, 200)
+  t.equal(searches, 1)
+})

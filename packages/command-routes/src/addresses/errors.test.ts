@@ -1,4 +1,4 @@
-// What the address routes refuse: whatever is wrong with a field, card numbers, and what comes first.
+// Validation errors of the address routes, card numbers, and the precedence of errors.
 import t from 'tap'
 import { type AddressResponse, addressesHarness, billing, otherGuest } from '../testing/addressesHarness.ts'
 import { ada, assertInvalid, guest, tooLong } from '../testing/commandApiHarness.ts'
@@ -38,16 +38,16 @@ const bad: Readonly<Record<Kind, readonly unknown[]>> = {
   type: [...noText, null, '', 'Billing', 'home', 'billing ', tooLong],
 }
 
-/** Of every field everything bad, by itself in an otherwise good body. */
+/** Every invalid value of every field, each in an otherwise valid body. */
 const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
   bad[kind].map((value) => ({ field, value, name: `${field}: ${JSON.stringify(value).slice(0, 30)}` })),
 )
 
-/** As they stand in JSON: what `JSON.stringify` would not write. */
+/** JSON that `JSON.stringify` would not produce. */
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
 
 t.test(
-  'whatever is wrong with a field of a new address is told, and nothing is recorded [2.5-validation]',
+  'an invalid field of a new address is 400 with its name, and nothing is recorded [2.5-validation]',
   async (t) => {
     t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
     await recordsNothing(t, async () => {
@@ -61,7 +61,7 @@ t.test(
   },
 )
 
-t.test('whatever is wrong with a field of an update is told, and nothing is recorded', async (t) => {
+t.test('an invalid field of an address update is 400 with its name, and nothing is recorded', async (t) => {
   const id = await addressOf(ada)
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
@@ -72,31 +72,7 @@ t.test('whatever is wrong with a field of an update is told, and nothing is reco
   })
 })
 
-t.test('everything that is wrong with a new address is reported in one response', async (t) => {
-  const wrong = { name: 1, is_business: true, country: 'XX', email: 'x' }
-  const expected = ['address_type', 'name', 'email', 'country', 'line1', 'city', 'business_name']
-  const answer = await post(wrong)
-  assertInvalid(t, answer, 'POST', expected)
-  const { fields } = JSON.parse(answer.text).error.details
-  t.equal(fields.length, expected.length)
-  t.match(
-    Object.fromEntries(fields.map(({ field, message }: { field: string; message: string }) => [field, message])),
-    {
-      line1: 'is required',
-      country: 'must be a country code of ISO 3166-1 alpha-2',
-    },
-  )
-  assertInvalid(t, await post({ ...wrong, is_partial: true }), 'partial', [
-    'address_type',
-    'name',
-    'email',
-    'country',
-    'business_name',
-  ])
-  assertInvalid(t, await put(await addressOf(ada), { name: 1, country: 'XX' }), 'PUT', ['name', 'country'])
-})
-
-t.test('text that cannot be stored and numbers that cannot be kept are refused wherever they stand', async (t) => {
+t.test('unstorable text and inexact numbers are rejected anywhere in an address body', async (t) => {
   const id = await addressOf(ada)
   const good = JSON.stringify(billing).slice(0, -1)
   await recordsNothing(t, async () => {
@@ -109,7 +85,7 @@ t.test('text that cannot be stored and numbers that cannot be kept are refused w
   })
 })
 
-t.test('what is no object of JSON is refused', async (t) => {
+t.test('an address body that is not a JSON object is rejected', async (t) => {
   const id = await addressOf(ada)
   const bodies = ['', '{', '[]', 'null', '1', '"x"', '{"name":"a","name":"b"}', '{"__proto__":{}}', '\ufeff{}']
   const deep = `{"note":${'['.repeat(40)}${']'.repeat(40)}}`
@@ -126,7 +102,7 @@ const card = '4242 4242 4242 4242'
 const names = ['organization_id', 'name', 'line1', 'line2', 'city', 'state', 'postal_code', 'business_name', 'alias']
 const texts = [...names, 'tax_id', 'tax_id_type', 'phone', 'guest_name']
 
-t.test('a card number is refused in every field, in unknown ones, in names and as a number', async (t) => {
+t.test('a card number in an address body is rejected in any field, field name or number', async (t) => {
   const id = await addressOf(ada)
   const holders = [
     ...texts.map((field) => ({ [field]: card })),
@@ -142,8 +118,8 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
   await recordsNothing(t, async () => {
     for (const holder of holders) {
       const name = JSON.stringify(holder)
-      const answers = [await post({ ...billing, ...holder }), await put(id, { alias: 'x', ...holder })]
-      for (const { status, error, text } of answers) {
+      const responses = [await post({ ...billing, ...holder }), await put(id, { alias: 'x', ...holder })]
+      for (const { status, error, text } of responses) {
         t.match({ status, error }, { status: 422, error: { code: 'card_number_rejected' } }, name)
         t.notMatch(text, /4242\D?4242/)
       }
@@ -156,7 +132,7 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
   t.notMatch(logged.join(), /4242\D?4242/)
 })
 
-t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
+t.test('an address request with several errors reports the first one in contract order [10.1-order]', async (t) => {
   const id = await addressOf(guest)
   const mine = await addressOf(ada)
   const foreign = { guest_email: 'other@example.com' }
@@ -201,8 +177,8 @@ t.test('what is wrong first in the order of the contract is told [10.1-order]', 
     ['card', () => put(mine, { name: card }), 422, 'card_number_rejected'],
   ]
   for (const [name, request, status, code] of cases) {
-    const answer = await recordsNothing(t, request, `${name}: nothing is recorded`)
-    t.equal(answer.status, status, name)
-    t.match(JSON.parse(answer.text), { success: false, error: { code, message: String, request_id: String } }, name)
+    const response = await recordsNothing(t, request, `${name}: nothing is recorded`)
+    t.equal(response.status, status, name)
+    t.match(JSON.parse(response.text), { success: false, error: { code, message: String, request_id: String } }, name)
   }
 })

@@ -1,11 +1,11 @@
-// Writing an address twice by one Idempotency-Key, and on the condition of an If-Match.
+// Idempotency-Key and If-Match on the address routes.
 import t from 'tap'
 import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
 import { ada, freshKey, guest } from '../testing/commandApiHarness.ts'
 
 const { post, put, remove, addressOf, eventsOf, stateOf, recordsNothing, store } = await addressesHarness(t)
 
-t.test('the same request under the same key is answered as it was the first time', async (t) => {
+t.test('a repeated address creation with the same key returns the first response', async (t) => {
   for (const caller of [ada, guest]) {
     const headers = { ...caller, ...freshKey() }
     const first = await post(billing, headers)
@@ -22,23 +22,26 @@ t.test('the same request under the same key is answered as it was the first time
   }
 })
 
-t.test('also after the address was changed, made the default, or removed', async (t) => {
-  const headers = { ...ada, ...freshKey() }
-  const first = await post(billing, headers)
-  const { id } = first.data
-  for (const happens of [
-    () => put(id, { alias: 'x', address_type: 'shipping' }),
-    () => put(id, { is_default: true }),
-    () => remove(id),
-  ]) {
-    t.equal((await happens()).status, 200)
-    const again = await recordsNothing(t, () => post(billing, headers))
-    t.match(again, { status: 201, text: first.text, headers: { etag: '"0"', 'idempotent-replayed': 'true' } })
-  }
-  t.match(await stateOf(id), { status: 'removed' })
-})
+t.test(
+  'a replayed creation returns the first response after the address was changed, made the default or removed',
+  async (t) => {
+    const headers = { ...ada, ...freshKey() }
+    const first = await post(billing, headers)
+    const { id } = first.data
+    for (const happens of [
+      () => put(id, { alias: 'x', address_type: 'shipping' }),
+      () => put(id, { is_default: true }),
+      () => remove(id),
+    ]) {
+      t.equal((await happens()).status, 200)
+      const again = await recordsNothing(t, () => post(billing, headers))
+      t.match(again, { status: 201, text: first.text, headers: { etag: '"0"', 'idempotent-replayed': 'true' } })
+    }
+    t.match(await stateOf(id), { status: 'removed' })
+  },
+)
 
-t.test('another body under the same key is refused, and what is wrong by itself is told first', async (t) => {
+t.test('another address body with the same key is rejected, after validation of the body', async (t) => {
   const headers = { ...ada, ...freshKey() }
   await post(billing, headers)
   for (const body of [
@@ -55,7 +58,7 @@ t.test('another body under the same key is refused, and what is wrong by itself 
   t.equal(card.error?.code, 'card_number_rejected')
 })
 
-t.test('what was refused is not kept: the key is free for the corrected request', async (t) => {
+t.test('the key of a rejected address creation can be used for the corrected request', async (t) => {
   const headers = { ...ada, ...freshKey() }
   t.equal((await recordsNothing(t, () => post({ ...billing, city: null }, headers))).status, 400)
   t.equal((await recordsNothing(t, () => post({ ...billing, name: '4242424242424242' }, headers))).status, 422)
@@ -63,47 +66,51 @@ t.test('what was refused is not kept: the key is free for the corrected request'
   t.match({ status, replayed: answered['idempotent-replayed'] }, { status: 201, replayed: undefined })
 })
 
-t.test('32 identical requests at once add one address, and all are told of it', { timeout: 60_000 }, async (t) => {
-  for (const body of [billing, { ...shipping, is_default: true }]) {
-    const headers = { ...ada, ...freshKey() }
-    const answers = await Promise.all(Array.from({ length: 32 }, () => post(body, headers)))
-    t.same(new Set(answers.map(({ status }) => status)), new Set([201]))
-    t.equal(new Set(answers.map(({ text }) => text)).size, 1)
-    t.equal(answers.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined).length, 1)
-    t.equal(new Set(answers.map(({ headers: answered }) => answered['x-event-position'])).size, 1)
-    const id = answers[0]?.data.id ?? ''
-    t.same(
-      (await eventsOf(id)).map(({ type }) => type),
-      ['AddressAdded'],
-    )
-  }
-})
+t.test(
+  '32 concurrent identical requests add one address and return the same response',
+  { timeout: 60_000 },
+  async (t) => {
+    for (const body of [billing, { ...shipping, is_default: true }]) {
+      const headers = { ...ada, ...freshKey() }
+      const responses = await Promise.all(Array.from({ length: 32 }, () => post(body, headers)))
+      t.same(new Set(responses.map(({ status }) => status)), new Set([201]))
+      t.equal(new Set(responses.map(({ text }) => text)).size, 1)
+      t.equal(responses.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined).length, 1)
+      t.equal(new Set(responses.map(({ headers: answered }) => answered['x-event-position'])).size, 1)
+      const id = responses[0]?.data.id ?? ''
+      t.same(
+        (await eventsOf(id)).map(({ type }) => type),
+        ['AddressAdded'],
+      )
+    }
+  },
+)
 
-t.test('of different requests at once under one key one is made, and the others are told', async (t) => {
+t.test('of concurrent different address bodies with one key one is created, the others are rejected', async (t) => {
   const headers = { ...ada, ...freshKey() }
   const bodies = ['a', 'b', 'c', 'd'].map((alias) => ({ ...billing, alias, is_default: true }))
-  const answers = await Promise.all(bodies.map((body) => post(body, headers)))
-  t.same(answers.map(({ status }) => status).toSorted(), [201, 422, 422, 422])
-  for (const { status, error } of answers) if (status === 422) t.equal(error?.code, 'idempotency_key_reused')
-  const made = answers.find(({ status }) => status === 201)
+  const responses = await Promise.all(bodies.map((body) => post(body, headers)))
+  t.same(responses.map(({ status }) => status).toSorted(), [201, 422, 422, 422])
+  for (const { status, error } of responses) if (status === 422) t.equal(error?.code, 'idempotency_key_reused')
+  const made = responses.find(({ status }) => status === 201)
   t.match(await stateOf(made?.data.id ?? ''), { is_default: true, alias: made?.data.alias })
 })
 
-t.test('a key that is empty, too long or unprintable is refused', async (t) => {
+t.test('an address creation with an empty, too long or unprintable key is rejected', async (t) => {
   const before = await store.head()
   for (const key of ['', 'x'.repeat(256), 'a\u00e9'])
     t.equal((await post(billing, { ...ada, 'idempotency-key': key })).status, 400, JSON.stringify(key.slice(0, 9)))
   t.same(await store.head(), before)
 })
 
-t.test('without a key every request adds an address', async (t) => {
-  const answers = await Promise.all([post(billing), post(billing), post(billing)])
-  t.equal(new Set(answers.map(({ data }) => data.id)).size, 3)
+t.test('every address creation without a key adds an address', async (t) => {
+  const responses = await Promise.all([post(billing), post(billing), post(billing)])
+  t.equal(new Set(responses.map(({ data }) => data.id)).size, 3)
 })
 
 const matching = (tag: string, caller: Readonly<Record<string, string>> = ada) => ({ ...caller, 'if-match': tag })
 
-t.test('a change is made to what the client has seen, and answered with the next tag', async (t) => {
+t.test('an address change with the current ETag succeeds and returns the next ETag', async (t) => {
   const { data, headers } = await post(billing)
   let tag = String(headers.etag)
   for (const alias of ['a', 'b', 'c']) {
@@ -116,7 +123,7 @@ t.test('a change is made to what the client has seen, and answered with the next
   t.equal((await remove(data.id, matching(tag))).status, 200)
 })
 
-t.test('what was changed since is refused with the present tag, and nothing is recorded', async (t) => {
+t.test('an address change with a stale ETag is 412 with the current ETag, and nothing is recorded', async (t) => {
   const id = await addressOf(ada)
   await put(id, { alias: 'x' })
   for (const tag of [
@@ -132,13 +139,13 @@ t.test('what was changed since is refused with the present tag, and nothing is r
     '"*"',
     "'1'",
   ]) {
-    const answers = [
+    const responses = [
       await recordsNothing(t, () => put(id, { alias: 'y' }, matching(tag))),
       await recordsNothing(t, () => put(id, { alias: 'x' }, matching(tag))),
       await recordsNothing(t, () => put(id, { is_default: true }, matching(tag))),
       await recordsNothing(t, () => remove(id, matching(tag))),
     ]
-    for (const { status, error } of answers) {
+    for (const { status, error } of responses) {
       t.match({ status, error }, { status: 412, error: { code: 'precondition_failed' } }, tag)
       t.same(error?.details, { etag: '"1"' })
     }
@@ -146,7 +153,7 @@ t.test('what was changed since is refused with the present tag, and nothing is r
   t.equal((await eventsOf(id)).length, 2)
 })
 
-t.test('a list with the present tag in it, and a star, are met', async (t) => {
+t.test('an address change with * or a list that contains the current ETag succeeds', async (t) => {
   const id = await addressOf(guest)
   let revision = 0
   for (const tag of [() => `"${revision}"`, () => `"77", "${revision}"`, () => `W/"5","${revision}" ,"8"`, () => '*']) {
@@ -156,7 +163,7 @@ t.test('a list with the present tag in it, and a star, are met', async (t) => {
   t.equal((await remove(id, matching('*', guest))).status, 200)
 })
 
-t.test('a star does not make what is not there', async (t) => {
+t.test('If-Match: * on an unknown address is not found', async (t) => {
   const id = await addressOf(ada)
   await remove(id)
   for (const gone of [id, '018f0000-0000-7000-8000-000000000001', 'x']) {
@@ -165,7 +172,7 @@ t.test('a star does not make what is not there', async (t) => {
   }
 })
 
-t.test('of several changes at once to the same tag exactly one is made', async (t) => {
+t.test('of concurrent address changes with the same ETag exactly one succeeds', async (t) => {
   for (let round = 0; round < 10; round++) {
     const id = await addressOf(ada)
     const requests = [
@@ -181,11 +188,11 @@ t.test('of several changes at once to the same tag exactly one is made', async (
       [],
     )
     const requestIds = new Set((await eventsOf(id)).map(({ metadata }) => metadata.requestId))
-    t.equal(requestIds.size, 2, 'its creation and the one change')
+    t.equal(requestIds.size, 2, 'the creation and one change')
   }
 })
 
-t.test('two updates at once to the same tag: one is made, the other is told', async (t) => {
+t.test('of two concurrent address updates with the same ETag one succeeds, the other is 412', async (t) => {
   for (let round = 0; round < 20; round++) {
     const id = await addressOf(ada)
     const both = ['a', 'b'].map((alias) => put(id, { alias }, matching('"0"')))
@@ -197,12 +204,12 @@ t.test('two updates at once to the same tag: one is made, the other is told', as
   }
 })
 
-t.test('updates at once without a tag are all made', async (t) => {
+t.test('concurrent address updates without If-Match all succeed', async (t) => {
   const id = await addressOf(ada)
   const fields = ['name', 'line2', 'state', 'postal_code', 'tax_id', 'phone', 'alias', 'guest_name'] as const
-  const answers = await Promise.all(fields.map((field) => put(id, { [field]: 'x' })))
+  const responses = await Promise.all(fields.map((field) => put(id, { [field]: 'x' })))
   t.same(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     fields.map(() => 200),
   )
   const { data, headers } = await put(id, { is_default: false })

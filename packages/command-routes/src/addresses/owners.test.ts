@@ -14,14 +14,14 @@ const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backen
 
 const canary = 'Canary Lane 1'
 
-t.test('an address can be changed and removed by its owner, and does not exist for anybody else', async (t) => {
+t.test('only its owner can change or remove an address; for others it is not found', async (t) => {
   const owners = { ada, grace, guest, otherGuest, adaAsGuest, kelvinGuest, plainGuest }
   for (const [name, owner] of Object.entries(owners)) {
     const id = await addressOf(owner, { ...billing, line1: canary })
     const missing = await put('018f0000-0000-7000-8000-000000000001', { alias: 'x' }, owner)
     for (const [other, headers] of Object.entries(owners)) {
       if (other === name) continue
-      const answers = await recordsNothing(t, () =>
+      const responses = await recordsNothing(t, () =>
         Promise.all([
           put(id, { alias: 'x' }, headers),
           put(id, { is_default: true }, headers),
@@ -31,8 +31,8 @@ t.test('an address can be changed and removed by its owner, and does not exist f
           remove(id, { ...headers, 'if-match': '*' }),
         ]),
       )
-      for (const { status, error, text, headers: answered } of answers) {
-        t.equal(status, 404, `${name}'s, asked for by ${other}`)
+      for (const { status, error, text, headers: answered } of responses) {
+        t.equal(status, 404, `${name}'s address, requested by ${other}`)
         t.equal(error?.message, missing.error?.message)
         t.equal(answered.etag, undefined)
         t.notMatch(text, canary)
@@ -44,16 +44,16 @@ t.test('an address can be changed and removed by its owner, and does not exist f
   t.notMatch(logged.join(), canary)
 })
 
-t.test('a guest with another token of the same e-mail, in whatever case, is the same guest', async (t) => {
+t.test('two guest tokens with the same e-mail in different case share their addresses', async (t) => {
   const id = await addressOf(guest)
   t.match(await put(id, { alias: 'x' }, sameGuest), { status: 200, data: { guest_email: 'guest@example.com' } })
   const second = await addressOf(sameGuest, { ...billing, is_default: true })
   t.match(await put(id, { is_default: true }, guest), { status: 200 })
-  t.same(await defaultOf([id, second], 'billing'), { says: [id], shown: [id] }, 'one list of defaults')
+  t.same(await defaultOf([id, second], 'billing'), { marked: [id], shown: [id] }, 'one list of defaults')
   t.match(await remove(second, guest), { status: 200 })
 })
 
-t.test("a guest's address carries the token's e-mail and no user [4.6-guest]", async (t) => {
+t.test("a guest's address has the token's e-mail and no user id [4.6-guest]", async (t) => {
   const cases: [Readonly<Record<string, string>>, object, string][] = [
     [guest, {}, 'guest@example.com'],
     [guest, { guest_email: null }, 'guest@example.com'],
@@ -68,7 +68,7 @@ t.test("a guest's address carries the token's e-mail and no user [4.6-guest]", a
   }
 })
 
-t.test('a guest who names another e-mail is refused, whatever else is said', async (t) => {
+t.test('an address from a guest with another guest_email is forbidden, also with other errors', async (t) => {
   const id = await addressOf(guest)
   for (const guest_email of [
     'other@example.com',
@@ -86,10 +86,10 @@ t.test('a guest who names another e-mail is refused, whatever else is said', asy
     403,
   )
   const changed = await put(id, { alias: 'y', guest_email: 'other@example.com' }, guest)
-  t.match(changed, { status: 200, data: { alias: 'y', guest_email: 'guest@example.com' } }, 'whose it is stays')
+  t.match(changed, { status: 200, data: { alias: 'y', guest_email: 'guest@example.com' } }, 'the owner stays')
 })
 
-t.test("a user's address with a guest's e-mail is the user's alone", async (t) => {
+t.test("a user's address with a guest's e-mail belongs only to the user", async (t) => {
   const { data } = await post({ ...billing, guest_email: 'guest@example.com', guest_name: 'Guest', is_default: true })
   t.match(data, { user_id: adaId, guest_email: 'guest@example.com', guest_name: 'Guest' })
   for (const headers of [guest, sameGuest, adaAsGuest]) {
@@ -97,11 +97,11 @@ t.test("a user's address with a guest's e-mail is the user's alone", async (t) =
     t.equal((await recordsNothing(t, () => remove(data.id, headers))).status, 404)
   }
   const theirs = await addressOf(guest, { ...billing, is_default: true })
-  t.match(await stateOf(data.id), { is_default: true }, "a guest's default takes nobody else's place")
+  t.match(await stateOf(data.id), { is_default: true }, "the guest's default does not affect it")
   t.match(await stateOf(theirs), { is_default: true })
 })
 
-t.test('a user and a guest with the same e-mail have nothing in common', async (t) => {
+t.test('a user and a guest with the same e-mail share no addresses', async (t) => {
   const [user, visitor] = [
     await addressOf(ada, { ...billing, is_default: true }),
     await addressOf(adaAsGuest, { ...billing, is_default: true }),
@@ -112,26 +112,26 @@ t.test('a user and a guest with the same e-mail have nothing in common', async (
   t.match(await stateOf(visitor), { is_default: true })
 })
 
-t.test('the same key means nothing between callers, also between guests whose e-mails look alike', async (t) => {
+t.test('callers do not share idempotency keys, not even guests with similar e-mails', async (t) => {
   const key = freshKey()
   const callers = [ada, grace, guest, otherGuest, adaAsGuest, kelvinGuest, plainGuest]
-  const answers = []
-  for (const headers of callers) answers.push(await post(billing, { ...headers, ...key }))
+  const responses = []
+  for (const headers of callers) responses.push(await post(billing, { ...headers, ...key }))
   t.same(
-    answers.map(({ status, headers }) => [status, headers['idempotent-replayed']]),
+    responses.map(({ status, headers }) => [status, headers['idempotent-replayed']]),
     callers.map(() => [201, undefined]),
   )
-  t.equal(new Set(answers.map(({ data }) => data.id)).size, callers.length)
+  t.equal(new Set(responses.map(({ data }) => data.id)).size, callers.length)
   const again = await post(billing, { ...sameGuest, ...key })
   t.equal(again.headers['idempotent-replayed'], 'true', 'another token of the same guest')
 })
 
-t.test('while nobody can say who is calling, nothing happens', async (t) => {
+t.test('address requests are 503 and record nothing while the identity backend is down', async (t) => {
   const id = await addressOf(ada)
   backend.breakWith('silent')
   t.teardown(() => backend.breakWith(undefined))
-  // Each waits until the identity backend is given up.
-  const answers = await recordsNothing(t, () =>
+  // Each request waits for the identity backend's timeout.
+  const responses = await recordsNothing(t, () =>
     Promise.all(
       [ada, guest].flatMap((headers) => [
         post(billing, headers),
@@ -140,7 +140,7 @@ t.test('while nobody can say who is calling, nothing happens', async (t) => {
       ]),
     ),
   )
-  t.equal(answers.length, 6)
-  for (const { status, error } of answers)
+  t.equal(responses.length, 6)
+  for (const { status, error } of responses)
     t.match({ status, error }, { status: 503, error: { code: 'identity_unavailable' } })
 })

@@ -54,11 +54,11 @@ const empty = {
   guest_name: null,
 }
 
-t.test('a session keeps an address with everything that can be said of one [2.5-fields]', async (t) => {
+t.test('a session creates an address with every field [2.5-fields]', async (t) => {
   const { status, data, headers } = await post(everything)
   t.equal(status, 201)
-  const { id, created_at, updated_at, ...said } = data
-  t.same(said, { ...everything, country: 'BR', user_id: adaId })
+  const { id, created_at, updated_at, ...content } = data
+  t.same(content, { ...everything, country: 'BR', user_id: adaId })
   t.match(created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   t.equal(updated_at, created_at)
   const [added, ...more] = await eventsOf(id)
@@ -73,7 +73,7 @@ t.test('a session keeps an address with everything that can be said of one [2.5-
   t.equal(headers['idempotent-replayed'], undefined)
 })
 
-t.test('what is left out or null is empty', async (t) => {
+t.test('omitted and null address fields are null', async (t) => {
   const asNull = Object.fromEntries(Object.entries(empty).filter(([, value]) => value === null))
   for (const more of [{}, { ...asNull, is_partial: true }, { ...asNull, ...billing }]) {
     const { status, data } = await post({ ...billing, ...more })
@@ -82,7 +82,7 @@ t.test('what is left out or null is empty', async (t) => {
   }
 })
 
-t.test('what an address lacks is told field by field, and nothing is recorded [2.7-address-required]', async (t) => {
+t.test('missing address fields are reported by name, and nothing is recorded [2.7-address-required]', async (t) => {
   const cases: [object, string[]][] = [
     [{}, ['address_type', 'line1', 'city', 'country']],
     [{ address_type: 'billing' }, ['line1', 'city', 'country']],
@@ -110,7 +110,7 @@ t.test('what an address lacks is told field by field, and nothing is recorded [2
   t.equal((await post({ ...billing, is_business: true, business_name: 'Example Ltd' })).status, 201)
 })
 
-t.test('fields that no client may set are dropped', async (t) => {
+t.test('read-only address fields in the body are dropped', async (t) => {
   const foreign = {
     id: 'x',
     user_id: 'y',
@@ -137,7 +137,7 @@ t.test('fields that no client may set are dropped', async (t) => {
 })
 
 t.test(
-  'an update keeps what is left out, clears what is null, and records what differs alone [4-update-address]',
+  'an address update keeps omitted fields, clears null ones, and records only differences [4-update-address]',
   async (t) => {
     const { data: before } = await post({ ...everything, is_default: false })
     const changed = await put(before.id, { line2: null, city: 'Rio', country: 'br', name: before.name })
@@ -152,7 +152,7 @@ t.test(
   },
 )
 
-t.test('an update that changes nothing records nothing and answers the address as it is', async (t) => {
+t.test('an address update without a difference records nothing and returns the address', async (t) => {
   const { data, headers } = await post({ ...everything, is_default: false })
   for (const body of [
     { alias: 'Office' },
@@ -168,7 +168,7 @@ t.test('an update that changes nothing records nothing and answers the address a
   }
 })
 
-t.test('an update with nothing in it that can be changed is refused', async (t) => {
+t.test('an address update without a known field is rejected', async (t) => {
   const id = await addressOf(ada)
   for (const body of [{}, { guest_email: 'x@example.com' }, { id }, { user_id: 'x', created_at: 'y', unknown: 1 }]) {
     const { status, error } = await recordsNothing(t, () => put(id, body))
@@ -176,7 +176,7 @@ t.test('an update with nothing in it that can be changed is refused', async (t) 
   }
 })
 
-t.test('the result of an update must satisfy the rules of creation [4.12-put-rules]', async (t) => {
+t.test('an address update must satisfy the rules of creation [4.12-put-rules]', async (t) => {
   const id = await addressOf(ada)
   const cases: [object, string[]][] = [
     [{ line1: null }, ['line1']],
@@ -195,7 +195,7 @@ t.test('the result of an update must satisfy the rules of creation [4.12-put-rul
   t.match(await put(id, { is_partial: false, line1: 'x', is_business: true, business_name: 'y' }), { status: 200 })
 })
 
-t.test('a removed address is gone: it is answered like one that was never there [4-delete-address]', async (t) => {
+t.test('a removed address is not found, like an unknown one [4-delete-address]', async (t) => {
   const id = await addressOf(ada)
   const { status, text, headers } = await remove(id)
   t.equal(status, 200)
@@ -204,7 +204,7 @@ t.test('a removed address is gone: it is answered like one that was never there 
   t.match(last, { type: 'AddressRemoved', metadata: { actor: `session:${adaId}` } })
   t.equal(headers['x-event-position'], String(last?.position.commit))
   const unknown = '018f0000-0000-7000-8000-000000000001'
-  const refusals = [
+  const errors = [
     () => remove(id),
     () => put(id, { alias: 'x' }),
     () => put(id, { line1: null }),
@@ -217,25 +217,25 @@ t.test('a removed address is gone: it is answered like one that was never there 
     () => put('nonsense%2f..%2fx', { is_default: true }),
     () => put('%E2%80%A8', { alias: 'x' }),
   ]
-  const answers = []
-  for (const request of refusals) {
+  const responses = []
+  for (const request of errors) {
     const { status, error } = await recordsNothing(t, request)
-    answers.push({ status, code: error?.code, message: error?.message, details: error?.details })
+    responses.push({ status, code: error?.code, message: error?.message, details: error?.details })
   }
   const notFound = { status: 404, code: 'not_found', message: 'No address with this id', details: undefined }
   t.same(
-    answers,
-    refusals.map(() => notFound),
+    responses,
+    errors.map(() => notFound),
   )
 })
 
-t.test('an id counts in any case', async (t) => {
+t.test('an address id is case-insensitive', async (t) => {
   const id = await addressOf(ada)
   t.match(await put(id.toUpperCase(), { alias: 'x' }), { status: 200, data: { id } })
   t.match(await remove(id.toUpperCase()), { status: 200, data: { id } })
 })
 
-t.test('a removal may come with a type and no body, or with one that nobody reads', async (t) => {
+t.test('an address DELETE accepts a content type without a body, and ignores a body', async (t) => {
   const json = { ...ada, 'content-type': 'application/json' }
   t.equal((await remove(await addressOf(ada), json)).status, 200)
   t.equal((await remove(await addressOf(ada), { ...json, 'content-length': '0' })).status, 200)
@@ -249,7 +249,7 @@ t.test('a removal may come with a type and no body, or with one that nobody read
   t.equal((await recordsNothing(t, () => put(id, '', json))).status, 400)
 })
 
-t.test('a method that a path does not have is not found', async (t) => {
+t.test('an unsupported method on an address path is rejected', async (t) => {
   const id = await addressOf(ada)
   for (const [method, url] of [
     ['PATCH', `/addresses/${id}`],
@@ -260,7 +260,7 @@ t.test('a method that a path does not have is not found', async (t) => {
     t.equal((await app.inject({ method, url, headers: ada })).statusCode, 404, `${method} ${url}`)
 })
 
-t.test('who writes is on record without e-mail or credential', async (t) => {
+t.test('address events record the actor without e-mail or credential', async (t) => {
   const id = await addressOf(guest, { ...billing, is_default: true })
   await put(id, { alias: 'x' }, guest)
   await remove(id, guest)
@@ -275,7 +275,7 @@ t.test('who writes is on record without e-mail or credential', async (t) => {
   )
 })
 
-t.test('without the log nothing is promised', { timeout: 60_000 }, async (t) => {
+t.test('address writes are 503 while the event store is down', { timeout: 60_000 }, async (t) => {
   const id = await addressOf(grace)
   await log.kill()
   for (const request of [post(billing), put(id, { alias: 'x' }, grace), remove(id, grace)])

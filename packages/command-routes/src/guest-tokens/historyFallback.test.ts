@@ -16,7 +16,7 @@ const now = () => new Date(clock.nowMs)
 
 const user = { id: 'u1', email: 'ada@example.com', name: 'Ada', userType: 'user' }
 const guest = { token: 'valid-token', email: 'valid@example.com', name: 'V', expires_at: null }
-/** What the backend does, question by question; the last holds for all that follow. */
+/** What the backend does, request by request; the last entry repeats. */
 let faults: (SandboxFault | undefined)[] = []
 const backend = createSandboxIdentity({
   sessions: [{ session_id: 'valid-session', user, expires_at: null }],
@@ -52,7 +52,7 @@ const see = (token: string, guest_email: string, occurredMs = seenMs) =>
 await see('ann-token', 'Ann@example.com')
 await see('ben-token', 'ben@example.com')
 
-/** @returns who is calling, or why nobody is, and whose tokens were looked up */
+/** @returns the caller or the error code, and the tokens that were looked up */
 async function whoIs(headers: readonly string[], query = '', path = '/remembered') {
   lookedUp.length = 0
   const { status, body } = await send({ method: 'PUT', path: `${path}${query}`, headers })
@@ -72,14 +72,14 @@ t.beforeEach(() => {
   clock.nowMs = seenMs + 1
 })
 
-t.test('a guest token that is invalid by now is remembered, in each of the ways to present it', async (t) => {
+t.test('an expired guest token is remembered in each header that may carry it', async (t) => {
   t.same(await whoIs(['Authorization', 'Token ann-token']), ann)
   t.same(await whoIs(['X-Guest-Token', 'ann-token']), ann)
   t.same(await whoIs([], '?token=ann-token'), ann)
   for (const method of verbs) t.equal((await send({ method, path: '/remembered?token=ann-token' })).status, 200, method)
 })
 
-t.test('the caller is the guest that it was, marked as remembered', async (t) => {
+t.test('a remembered caller is the same guest, marked is_remembered', async (t) => {
   const { body } = await send({ path: '/remembered', headers: ['X-Guest-Token', 'ann-token'] })
   t.strictSame(JSON.parse(body), {
     kind: 'guest',
@@ -89,28 +89,32 @@ t.test('the caller is the guest that it was, marked as remembered', async (t) =>
   })
 })
 
-t.test('where the hook is another one, nobody is looked up', async (t) => {
+t.test('routes without the fallback look up no token', async (t) => {
   for (const path of ['/known', '/anyone']) t.same(await whoIs(['X-Guest-Token', 'ann-token'], '', path), nobody, path)
 })
 
-t.test('a token is remembered only where it was presented as one [5-history-guests]', async (t) => {
+t.test('a token is remembered only from a guest token header [5-history-guests]', async (t) => {
   t.same(await whoIs(['Authorization', 'Bearer ann-token']), nobody)
   t.same(await whoIs(['X-Session-ID', 'ann-token']), nobody)
   t.same(await whoIs([], '?session_id=ann-token'), nobody)
   t.same(await whoIs(['Authorization', 'Basic ann-token']), nobody)
-  t.same(await whoIs(['X-Guest-Token', 'ann-token', 'X-Guest-Token', 'ann-token']), nobody, 'twice is no token')
+  t.same(
+    await whoIs(['X-Guest-Token', 'ann-token', 'X-Guest-Token', 'ann-token']),
+    nobody,
+    'a repeated header is no token',
+  )
   t.same(await whoIs(['X-Guest-Token', 'ann token']), nobody)
   t.same(await whoIs([]), nobody)
 })
 
-t.test('a valid credential counts before a remembered one, wherever it stands [5-history-last]', async (t) => {
+t.test('a valid credential takes precedence over a remembered one in any order [5-history-last]', async (t) => {
   const ada = { status: 200, who: 'u1', lookedUp: [] }
   t.same(await whoIs(['Authorization', 'Token ann-token', 'X-Session-ID', 'valid-session']), ada)
   t.same(await whoIs(['X-Guest-Token', 'ann-token'], '?session_id=valid-session'), ada)
   t.same(await whoIs(['X-Guest-Token', 'ann-token'], '?token=valid-token'), { ...ada, who: 'valid@example.com' })
 })
 
-t.test('of several tokens the first in the order of the interface that is known counts', async (t) => {
+t.test('of several remembered tokens the first in interface order counts', async (t) => {
   t.same(await whoIs(['X-Guest-Token', 'ben-token', 'Authorization', 'Token ann-token'], '?token=eve-token'), ann)
   t.same(await whoIs(['X-Guest-Token', 'ann-token', 'Authorization', 'Token eve-token'], '?token=ben-token'), {
     ...ann,
@@ -123,27 +127,24 @@ t.test('of several tokens the first in the order of the interface that is known 
   t.same(await whoIs(['X-Guest-Token', 'eve-token']), { ...nobody, lookedUp: ['eve'] })
 })
 
-t.test(
-  'nobody is remembered while the identity backend cannot tell, whichever credential it cannot tell about',
-  async (t) => {
-    const headers = ['Authorization', 'Token ann-token', 'X-Session-ID', 'gone', 'X-Guest-Token', 'ben-token']
-    const query = '?session_id=gone&token=eve-token'
-    const broken: SandboxFault[] = ['drop', { status: 500, body: '{}' }, { status: 200, body: '<html>' }]
-    for (const fault of broken)
-      for (let answered = 0; answered < 5; answered++) {
-        faults = [...Array<undefined>(answered), fault]
-        t.same(
-          await whoIs(headers, query),
-          { status: 503, who: 'identity_unavailable', lookedUp: [] },
-          `${JSON.stringify(fault)} after ${answered}`,
-        )
-      }
-    faults = []
-    t.same(await whoIs(headers, query), ann, 'once it can, somebody is')
-  },
-)
+t.test('no token is remembered while the identity backend fails for any of the credentials', async (t) => {
+  const headers = ['Authorization', 'Token ann-token', 'X-Session-ID', 'gone', 'X-Guest-Token', 'ben-token']
+  const query = '?session_id=gone&token=eve-token'
+  const broken: SandboxFault[] = ['drop', { status: 500, body: '{}' }, { status: 200, body: '<html>' }]
+  for (const fault of broken)
+    for (let answered = 0; answered < 5; answered++) {
+      faults = [...Array<undefined>(answered), fault]
+      t.same(
+        await whoIs(headers, query),
+        { status: 503, who: 'identity_unavailable', lookedUp: [] },
+        `${JSON.stringify(fault)} after ${answered}`,
+      )
+    }
+  faults = []
+  t.same(await whoIs(headers, query), ann, 'after the backend recovers')
+})
 
-t.test('a token is forgotten when it is too long ago that it was seen', async (t) => {
+t.test('a token is forgotten after the maximum age', async (t) => {
   clock.nowMs = seenMs + maxAgeMs - 1
   t.same(await whoIs(['X-Guest-Token', 'ann-token']), ann)
   clock.nowMs = seenMs + maxAgeMs
@@ -155,7 +156,7 @@ t.test('a token is forgotten when it is too long ago that it was seen', async (t
   t.match(await whoIs(['X-Guest-Token', 'later-token']), { status: 401 })
 })
 
-t.test('a token that was seen in the future is not remembered until for ever', async (t) => {
+t.test('a token last seen in the future expires too', async (t) => {
   await see('future-token', 'future@example.com', seenMs + 10 * maxAgeMs)
   for (const nowMs of [seenMs, seenMs + maxAgeMs, seenMs + 11 * maxAgeMs]) {
     clock.nowMs = nowMs
@@ -163,7 +164,7 @@ t.test('a token that was seen in the future is not remembered until for ever', a
   }
 })
 
-t.test('a token of two guests stands for neither, from the moment that the second is seen', async (t) => {
+t.test('a token seen for two guests is remembered for neither', async (t) => {
   await see('shared-token', 'one@example.com')
   t.match(await whoIs(['X-Guest-Token', 'shared-token']), { status: 200, who: 'one@example.com' })
   await see('shared-token', 'ONE@example.com', seenMs + 1)
@@ -174,7 +175,7 @@ t.test('a token of two guests stands for neither, from the moment that the secon
   t.match(await whoIs(['X-Guest-Token', 'shared-token']), { status: 401 })
 })
 
-t.test('two guests seen with one token at the same moment are both on record', async (t) => {
+t.test('two guests seen concurrently with one token are both recorded', async (t) => {
   await Promise.all(Array.from({ length: 6 }, (_, n) => see('raced-token', `guest-${n % 2}@example.com`)))
   const stream = guestTokenStream(hashToken('raced-token'))
   t.equal((await store.readStream(stream)).length, 2)
@@ -182,7 +183,7 @@ t.test('two guests seen with one token at the same moment are both on record', a
   t.match(await whoIs(['X-Guest-Token', 'raced-token']), { status: 401 })
 })
 
-t.test('the log holds no token, and the lines that are logged hold neither token nor e-mail', async (t) => {
+t.test('events contain no token, and log lines contain neither token nor e-mail', async (t) => {
   const recorded: string[] = []
   for await (const { type, data, stream, metadata } of store.readLog({ prefixes: ['guestToken-'] }))
     recorded.push(JSON.stringify({ type, data, stream, metadata }))
@@ -192,14 +193,14 @@ t.test('the log holds no token, and the lines that are logged hold neither token
   t.notMatch(logged.join(), /-token|@example/)
 })
 
-t.test('without the log nobody is remembered, and the caller is told to come again', async (t) => {
+t.test('the fallback is 503 while the event store is down', async (t) => {
   await log.kill()
   t.same(await whoIs(['X-Guest-Token', 'ann-token']), {
     status: 503,
     who: 'event_store_unavailable',
     lookedUp: ['ann'],
   })
-  t.match(await whoIs(['X-Guest-Token', 'valid-token']), { status: 200 }, 'who is valid needs no memory')
+  t.match(await whoIs(['X-Guest-Token', 'valid-token']), { status: 200 }, 'a valid token needs no lookup')
   t.same(await whoIs(['X-Session-ID', 'gone']), nobody)
   await log.start()
   t.same(await whoIs(['X-Guest-Token', 'ann-token']), ann)

@@ -1,4 +1,4 @@
-// A payment as of any time is the fold of what had happened by then, and so is the saved method that it shows.
+// GET /admin/payments/{id} with as_of: the payment and its method, folded from the events up to that time.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { existingPayment } from '@paylog/domain/payments/payment'
@@ -14,62 +14,59 @@ import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/payme
 const { payment, history, record, store } = await paymentHistoryHarness(t)
 const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
 
-t.test(
-  'at the time of every event, and just before it, it is the fold of the events up to then [10.2-as-of]',
-  async (t) => {
-    const stories = await Promise.all(randomStreams(5, 9).map(record))
-    const outOfOrder = stories.filter(({ events }) =>
-      events.some((each, n) => each.data.occurred_at < (events[n - 1]?.data.occurred_at ?? '')),
+t.test('as_of at and just before every event gives the fold of the events up to then [10.2-as-of]', async (t) => {
+  const stories = await Promise.all(randomStreams(5, 9).map(record))
+  const outOfOrder = stories.filter(({ events }) =>
+    events.some((each, n) => each.data.occurred_at < (events[n - 1]?.data.occurred_at ?? '')),
+  )
+  t.ok(outOfOrder.length > 1, 'some sequences have decreasing times')
+  let responses = 0
+  for (const { id, events } of stories) {
+    const times = new Set(
+      events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)]),
     )
-    t.ok(outOfOrder.length > 1, 'some of the stories run backwards')
-    let answers = 0
-    for (const { id, events } of stories) {
-      const times = new Set(
-        events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)]),
-      )
-      for (const time of times) {
-        const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
-        const past = events.slice(0, later < 0 ? events.length : later)
-        const { status, data, headers } = await payment(id, asOf(time))
-        answers++
-        if (past.length === 0) {
-          t.equal(status, 404, 'before it began')
-          t.equal((await history(id, undefined, asOf(time))).status, 404)
-          continue
-        }
-        t.same(
-          [status, headers.etag, data],
-          [200, `"${past.length - 1}"`, paymentResource(existingPayment(fold(past)), null)],
-          `${id} ${time}`,
-        )
-        const told = (await history(id, undefined, asOf(time))).data
-        t.same(
-          told.map(({ data }) => data),
-          past.map(({ data }) => data),
-        )
+    for (const time of times) {
+      const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
+      const past = events.slice(0, later < 0 ? events.length : later)
+      const { status, data, headers } = await payment(id, asOf(time))
+      responses++
+      if (past.length === 0) {
+        t.equal(status, 404, 'before the payment was created')
+        t.equal((await history(id, undefined, asOf(time))).status, 404)
+        continue
       }
-      const now = await payment(id)
       t.same(
-        [now.headers.etag, now.data],
-        [`"${events.length - 1}"`, paymentResource(existingPayment(fold(events)), null)],
+        [status, headers.etag, data],
+        [200, `"${past.length - 1}"`, paymentResource(existingPayment(fold(past)), null)],
+        `${id} ${time}`,
       )
-      t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'in the future')
-      const { data } = await history(id)
+      const entries = (await history(id, undefined, asOf(time))).data
       t.same(
-        data.map(({ data }) => data),
-        events.map(({ data }) => data),
-      )
-      t.same(
-        data.map(({ status_after }) => status_after),
-        events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
+        entries.map(({ data }) => data),
+        past.map(({ data }) => data),
       )
     }
-    t.comment(`${answers} answers`)
-    t.ok(answers > 40)
-  },
-)
+    const now = await payment(id)
+    t.same(
+      [now.headers.etag, now.data],
+      [`"${events.length - 1}"`, paymentResource(existingPayment(fold(events)), null)],
+    )
+    t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'a future time')
+    const { data } = await history(id)
+    t.same(
+      data.map(({ data }) => data),
+      events.map(({ data }) => data),
+    )
+    t.same(
+      data.map(({ status_after }) => status_after),
+      events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
+    )
+  }
+  t.comment(`${responses} answers`)
+  t.ok(responses > 40)
+})
 
-t.test('a time is an instant, in whatever offset and however fine it is written', async (t) => {
+t.test('as_of accepts any offset and any fraction of a second', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   t.equal(at(21), '2026-01-01T00:00:21.000Z')
   const statuses = {
@@ -89,7 +86,7 @@ t.test('a time is an instant, in whatever offset and however fine it is written'
     t.match(await payment(id, `?as_of=${time}`), { status: 404, error: { code: 'not_found' } }, time)
 })
 
-/** When the next thing happens to a method. */
+/** The time of the next event of a method. */
 let methodSeconds = 0
 const methods = paymentMethodFixture(store, () => at(methodSeconds))
 const newMethod = (): StoredPaymentMethod => ({
@@ -111,7 +108,7 @@ function remove(method: StoredPaymentMethod, seconds: number): Promise<void> {
   return methods.remove(method)
 }
 
-/** A payment of Ada's, begun at 0 and settled at 11, with this method. */
+/** Ada's payment with this method, opened at 0 and settled at 11. */
 async function paidWith(payment_method_id: string): Promise<string> {
   const payer = { id: adaId, type: 'user', email: 'ada@example.com' }
   const events = eventsAfter('succeeded').map(
@@ -125,7 +122,7 @@ async function paidWith(payment_method_id: string): Promise<string> {
 const shownAt = async (id: string, seconds: number) => (await payment(id, `?as_of=${at(seconds)}`)).data.payment_method
 const aliasAt = async (id: string, seconds: number) => (await shownAt(id, seconds))?.alias
 
-t.test('a method that is renamed later is shown by the name that it had', async (t) => {
+t.test('as_of shows a method with the alias that it had then', async (t) => {
   const method = newMethod()
   await add(method, -5, adaId, 'Mine')
   const id = await paidWith(method.id)
@@ -137,10 +134,10 @@ t.test('a method that is renamed later is shown by the name that it had', async 
   t.equal(await aliasAt(id, 19), 'Work')
   t.equal(await aliasAt(id, 20), 'Old')
   t.match((await payment(id)).data, { status: 'succeeded', payment_method: { alias: 'Old' } })
-  t.equal((await payment(id, `?as_of=${at(20)}`)).headers.etag, '"2"', 'the revision is of the payment alone')
+  t.equal((await payment(id, `?as_of=${at(20)}`)).headers.etag, '"2"', 'the ETag is the revision of the payment')
 })
 
-t.test('a removed method is still shown, and not when it has become somebody else’s', async (t) => {
+t.test('as_of shows a removed method, but not one that belongs to another owner by then', async (t) => {
   const method = newMethod()
   await add(method, -5, adaId, 'Mine')
   const id = await paidWith(method.id)
@@ -152,18 +149,15 @@ t.test('a removed method is still shown, and not when it has become somebody els
   t.equal((await payment(id)).data.payment_method, null)
 })
 
-t.test(
-  'there is nothing to show of a test method, of one that is not there, and of one that was not there yet',
-  async (t) => {
-    for (const none of ['pm_card_visa', randomUUID()]) {
-      const id = await paidWith(none)
-      t.match((await payment(id)).data, { payment_method_id: none, payment_method: null })
-      t.match((await payment(id, `?as_of=${at(0)}`)).data, { payment_method_id: none, payment_method: null })
-    }
-    const method = newMethod()
-    await add(method, 5, adaId, 'Late')
-    const id = await paidWith(method.id)
-    t.equal(await shownAt(id, 4), null)
-    t.equal(await aliasAt(id, 5), 'Late')
-  },
-)
+t.test('the method is null for a test method, an unknown one, and one that was saved later', async (t) => {
+  for (const none of ['pm_card_visa', randomUUID()]) {
+    const id = await paidWith(none)
+    t.match((await payment(id)).data, { payment_method_id: none, payment_method: null })
+    t.match((await payment(id, `?as_of=${at(0)}`)).data, { payment_method_id: none, payment_method: null })
+  }
+  const method = newMethod()
+  await add(method, 5, adaId, 'Late')
+  const id = await paidWith(method.id)
+  t.equal(await shownAt(id, 4), null)
+  t.equal(await aliasAt(id, 5), 'Late')
+})

@@ -1,4 +1,4 @@
-// What administrators are shown of any payment, and what everybody else is told.
+// The admin routes of payments and their history.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
@@ -9,8 +9,8 @@ import t from 'tap'
 import { ada, adaId, admin, grace, guest } from '../testing/commandApiHarness.ts'
 import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
 
-const parts = await paymentHistoryHarness(t)
-const { app, store, send, get, payment, history, record, recordsNothing } = parts
+const harness = await paymentHistoryHarness(t)
+const { app, store, send, get, payment, history, record, recordsNothing } = harness
 const intent = {
   total_cents: 2599,
   currency: 'EUR',
@@ -19,7 +19,7 @@ const intent = {
   metadata: { order: 1 },
 }
 
-t.test('an administrator sees any payment as its owner was answered, and who did what [10.2-history]', async (t) => {
+t.test('an administrator sees any payment like its owner, and its history with actors [10.2-history]', async (t) => {
   const opened = await send<{ id: string }>('POST', '/payments/intents', ada, intent)
   const { id } = opened.data
   const shown = await payment(id)
@@ -59,10 +59,10 @@ t.test('an administrator sees any payment as its owner was answered, and who did
     'status_after',
     'data',
   ])
-  t.equal(data.at(-1)?.position, opened.headers['x-event-position'], 'the position that the write was answered with')
+  t.equal(data.at(-1)?.position, opened.headers['x-event-position'], 'the X-Event-Position of the write')
 })
 
-t.test('an id has no case, and HEAD has the headers alone', async (t) => {
+t.test('the payment id is case-insensitive, and HEAD returns only headers', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const whole = await payment(id.toUpperCase())
   t.match(whole, { status: 200, data: { id } })
@@ -74,7 +74,7 @@ t.test('an id has no case, and HEAD has the headers alone', async (t) => {
   }
 })
 
-t.test('who may not is told so before anything is said about the request', async (t) => {
+t.test('authorization comes before validation on the payment history routes', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const bad = { 'x-read-after': 'soon' }
   const paths = [`/admin/payments/${id}`, `/admin/payments/${randomUUID()}`, `/admin/payments/no-id?as_of=soon`]
@@ -95,7 +95,7 @@ t.test('who may not is told so before anything is said about the request', async
   })
 })
 
-t.test('a bad time is refused before it is asked what there is, by its name', async (t) => {
+t.test('an invalid as_of is rejected by name before the payment is looked up', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const times = [
     '',
@@ -127,7 +127,7 @@ t.test('a bad time is refused before it is asked what there is, by its name', as
     t.match(await read, { status: 400, error: { details: { fields: [{ field: 'x-read-after' }] } } })
 })
 
-t.test('what is no id and what is no payment are told in the same words', async (t) => {
+t.test('a malformed payment id and an unknown one give the same 404', async (t) => {
   const words = new Set<string>()
   for (const id of [randomUUID(), 'no-id', `${randomUUID()}x`, `payment-${randomUUID()}`])
     for (const { status, error } of [
@@ -139,7 +139,7 @@ t.test('what is no id and what is no payment are told in the same words', async 
   t.same([...words], ['404 not_found No payment with this id'])
 })
 
-t.test('other parameters are passed over, and X-Read-After waits for nothing', async (t) => {
+t.test('unknown parameters are ignored, and X-Read-After does not wait', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const far = { ...admin, 'x-read-after': '18446744073709551615' }
   const began = performance.now()
@@ -151,7 +151,7 @@ t.test('other parameters are passed over, and X-Read-After waits for nothing', a
   t.equal((await history(id, admin, '?as_of=soon')).status, 400)
 })
 
-t.test('an event that cannot be read is passed over by nobody', async (t) => {
+t.test('an unreadable event makes the payment and its history 500', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const data = { payment_id: id, occurred_at: at(99) }
   const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
@@ -162,21 +162,21 @@ t.test('an event that cannot be read is passed over by nobody', async (t) => {
     data,
     metadata,
   })
-  for (const answer of [await payment(id), await history(id)]) {
-    t.match(answer, { status: 500, error: { code: 'internal_error' } })
-    t.notMatch(answer.text, /PaymentVanished/)
+  for (const response of [await payment(id), await history(id)]) {
+    t.match(response, { status: 500, error: { code: 'internal_error' } })
+    t.notMatch(response.text, /PaymentVanished/)
   }
-  t.match(parts.logged.join(''), /PaymentVanished.* has an unknown type/, 'the log names it')
+  t.match(harness.logged.join(''), /PaymentVanished.* has an unknown type/, 'the log names it')
 })
 
 const length = 2_000
-/** A second or so each, by itself; less than half of what a request may take, on a machine with much else to do. */
+/** About a second each when idle, and less than half of the request timeout on a loaded machine. */
 const boundMs = 20_000
 
-t.test(`${length} events are answered whole and in time, several times at once as well`, async (t) => {
+t.test(`${length} events are returned completely and in time, also concurrently`, async (t) => {
   const settled = eventsAfter('succeeded')
   const [late] = notifies('failed', 100)(fold(settled))
-  if (late?.type !== 'ProviderEventIgnored') throw new Error('a late failure changes nothing')
+  if (late?.type !== 'ProviderEventIgnored') throw new Error('expected ProviderEventIgnored')
   const notices = Array.from(
     { length: length - settled.length },
     (_, n): PaymentEvent => ({
@@ -187,10 +187,10 @@ t.test(`${length} events are answered whole and in time, several times at once a
   const { id } = await record([...settled, ...notices])
   const timed = async <Answer>(ask: () => Promise<Answer>) => {
     const began = performance.now()
-    const answer = await ask()
+    const response = await ask()
     const ms = Math.round(performance.now() - began)
     t.ok(ms < boundMs, `${ms} ms`)
-    return answer
+    return response
   }
   const { data, text } = await timed(() => history(id))
   t.same([data.length, data.at(-1)?.revision, data.at(-1)?.status_after], [length, length - 1, 'succeeded'])
@@ -202,14 +202,14 @@ t.test(`${length} events are answered whole and in time, several times at once a
   t.same(new Set(together.map(({ status }) => status)), new Set([200]))
 })
 
-t.test('a log that is down is 503, and reads go on when it is back', async (t) => {
+t.test('history reads are 503 while the event store is down, and recover', async (t) => {
   const log = await startEventStore(t)
   const down = await paymentHistoryHarness(t, { log, timing: { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 } })
   const { id } = await down.record(eventsAfter('succeeded'))
   await log.kill()
-  const answers = [down.payment(id), down.payment(id, `?as_of=${at(0)}`), down.history(id)]
-  for (const answer of await Promise.all(answers))
-    t.match(answer, { status: 503, error: { code: 'event_store_unavailable' } })
+  const responses = [down.payment(id), down.payment(id, `?as_of=${at(0)}`), down.history(id)]
+  for (const response of await Promise.all(responses))
+    t.match(response, { status: 503, error: { code: 'event_store_unavailable' } })
   await log.start()
   matchList(t, (await down.history(id)).data, [
     { revision: 0 },

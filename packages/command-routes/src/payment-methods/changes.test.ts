@@ -8,10 +8,10 @@ import { methodsHarness } from '../testing/methodsHarness.ts'
 import { paymentMethodFixture } from '../testing/paymentMethodFixture.ts'
 
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
-if (!sandbox.methods) throw new Error('The sandbox keeps methods')
+if (!sandbox.methods) throw new Error('the sandbox has no methods')
 const vault = sandbox.methods
 const detached: string[] = []
-/** Runs while a method is being detached. */
+/** Runs while a method is detached. */
 let meanwhile: (() => Promise<unknown>) | undefined
 const provider = {
   ...sandbox,
@@ -39,7 +39,7 @@ t.beforeEach(() => {
   providers.set('sandbox', provider)
 })
 
-t.test('the alias is changed, cleared and left as it is [2.3-alias]', async (t) => {
+t.test('a method alias can be changed, cleared and kept [2.3-alias]', async (t) => {
   const { id } = await methodOf.ada()
   const changed = await change(id, { alias: 'Other' })
   t.equal(changed.status, 200)
@@ -49,10 +49,10 @@ t.test('the alias is changed, cleared and left as it is [2.3-alias]', async (t) 
   t.ok((changed.data?.updated_at ?? '') >= (changed.data?.created_at ?? ''))
   t.match(await change(id, { is_default: true }), { status: 200, data: { alias: 'Other', is_default: true } })
   t.match((await change(id, { alias: null })).data, { alias: null, is_default: true })
-  t.match((await change(id.toUpperCase(), { alias: 'Big' })).data, { id, alias: 'Big' }, 'an id has no case')
+  t.match((await change(id.toUpperCase(), { alias: 'Big' })).data, { id, alias: 'Big' }, 'the id is case-insensitive')
 })
 
-t.test('what is so already is not recorded again', async (t) => {
+t.test('a method update without a difference records nothing', async (t) => {
   const { id } = await methodOf.ada()
   await change(id, { alias: 'Same', is_default: true })
   const again = await recordsNothing(t, () => change(id, { alias: 'Same', is_default: true }))
@@ -60,7 +60,7 @@ t.test('what is so already is not recorded again', async (t) => {
   t.equal(again.headers['x-event-position'], String((await eventsOf(id)).at(-1)?.position.commit))
 })
 
-t.test('unknown fields are dropped, and an update with nothing in it is 400 [4.12-put-empty]', async (t) => {
+t.test('unknown fields of a method update are dropped, and an empty one is 400 [4.12-put-empty]', async (t) => {
   const { id } = await methodOf.ada()
   for (const body of [
     {},
@@ -70,15 +70,15 @@ t.test('unknown fields are dropped, and an update with nothing in it is 400 [4.1
     'text',
     undefined,
   ]) {
-    const refused = await recordsNothing(t, () => change(id, body))
-    t.same([refused.status, refused.code], [400, 'invalid_request'], JSON.stringify(body))
+    const rejected = await recordsNothing(t, () => change(id, body))
+    t.same([rejected.status, rejected.code], [400, 'invalid_request'], JSON.stringify(body))
   }
   const { status, data } = await change(id, { alias: 'Kept', card_brand: 'amex', provider_id: 'stripe' })
   t.equal(status, 200)
   t.match(data, { alias: 'Kept', card_brand: 'visa', provider_id: 'sandbox' })
 })
 
-t.test('nothing is coerced', async (t) => {
+t.test('a method update with a value of another type is 400', async (t) => {
   const { id } = await methodOf.ada()
   for (const body of [
     { alias: 1 },
@@ -93,7 +93,7 @@ t.test('nothing is coerced', async (t) => {
   t.match(await change(id, { alias: 'x', unknown: '4242424242424242' }), { status: 422, code: 'card_number_rejected' })
 })
 
-t.test('what is missing, malformed, removed or of somebody else is not found, in the same words', async (t) => {
+t.test("an unknown, malformed, removed or another owner's method gives the same 404", async (t) => {
   const removed = await methodOf.ada()
   await remove(removed.id)
   const own = await methodOf.ada()
@@ -118,9 +118,9 @@ t.test('what is missing, malformed, removed or of somebody else is not found, in
       () => remove(id, caller),
       () => remove(id, { ...caller, 'if-match': '"7"' }),
     ]) {
-      const refused = await recordsNothing(t, request, name)
-      t.same([refused.status, refused.code], [404, 'not_found'], name)
-      words.add(JSON.stringify({ ...refused.error, request_id: '' }))
+      const rejected = await recordsNothing(t, request, name)
+      t.same([rejected.status, rejected.code], [404, 'not_found'], name)
+      words.add(JSON.stringify({ ...rejected.error, request_id: '' }))
     }
   t.equal(words.size, 1)
   t.same(detached, [removed.provider_method_id])
@@ -128,19 +128,19 @@ t.test('what is missing, malformed, removed or of somebody else is not found, in
   t.match(await stateOf(own.id), { alias: 'Mine', status: 'saved' })
 })
 
-t.test('nobody is 401', async (t) => {
+t.test('method changes without a credential are 401', async (t) => {
   const { id } = await methodOf.ada()
   t.match(await recordsNothing(t, () => change(id, { alias: 'x' }, {})), { status: 401, code: 'unauthenticated' })
   t.match(await recordsNothing(t, () => remove(id, {})), { status: 401, code: 'unauthenticated' })
 })
 
-t.test("a guest's e-mail has no case", async (t) => {
+t.test("a guest's e-mail is case-insensitive for methods", async (t) => {
   const { id } = await methodOf.guest('Guest@Example.COM')
   t.equal((await change(id, { alias: 'Mine' }, guest)).status, 200)
   t.equal((await remove(id, guest)).status, 200)
 })
 
-t.test('a stale If-Match is 412, and nothing is recorded, chosen or detached', async (t) => {
+t.test('a method change with a stale ETag is 412, and nothing is recorded, chosen or detached', async (t) => {
   const { id } = await methodOf.ada()
   const choices = defaultChoiceStream('payment_methods', `user:${adaId}`)
   const before = await typesOf(choices)
@@ -159,21 +159,21 @@ t.test('a stale If-Match is 412, and nothing is recorded, chosen or detached', a
   t.equal((await remove(id, { ...ada, 'if-match': '"3"' })).status, 200)
 })
 
-t.test('of 16 changes at once to what all have seen, one is made', async (t) => {
+t.test('of 16 concurrent method changes with the same ETag exactly one succeeds', async (t) => {
   const { id } = await methodOf.ada()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 16 }, (_, n) => change(id, { alias: `Alias ${n}` }, { ...ada, 'if-match': '"0"' })),
   )
-  t.equal(answers.filter(({ status }) => status === 200).length, 1)
-  t.equal(answers.filter(({ status }) => status === 412).length, 15)
+  t.equal(responses.filter(({ status }) => status === 200).length, 1)
+  t.equal(responses.filter(({ status }) => status === 412).length, 15)
   t.equal((await eventsOf(id)).length, 2)
 })
 
-t.test('a method is detached and removed, and is gone [4-delete-method]', async (t) => {
+t.test('a deleted method is detached, removed and not found afterwards [4-delete-method]', async (t) => {
   const { id, provider_method_id } = await methodOf.ada()
   const removed = await remove(id.toUpperCase())
   t.equal(removed.status, 200)
-  t.same(removed.answer, { success: true, data: { id, deleted: true } })
+  t.same(removed.json, { success: true, data: { id, deleted: true } })
   const events = await eventsOf(id)
   t.match(events.at(-1), {
     type: 'PaymentMethodRemoved',
@@ -186,7 +186,7 @@ t.test('a method is detached and removed, and is gone [4-delete-method]', async 
   t.equal((await change(id, { alias: 'x' })).status, 404)
 })
 
-t.test('a DELETE may have an empty body of any type', async (t) => {
+t.test('a method DELETE accepts an empty body of any content type', async (t) => {
   for (const type of ['application/json', 'text/plain']) {
     const { id } = await methodOf.ada()
     const response = await app.inject({
@@ -198,7 +198,7 @@ t.test('a DELETE may have an empty body of any type', async (t) => {
   }
 })
 
-t.test("a guest's method is removed without a word to the provider [10.3-guest-removed]", async (t) => {
+t.test("a guest's method is removed without a provider call [10.3-guest-removed]", async (t) => {
   const { id } = await methodOf.guest()
   providers.clear()
   t.equal((await remove(id, guest)).status, 200)
@@ -206,7 +206,7 @@ t.test("a guest's method is removed without a word to the provider [10.3-guest-r
   t.match(await stateOf(id), { status: 'removed' })
 })
 
-t.test('while the provider is not enabled, or keeps no methods, nothing is removed', async (t) => {
+t.test('a method is not removed while its provider is disabled or cannot detach it', async (t) => {
   const { id } = await methodOf.ada()
   for (const present of [undefined, { ...provider, methods: null }]) {
     providers.clear()
@@ -216,7 +216,7 @@ t.test('while the provider is not enabled, or keeps no methods, nothing is remov
   t.match(await stateOf(id), { status: 'saved' })
 })
 
-t.test('what the provider does not do is told, and nothing is removed [10.3-delete-outage]', async (t) => {
+t.test('a failed detach is reported with its code, and nothing is removed [10.3-delete-outage]', async (t) => {
   const { id } = await methodOf.ada()
   for (const [kind, status, code] of [
     ['unavailable', 502, 'provider_unavailable'],
@@ -231,23 +231,23 @@ t.test('what the provider does not do is told, and nothing is removed [10.3-dele
   t.match(await stateOf(id), { status: 'saved' })
 })
 
-t.test('removed at the same time by others, or by the provider, it is removed', async (t) => {
+t.test('a method that is removed concurrently by others or the provider is removed', async (t) => {
   const together = await methodOf.ada()
-  const answers = await Promise.all(Array.from({ length: 8 }, () => remove(together.id)))
-  t.ok(answers.every(({ status }) => status === 200 || status === 404))
-  t.ok(answers.some(({ status }) => status === 200))
+  const responses = await Promise.all(Array.from({ length: 8 }, () => remove(together.id)))
+  t.ok(responses.every(({ status }) => status === 200 || status === 404))
+  t.ok(responses.some(({ status }) => status === 200))
   t.same(await typesOf(paymentMethodStream(together.id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
-  const told = await methodOf.ada()
-  meanwhile = () => stored.remove(told)
-  t.equal((await remove(told.id, { ...ada, 'if-match': '"0"' })).status, 200)
-  t.same(await typesOf(paymentMethodStream(told.id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
+  const detached = await methodOf.ada()
+  meanwhile = () => stored.remove(detached)
+  t.equal((await remove(detached.id, { ...ada, 'if-match': '"0"' })).status, 200)
+  t.same(await typesOf(paymentMethodStream(detached.id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
 })
 
-t.test('changed while it was being detached it is removed, because it can be used no more', async (t) => {
+t.test('a method that is changed while it is detached is removed all the same', async (t) => {
   const method = await methodOf.ada()
   meanwhile = () => stored.rename(method, 'Changed meanwhile')
   const removed = await remove(method.id, { ...ada, 'if-match': '"0"' })
-  t.same([removed.status, removed.answer], [200, { success: true, data: { id: method.id, deleted: true } }])
+  t.same([removed.status, removed.json], [200, { success: true, data: { id: method.id, deleted: true } }])
   t.equal(removed.headers['x-event-position'], String((await eventsOf(method.id)).at(-1)?.position.commit))
   t.match(await stateOf(method.id), { status: 'removed', alias: 'Changed meanwhile' })
   t.equal((await remove(method.id)).status, 404)

@@ -1,4 +1,4 @@
-// A process that dies between any two steps of saving a method, and the same request after that.
+// Saving a method after a crash between any two steps, at every provider.
 
 import { randomUUID } from 'node:crypto'
 import { ownerOf, type Session } from '@paylog/domain/actor'
@@ -26,7 +26,7 @@ const options = {
   is_default: true,
 }
 
-/** A user whom no provider knows yet, with a request to save a method. */
+/** A new user with a request to save a method. */
 function newcomer(fake: FakeMethodProvider) {
   const user_id = randomUUID()
   const email = `${user_id}@example.com`
@@ -51,7 +51,7 @@ async function customersOf(fake: FakeMethodProvider, { user_id }: Session): Prom
 }
 
 for (const fake of fakes) {
-  t.test(`${fake.id}: wherever the first process died, the same request is finished`, async (t) => {
+  t.test(`${fake.id}: saving a method is finished by a retry after a crash at any append`, async (t) => {
     let appends = 0
     for (let isOver = false; !isOver; appends++) {
       const name = `after ${appends} appends`
@@ -64,29 +64,29 @@ for (const fake of fakes) {
       time.now = () => new Date(Date.now() + methodRequestInFlightMs)
       const attachedBefore = fake.attached() > before.attached
       const again = save(workflow, token)
-      // Its tokens are good for one use, which the dead process may have made of it; then the payer has to type again.
+      // The crashed process may have used up a one-time token; then the payer must fill in the form again.
       const isSpent = dead && attachedBefore && fake.id === 'authorize-net'
       if (isSpent) await t.rejects(again, { code: 'provider_rejected' }, name)
       const fresh = { request_id: randomUUID() }
       const finished = isSpent ? await save(workflow, fake.tokenAgain(token), fresh) : await again
-      if (finished.kind !== 'saved') throw new Error('It was declined')
+      if (finished.kind !== 'saved') throw new Error('declined')
       t.equal(fake.attached(), before.attached + 1, `${name}: attached once`)
-      if (before.customers !== null) t.equal(fake.customers(), before.customers + 1, `${name}: one customer is made`)
-      t.equal(await customersOf(fake, caller), 1, `${name}: and linked`)
+      if (before.customers !== null) t.equal(fake.customers(), before.customers + 1, `${name}: one customer is created`)
+      t.equal(await customersOf(fake, caller), 1, `${name}: the customer is linked`)
       const { payment_method_id } = finished.method
       t.match(await stateOf(payment_method_id), { status: 'saved', user_id: caller.user_id, alias: 'Mine' }, name)
       t.same(await defaultsOf(ownerOf(caller)), [payment_method_id], `${name}: it is the default`)
       if (!isSpent)
-        t.match(await save(workflow, token), { kind: 'saved', replayed: true }, `${name}: and answered for good`)
+        t.match(await save(workflow, token), { kind: 'saved', replayed: true }, `${name}: the response is replayed`)
       const next = await save(workflow, fake.token(), { request_id: randomUUID() })
-      if (next.kind !== 'saved') throw new Error('It was declined')
-      t.equal(next.method.provider_customer_id, finished.method.provider_customer_id, `${name}: the customer is kept`)
+      if (next.kind !== 'saved') throw new Error('declined')
+      t.equal(next.method.provider_customer_id, finished.method.provider_customer_id, `${name}: the same customer`)
       t.same(
         await defaultsOf(ownerOf(caller)),
         [next.method.payment_method_id],
-        `${name}: the next one takes its place`,
+        `${name}: the next default replaces it`,
       )
     }
-    t.ok(appends > 4, 'there are several steps')
+    t.ok(appends > 4, 'there are at least five crash points')
   })
 }

@@ -18,7 +18,7 @@ const callers = [
 ] as const
 const bodyOf = (more: object = {}) => ({ payment_method_token: fake.addMethod().id, ...more })
 
-t.test('the first method is not made the default by itself [10.3-first-method]', async (t) => {
+t.test('the first method is not the default without is_default [10.3-first-method]', async (t) => {
   const { data, id } = await save(bodyOf(), grace)
   t.equal(data?.is_default, false)
   t.same(await defaultsOf(userOwner(graceId)), [])
@@ -27,22 +27,19 @@ t.test('the first method is not made the default by itself [10.3-first-method]',
 })
 
 for (const { name, headers, owner } of callers) {
-  t.test(
-    `${name}: the one that was asked for last is the default, and the former says that it is none [2.3-default]`,
-    async (t) => {
-      const first = await save(bodyOf({ is_default: true }), headers)
-      t.match(first, { status: 201, data: { is_default: true }, etag: '"0"' })
-      t.same(await defaultsOf(owner), [first.id])
-      const second = await save(bodyOf({ is_default: true }), headers)
-      t.same(await defaultsOf(owner), [second.id])
-      t.match(await stateOf(first.id), { is_default: false })
-      t.match(await change(first.id, { is_default: true }, headers), { status: 200, data: { is_default: true } })
-      t.same(await defaultsOf(owner), [first.id])
-      t.match(await stateOf(second.id), { is_default: false })
-    },
-  )
+  t.test(`${name}: the last chosen method is the default, and the previous one is cleared [2.3-default]`, async (t) => {
+    const first = await save(bodyOf({ is_default: true }), headers)
+    t.match(first, { status: 201, data: { is_default: true }, etag: '"0"' })
+    t.same(await defaultsOf(owner), [first.id])
+    const second = await save(bodyOf({ is_default: true }), headers)
+    t.same(await defaultsOf(owner), [second.id])
+    t.match(await stateOf(first.id), { is_default: false })
+    t.match(await change(first.id, { is_default: true }, headers), { status: 200, data: { is_default: true } })
+    t.same(await defaultsOf(owner), [first.id])
+    t.match(await stateOf(second.id), { is_default: false })
+  })
 
-  t.test(`${name}: one that says it is none leaves none, and can be it again`, async (t) => {
+  t.test(`${name}: is_default false leaves no default, and the method can be chosen again`, async (t) => {
     const { id } = await save(bodyOf({ is_default: true }), headers)
     t.match((await change(id, { is_default: false }, headers)).data, { is_default: false })
     t.same(await defaultsOf(owner), [])
@@ -50,7 +47,7 @@ for (const { name, headers, owner } of callers) {
     t.same(await defaultsOf(owner), [id])
   })
 
-  t.test(`${name}: a removed default leaves none`, async (t) => {
+  t.test(`${name}: removing the default method leaves no default`, async (t) => {
     const former = await save(bodyOf({ is_default: true }), headers)
     const { id } = await save(bodyOf({ is_default: true }), headers)
     await remove(id, headers)
@@ -58,7 +55,7 @@ for (const { name, headers, owner } of callers) {
     t.match(await stateOf(former.id), { is_default: false })
   })
 
-  t.test(`${name}: saved again with is_default, a method is made the default`, async (t) => {
+  t.test(`${name}: saving a method again with is_default makes it the default`, async (t) => {
     const body = bodyOf()
     const { id } = await save(body, headers)
     const other = await save(bodyOf({ is_default: true }), headers)
@@ -69,19 +66,19 @@ for (const { name, headers, owner } of callers) {
     t.match(await save({ ...body, is_default: false }, headers), { status: 200, data: { is_default: true } })
   })
 
-  t.test(`${name}: of 10 requests at once for different methods, one is the default in the end`, async (t) => {
+  t.test(`${name}: 10 concurrent default requests for different methods leave one default`, async (t) => {
     const before = await save(bodyOf({ is_default: true }), headers)
     const made = await Promise.all(Array.from({ length: 10 }, () => save(bodyOf(), headers)))
-    const answers = await Promise.all(made.map(({ id }) => change(id, { is_default: true }, headers)))
-    t.same([...new Set(answers.map(({ status, data }) => [status, data?.is_default].join()))], ['200,true'])
+    const responses = await Promise.all(made.map(({ id }) => change(id, { is_default: true }, headers)))
+    t.same([...new Set(responses.map(({ status, data }) => [status, data?.is_default].join()))], ['200,true'])
     t.equal((await defaultsOf(owner)).length, 1)
     const states = await Promise.all([before, ...made].map(({ id }) => stateOf(id)))
-    t.equal(states.filter(({ is_default }) => is_default).length, 1, 'and no other one says so')
+    t.equal(states.filter(({ is_default }) => is_default).length, 1, 'only one has is_default')
     const numbers = states.flatMap(({ default_choice }) => default_choice ?? [])
-    t.equal(new Set(numbers).size, 11, 'each choice has a number of its own')
+    t.equal(new Set(numbers).size, 11, 'each choice has its own number')
   })
 
-  t.test(`${name}: of 8 methods that are saved as the default at once, one is it in the end`, async (t) => {
+  t.test(`${name}: 8 methods saved concurrently as the default leave one default`, async (t) => {
     const made = await Promise.all(Array.from({ length: 8 }, () => save(bodyOf({ is_default: true }), headers)))
     t.same([...new Set(made.map(({ status }) => status))], [201])
     t.equal((await defaultsOf(owner)).length, 1)
@@ -90,7 +87,7 @@ for (const { name, headers, owner } of callers) {
   })
 }
 
-t.test('while two methods are made the default again and again, it is one of them in the end', async (t) => {
+t.test('two methods made the default repeatedly and concurrently leave one default', async (t) => {
   const made = await Promise.all([1, 2].map(() => save(bodyOf())))
   await Promise.all(Array.from({ length: 12 }, (_, n) => change(made[n % 2]?.id ?? '', { is_default: true })))
   const defaults = await defaultsOf(userOwner(adaId))
@@ -98,11 +95,11 @@ t.test('while two methods are made the default again and again, it is one of the
   t.ok(made.some(({ id }) => id === defaults[0]))
 })
 
-t.test('a choice that came to nothing clears nobody else’s default', async (t) => {
+t.test("a choice without effect does not clear another owner's default", async (t) => {
   const foreign = await stored.save({ user_id: graceId, guest_email: null }, 'stripe')
   await change(foreign.id, { is_default: true }, grace)
   t.same(await defaultsOf(userOwner(graceId)), [foreign.id])
-  // As if a method had become hers after it was chosen for Ada.
+  // Simulates a method that Grace saved after it was chosen for Ada.
   await store.handle({
     stream: defaultChoiceStream('payment_methods', userOwner(adaId)),
     fold: { initialState: 0, evolve: (count: number) => count + 1 },
@@ -124,16 +121,16 @@ t.test('a choice that came to nothing clears nobody else’s default', async (t)
   t.same(await defaultsOf(userOwner(graceId)), [foreign.id])
 })
 
-t.test('what is refused is chosen by nobody', async (t) => {
+t.test('a rejected request records no choice', async (t) => {
   const foreign = await save(bodyOf(), grace)
   const { provider_method_id } = await stateOf(foreign.id)
   const { id } = await save(bodyOf({ is_default: true }))
-  for (const refused of [
+  for (const rejected of [
     () => save({ payment_method_token: provider_method_id, is_default: true }),
     () => save({ payment_method_token: 'pm_unknown', is_default: true }),
     () => change(foreign.id, { is_default: true }),
     () => change(randomUUID(), { is_default: true }),
   ])
-    t.ok((await recordsNothing(t, refused)).status >= 400)
+    t.ok((await recordsNothing(t, rejected)).status >= 400)
   t.same(await defaultsOf(userOwner(adaId)), [id])
 })

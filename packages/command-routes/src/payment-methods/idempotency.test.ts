@@ -34,7 +34,7 @@ const requestStream = (key: { readonly 'idempotency-key': string }) =>
   paymentMethodRequestStream(requestIdentity(key['idempotency-key'], session, 'POST /payment-methods', {}).id)
 const declined = { message: 'Declined', type: 'card_error', code: 'card_declined' } as const
 
-t.test('the same key and body give the same answer without another call', async (t) => {
+t.test('saving a method again with the same key and body replays the response without a provider call', async (t) => {
   const key = freshKey()
   const body = bodyOf({ alias: 'First', is_default: true })
   const first = await save(body, { ...ada, ...key })
@@ -44,26 +44,26 @@ t.test('the same key and body give the same answer without another call', async 
   providers.clear()
   const again = await recordsNothing(t, () => save(body, { ...ada, ...key }))
   t.same([again.status, again.replayed], [201, true])
-  t.same(again.answer, first.answer)
+  t.same(again.json, first.json)
   t.equal(again.etag, first.etag)
   t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
   t.equal(fake.calls.length, calls)
 })
 
-t.test('the answer is replayed as it was, whatever became of the method since', async (t) => {
+t.test('saving a method is replayed as it was after the method was changed or removed', async (t) => {
   const key = { ...ada, ...freshKey() }
   const body = bodyOf({ alias: 'First' })
   const first = await save(body, key)
   await change(first.id, { alias: 'Second', is_default: true })
   const changed = await save(body, key)
-  t.same(changed.answer, first.answer)
+  t.same(changed.json, first.json)
   t.equal(changed.etag, '"0"')
   await remove(first.id)
   const removed = await save(body, key)
-  t.same([removed.status, removed.answer, removed.etag], [201, first.answer, '"0"'])
+  t.same([removed.status, removed.json, removed.etag], [201, first.json, '"0"'])
 })
 
-t.test('a method that was saved before is answered with 200 each time', async (t) => {
+t.test('saving an already saved method is 200, also when replayed', async (t) => {
   const body = bodyOf()
   const first = await save(body)
   const key = { ...ada, ...freshKey() }
@@ -72,11 +72,11 @@ t.test('a method that was saved before is answered with 200 each time', async (t
   await change(first.id, { alias: 'Later' })
   const third = await save(body, key)
   t.same([third.status, third.replayed], [200, true])
-  t.same(third.answer, second.answer)
+  t.same(third.json, second.json)
 })
 
-t.test('another body under the same key is 422, whatever became of the first', async (t) => {
-  for (const refusal of [
+t.test('saving a method with another body under the same key is 422 after any outcome of the first', async (t) => {
+  for (const rejection of [
     undefined,
     { status: 402, error: declined },
     { status: 400, error: { ...declined, type: 'invalid_request_error' as const } },
@@ -84,80 +84,83 @@ t.test('another body under the same key is 422, whatever became of the first', a
     await save(bodyOf())
     const key = { ...ada, ...freshKey() }
     const body = bodyOf({ alias: 'First' })
-    if (refusal) fake.failNext(refusal)
+    if (rejection) fake.failNext(rejection)
     await save(body, key)
     for (const other of [
       { ...body, alias: 'Second' },
       { ...body, payment_method_token: fake.addMethod().id },
       { ...body, is_default: true },
     ]) {
-      const refused = await recordsNothing(t, () => save(other, key))
-      t.same([refused.status, refused.code], [422, 'idempotency_key_reused'])
+      const rejected = await recordsNothing(t, () => save(other, key))
+      t.same([rejected.status, rejected.code], [422, 'idempotency_key_reused'])
     }
   }
 })
 
-t.test('another caller has keys of their own', async (t) => {
+t.test('callers saving methods do not share idempotency keys', async (t) => {
   const key = freshKey()
   const ids = new Set<string>()
   for (const caller of [ada, grace, guest]) {
-    const answer = await save(bodyOf(), { ...caller, ...key })
-    t.same([answer.status, answer.replayed], [201, false])
-    ids.add(answer.id)
+    const response = await save(bodyOf(), { ...caller, ...key })
+    t.same([response.status, response.replayed], [201, false])
+    ids.add(response.id)
   }
   t.equal(ids.size, 3)
 })
 
-t.test('of 24 identical requests at once one asks the provider', async (t) => {
+t.test('of 24 concurrent identical save requests one calls the provider', async (t) => {
   await save(bodyOf())
   for (const caller of [ada, guest]) {
     const key = { ...caller, ...freshKey() }
     const body = bodyOf({ is_default: true })
     const before = { calls: fake.calls.length, attached: attached() }
     fake.faults.next({ kind: 'slow', ms: 100 })
-    const answers = await Promise.all(Array.from({ length: 24 }, () => save(body, key)))
-    const statuses = [...new Set(answers.map(({ status }) => status))]
+    const responses = await Promise.all(Array.from({ length: 24 }, () => save(body, key)))
+    const statuses = [...new Set(responses.map(({ status }) => status))]
     t.ok(
       statuses.every((status) => status === 201 || status === 409),
       `${statuses}`,
     )
-    t.equal(answers.filter(({ status, replayed }) => status === 201 && !replayed).length, 1)
-    for (const { status, code } of answers) if (status === 409) t.equal(code, 'idempotency_key_in_flight')
+    t.equal(responses.filter(({ status, replayed }) => status === 201 && !replayed).length, 1)
+    for (const { status, code } of responses) if (status === 409) t.equal(code, 'idempotency_key_in_flight')
     t.equal(fake.calls.length, before.calls + 1)
     t.equal(attached(), before.attached + (caller === ada ? 1 : 0))
     const again = await save(body, key)
     t.same([again.status, again.replayed], [201, true])
-    t.same(again.answer, answers.find(({ status }) => status === 201)?.answer)
+    t.same(again.json, responses.find(({ status }) => status === 201)?.json)
     t.same(await typesOf(paymentMethodStream(again.id)), ['PaymentMethodAdded'])
   }
   t.equal((await defaultsOf(ownerOf(session))).length, 1)
   t.equal((await defaultsOf(`guest:${guestEmail}`)).length, 1)
 })
 
-t.test('a request whose process died is in flight for a while, and is then made again with the same key', async (t) => {
-  await save(bodyOf())
-  const key = { ...ada, ...freshKey() }
-  const body = bodyOf()
-  // The first one waits at the provider until it is forgotten.
-  const release = Promise.withResolvers<never>()
-  providers.set('stripe', {
-    ...stripe,
-    methods: stripe.methods && { ...stripe.methods, attachMethod: () => release.promise },
-  })
-  const dying = save(body, key)
-  await waitFor(async () => (await typesOf(requestStream(key))).length === 1, { what: 'the first to begin' })
-  providers.set('stripe', stripe)
-  t.match(await recordsNothing(t, () => save(body, key)), { status: 409, code: 'idempotency_key_in_flight' })
-  time.now = () => new Date(Date.now() + methodRequestInFlightMs)
-  const finished = await save(body, key)
-  t.same([finished.status, finished.replayed], [201, false])
-  t.match(await save(body, key), { status: 201, replayed: true })
-  release.reject(new Error('It was not dead after all'))
-  t.equal((await dying).status, 500)
-  t.match(await save(body, key), { status: 201, replayed: true }, 'and its late end changes nothing')
-})
+t.test(
+  'a save request whose process crashed is in flight for a while, and is then repeated with the same key',
+  async (t) => {
+    await save(bodyOf())
+    const key = { ...ada, ...freshKey() }
+    const body = bodyOf()
+    // The first call hangs at the provider for the whole test.
+    const release = Promise.withResolvers<never>()
+    providers.set('stripe', {
+      ...stripe,
+      methods: stripe.methods && { ...stripe.methods, attachMethod: () => release.promise },
+    })
+    const dying = save(body, key)
+    await waitFor(async () => (await typesOf(requestStream(key))).length === 1, { what: 'the first to begin' })
+    providers.set('stripe', stripe)
+    t.match(await recordsNothing(t, () => save(body, key)), { status: 409, code: 'idempotency_key_in_flight' })
+    time.now = () => new Date(Date.now() + methodRequestInFlightMs)
+    const finished = await save(body, key)
+    t.same([finished.status, finished.replayed], [201, false])
+    t.match(await save(body, key), { status: 201, replayed: true })
+    release.reject(new Error('late failure'))
+    t.equal((await dying).status, 500)
+    t.match(await save(body, key), { status: 201, replayed: true }, 'a late failure changes nothing')
+  },
+)
 
-t.test('a decline is kept and replayed', async (t) => {
+t.test('a decline of a saved method is recorded and replayed', async (t) => {
   await save(bodyOf())
   const key = { ...ada, ...freshKey() }
   const body = bodyOf()
@@ -172,7 +175,7 @@ t.test('a decline is kept and replayed', async (t) => {
   t.notMatch(JSON.stringify(await api.wholeLog()), /Declined/)
 })
 
-t.test('what failed otherwise may be sent again at once, and makes the same call', async (t) => {
+t.test('a save request that failed without a decline can be retried at once with the same provider key', async (t) => {
   await save(bodyOf())
   for (const [fail, status] of [
     [() => fake.failNext({ status: 400, error: { message: 'No', type: 'invalid_request_error' } }), 422],
@@ -197,7 +200,7 @@ t.test('what failed otherwise may be sent again at once, and makes the same call
   }
 })
 
-t.test('what is refused before the provider is asked leaves the key unused [10.1-key-unused]', async (t) => {
+t.test('a request rejected before the provider call leaves the key unused [10.1-key-unused]', async (t) => {
   const key = { ...ada, ...freshKey() }
   const body = bodyOf()
   const before = attachCalls()
@@ -207,12 +210,12 @@ t.test('what is refused before the provider is asked leaves the key unused [10.1
     { ...body, alias: 'My 4242 4242 4242 4242' },
   ])
     t.equal((await recordsNothing(t, () => save(bad, key))).status, 422)
-  t.equal(attachCalls(), before, 'nobody was asked')
+  t.equal(attachCalls(), before, 'no provider call')
   t.equal((await save(body, key)).status, 201)
   t.equal(attachCalls(), before + 1)
 })
 
-t.test('without a key every request is another one, of which nothing but the method is recorded', async (t) => {
+t.test('a save request without a key records only the method', async (t) => {
   const body = bodyOf()
   t.equal((await save(body)).status, 201)
   t.match(await recordsNothing(t, () => save(body)), { status: 200, replayed: false })

@@ -1,4 +1,4 @@
-// Saving and removing methods at every real provider, over its own wire format.
+// Saving and removing methods at fakes of every real provider, over its wire format.
 
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Fault } from '@paylog/testing/fakeServer'
@@ -7,8 +7,8 @@ import t from 'tap'
 import { ada, adaId, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
 import {
   type FakeMethodProvider,
-  patienceMs,
   providerFromEnv,
+  providerTimeoutMs,
   startFakeMethodProviders,
 } from '../testing/fakeProviders.ts'
 import { methodsHarness } from '../testing/methodsHarness.ts'
@@ -28,45 +28,42 @@ function bodyOf(fake: FakeMethodProvider, token = fake.token()) {
   tokens.push(token)
   return { payment_method_token: token, provider_id: fake.id }
 }
-/** The one customer of a user that is on record. */
+/** The recorded customer of a user. */
 async function customersOf(fake: FakeMethodProvider, userId: string): Promise<string[]> {
   const events = await api.store.readStream(providerCustomerStream(fake.id, userId))
   return events.flatMap((event) => (event.type === 'ProviderCustomerLinked' ? [event.data.provider_customer_id] : []))
 }
 
 for (const fake of fakes) {
-  t.test(
-    `${fake.id}: the first use makes one customer, also when many methods are saved at once [4.4-customer-created]`,
-    async (t) => {
-      const before = { customers: fake.customers(), attached: fake.attached() }
-      // The others come while the provider is at work on the first one, and are as patient as in production.
-      providers.set(fake.id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
-      fake.faults.next({ kind: 'slow', ms: 900 })
-      const answers = await Promise.all(Array.from({ length: 16 }, () => save(bodyOf(fake))))
-      t.same([...new Set(answers.map(({ status }) => status))], [201])
-      t.equal(new Set(answers.map(({ id }) => id)).size, 16)
-      t.equal(fake.attached(), before.attached + 16)
-      for (const { data } of answers) t.match(data, { ...fake.shown, provider_id: fake.id, customer_id: /./ })
-      const [customer, ...more] = await customersOf(fake, adaId)
-      t.same(more, [], 'one customer is on record')
-      if (before.customers !== null) {
-        t.equal(fake.customers(), before.customers + 1)
-        t.same([...new Set(answers.map(({ data }) => data?.customer_id))], [customer])
-      }
+  t.test(`${fake.id}: 16 methods saved concurrently create one customer [4.4-customer-created]`, async (t) => {
+    const before = { customers: fake.customers(), attached: fake.attached() }
+    // The other requests arrive during the first call, and wait as long as in production.
+    providers.set(fake.id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
+    fake.faults.next({ kind: 'slow', ms: 900 })
+    const responses = await Promise.all(Array.from({ length: 16 }, () => save(bodyOf(fake))))
+    t.same([...new Set(responses.map(({ status }) => status))], [201])
+    t.equal(new Set(responses.map(({ id }) => id)).size, 16)
+    t.equal(fake.attached(), before.attached + 16)
+    for (const { data } of responses) t.match(data, { ...fake.shown, provider_id: fake.id, customer_id: /./ })
+    const [customer, ...more] = await customersOf(fake, adaId)
+    t.same(more, [], 'one customer is recorded')
+    if (before.customers !== null) {
+      t.equal(fake.customers(), before.customers + 1)
+      t.same([...new Set(responses.map(({ data }) => data?.customer_id))], [customer])
+    }
 
-      const further = await save(bodyOf(fake))
-      t.equal(further.data?.customer_id, customer, 'the next method has the customer on record')
-      t.same(await customersOf(fake, adaId), [customer])
-    },
-  )
+    const further = await save(bodyOf(fake))
+    t.equal(further.data?.customer_id, customer, 'the next method uses the recorded customer')
+    t.same(await customersOf(fake, adaId), [customer])
+  })
 
-  t.test(`${fake.id}: another user is another customer`, async (t) => {
+  t.test(`${fake.id}: another user gets another customer`, async (t) => {
     const { status, data } = await save(bodyOf(fake), grace)
     t.equal(status, 201)
     t.notOk((await customersOf(fake, adaId)).includes(data?.customer_id ?? ''))
   })
 
-  t.test(`${fake.id}: a customer that the provider has lost is made anew, once`, async (t) => {
+  t.test(`${fake.id}: a customer that the provider lost is created again once`, async (t) => {
     const [lost = ''] = await customersOf(fake, adaId)
     fake.loseCustomer(lost)
     const { status, data } = await save(bodyOf(fake))
@@ -77,37 +74,34 @@ for (const fake of fakes) {
     t.equal((await customersOf(fake, adaId)).length, 2)
   })
 
-  t.test(`${fake.id}: a guest's method leaves nothing at the provider`, async (t) => {
+  t.test(`${fake.id}: a guest's method is not stored at the provider`, async (t) => {
     const before = { customers: fake.customers(), attached: fake.attached(), detached: fake.detached() }
     const { status, data, id } = await save(bodyOf(fake), guest)
     t.equal(status, 201)
     t.match(data, { provider_id: fake.id, customer_id: null, guest_email: guestEmail })
     providers.delete(fake.id)
-    t.equal((await remove(id, guest)).status, 200, 'nobody has to be asked to remove it')
+    t.equal((await remove(id, guest)).status, 200, 'removed without a provider call')
     t.same({ customers: fake.customers(), attached: fake.attached(), detached: fake.detached() }, before)
     t.match(await stateOf(id), { status: 'removed' })
   })
 
-  t.test(
-    `${fake.id}: a removed method is detached, and once detached there it is removed here all the same`,
-    async (t) => {
-      const { id } = await save(bodyOf(fake))
-      const before = fake.detached()
-      const removed = await remove(id)
-      t.equal(removed.status, 200)
-      t.equal(fake.detached(), before + 1)
-      t.same(removed.answer, { success: true, data: { id, deleted: true } })
-      t.same(await typesOf(paymentMethodStream(id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
+  t.test(`${fake.id}: a removed method is detached, also if the provider already detached it`, async (t) => {
+    const { id } = await save(bodyOf(fake))
+    const before = fake.detached()
+    const removed = await remove(id)
+    t.equal(removed.status, 200)
+    t.equal(fake.detached(), before + 1)
+    t.same(removed.json, { success: true, data: { id, deleted: true } })
+    t.same(await typesOf(paymentMethodStream(id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
 
-      const other = await save(bodyOf(fake))
-      const { provider_method_id, provider_customer_id } = await stateOf(other.id)
-      const methods = providers.get(fake.id)?.methods
-      await methods?.detachMethod({ provider_method_id, provider_customer_id: provider_customer_id ?? '' })
-      t.equal((await remove(other.id)).status, 200)
-    },
-  )
+    const other = await save(bodyOf(fake))
+    const { provider_method_id, provider_customer_id } = await stateOf(other.id)
+    const methods = providers.get(fake.id)?.methods
+    await methods?.detachMethod({ provider_method_id, provider_customer_id: provider_customer_id ?? '' })
+    t.equal((await remove(other.id)).status, 200)
+  })
 
-  t.test(`${fake.id}: what cannot be detached is not removed`, async (t) => {
+  t.test(`${fake.id}: a method that cannot be detached is not removed`, async (t) => {
     const { id, etag } = await save(bodyOf(fake))
     const detached = fake.detached()
     fake.faults.always({ kind: 'drop', commits: false })
@@ -119,14 +113,14 @@ for (const fake of fakes) {
     t.match(await recordsNothing(t, () => remove(id)), { status: 502, code: 'provider_unavailable' })
     t.match(await recordsNothing(t, () => save(bodyOf(fake), grace)), { status: 502, code: 'provider_unavailable' })
     providers.delete(fake.id)
-    const refused = await recordsNothing(t, () => remove(id))
-    t.match(refused, { status: 422, code: 'provider_not_enabled' })
+    const rejected = await recordsNothing(t, () => remove(id))
+    t.match(rejected, { status: 422, code: 'provider_not_enabled' })
     t.equal(fake.detached(), detached)
     for (const adapter of adapters) providers.set(adapter.id, adapter)
     t.equal((await remove(id, { ...ada, 'if-match': etag })).status, 200)
   })
 
-  t.test(`${fake.id}: a method whose answer was lost is kept once, whoever has to try again`, async (t) => {
+  t.test(`${fake.id}: a method whose provider response is lost is saved once after a retry`, async (t) => {
     const lost: Fault[] = [
       { kind: 'drop', commits: true },
       { kind: 'drop', commits: false },
@@ -138,25 +132,25 @@ for (const fake of fakes) {
       const before = fake.attached()
       const body = bodyOf(fake)
       fake.faults.next(fault)
-      let answer = await save(body)
-      // Without a key to repeat the call by, the payer has to fill in the form again.
+      let response = await save(body)
+      // The call cannot be repeated without a key, so the payer must fill in the form again.
       if (fake.id === 'authorize-net') {
-        t.match(answer, { status: 504, code: 'provider_outcome_unknown' }, name)
-        answer = await save(bodyOf(fake, fake.tokenAgain(body.payment_method_token)))
+        t.match(response, { status: 504, code: 'provider_outcome_unknown' }, name)
+        response = await save(bodyOf(fake, fake.tokenAgain(body.payment_method_token)))
       }
-      t.equal(answer.status, 201, name)
+      t.equal(response.status, 201, name)
       t.equal(fake.attached(), before + 1, name)
     }
   })
 
-  t.test(`${fake.id}: one that never answers is given up in time`, async (t) => {
+  t.test(`${fake.id}: saving a method times out when the provider does not respond`, async (t) => {
     fake.faults.always({ kind: 'hang', commits: false })
     const started = performance.now()
     t.match(await recordsNothing(t, () => save(bodyOf(fake))), { status: 504, code: 'provider_outcome_unknown' })
-    t.ok(performance.now() - started < patienceMs + 5_000)
+    t.ok(performance.now() - started < providerTimeoutMs + 5_000)
   })
 
-  t.test(`${fake.id}: a token that the provider does not know is 422`, async (t) => {
+  t.test(`${fake.id}: an unknown payment method token is 422`, async (t) => {
     const token = fake.id === 'authorize-net' ? 'COMMON.ACCEPT.INAPP.PAYMENT:bm90IGEgbm9uY2U=' : 'no_such_token'
     for (const unknown of [token, 'ü', '../orders'])
       t.match(
@@ -167,11 +161,11 @@ for (const fake of fakes) {
   })
 }
 
-t.test("a token is in no log, unless it is the provider's own id of the method", async (t) => {
+t.test('tokens that are not method ids appear neither in events nor in log lines', async (t) => {
   const recorded = await wholeLog()
   const secret = tokens.filter((token) => token.length > 10 && !token.startsWith('pm_'))
-  t.ok(secret.length > 60, 'there were many')
-  // What a guest's setup token stands for cannot be named otherwise.
+  t.ok(secret.length > 60, 'many tokens were used')
+  // A guest's setup token is the only id of its method.
   const known = new Set(recorded.match(/"provider_method_id":"[^"]*"/g))
   for (const token of secret) {
     t.notOk(

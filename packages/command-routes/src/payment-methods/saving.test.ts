@@ -1,4 +1,4 @@
-// Saving a method: what is kept, what is answered, and what is refused.
+// POST /payment-methods: recorded data, responses and errors.
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import t from 'tap'
@@ -10,10 +10,10 @@ const { fake, stripe, app, save, remove, providers, recordsNothing, eventsOf, ty
 const { freshToken, bodyOf, addressOf } = more
 
 t.test(
-  'the record is what the client said and what the provider tells, and nothing is left out [2.3-fields 2.7-method-values]',
+  "a saved method has all of the client's fields and the provider's details [2.3-fields 2.7-method-values]",
   async (t) => {
     const billing_address_id = await addressOf(ada)
-    const said = {
+    const content = {
       type: 'card',
       organization_id: 'org-1',
       alias: 'Everyday card',
@@ -26,7 +26,7 @@ t.test(
     }
     const { status, data, id, headers, etag } = await save(
       bodyOf({
-        ...said,
+        ...content,
         wallet_type: 'apple_pay',
         customer_id: 'cus_of_somebody',
         billing_address_id: billing_address_id.toUpperCase(),
@@ -47,8 +47,8 @@ t.test(
       organization_id: 'org-1',
       billing_address_id,
       billing_details: {
-        ...said.billing_details,
-        address: { ...said.billing_details.address, line2: null, state: null },
+        ...content.billing_details,
+        address: { ...content.billing_details.address, line2: null, state: null },
       },
       is_default: false,
       guest_email: null,
@@ -66,7 +66,7 @@ t.test(
   },
 )
 
-t.test('of what nobody says anything, null is kept', async (t) => {
+t.test('omitted method fields are null', async (t) => {
   const { status, data } = await save({ ...bodyOf(), alias: null, billing_details: { email: null, address: null } })
   t.equal(status, 201)
   const nobody = { name: null, email: null, phone: null, address: null }
@@ -75,44 +75,41 @@ t.test('of what nobody says anything, null is kept', async (t) => {
   t.equal((await save(bodyOf())).data?.billing_details, null)
 })
 
-t.test("the provider's word about the wallet counts more than the client's [2.2-wallet]", async (t) => {
+t.test("the provider's wallet type overrides the client's [2.2-wallet]", async (t) => {
   const payment_method_token = fake.addMethod({ wallet: 'google_pay' }).id
   const { data } = await save({ payment_method_token, provider_id: 'stripe', wallet_type: 'apple_pay' })
   t.equal(data?.wallet_type, 'google_pay')
 })
 
-t.test(
-  'saved again by its owner it is answered as it is, and the provider is not asked [4.12-method-201]',
-  async (t) => {
-    const body = bodyOf({ alias: 'First' })
-    const first = await save(body)
-    const calls = fake.calls.length
-    const again = await recordsNothing(t, () => save({ ...body, alias: 'Second' }))
-    t.equal(again.status, 200)
-    t.same(again.data, first.data)
-    t.equal(again.etag, first.etag)
-    t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
-    t.equal(fake.calls.length, calls)
-  },
-)
+t.test('a method saved again by its owner is returned without a provider call [4.12-method-201]', async (t) => {
+  const body = bodyOf({ alias: 'First' })
+  const first = await save(body)
+  const calls = fake.calls.length
+  const again = await recordsNothing(t, () => save({ ...body, alias: 'Second' }))
+  t.equal(again.status, 200)
+  t.same(again.data, first.data)
+  t.equal(again.etag, first.etag)
+  t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
+  t.equal(fake.calls.length, calls)
+})
 
 t.test(
-  "somebody else's is 422 in words that tell nothing of it, and the provider is not asked [10.3-foreign-method]",
+  "saving another owner's method is 422 without any of its data or a provider call [10.3-foreign-method]",
   async (t) => {
     const body = bodyOf({ alias: 'Secret words' })
     const { id } = await save(body)
     const calls = fake.calls.length
     for (const headers of [grace, guest]) {
-      const refused = await recordsNothing(t, () => save(body, headers))
-      t.same([refused.status, refused.code], [422, 'reference_not_found'])
-      t.same(refused.error?.details, { field: 'payment_method_token' })
-      t.notMatch(refused.text, new RegExp(`Secret words|${id}|"4242"`))
+      const rejected = await recordsNothing(t, () => save(body, headers))
+      t.same([rejected.status, rejected.code], [422, 'reference_not_found'])
+      t.same(rejected.error?.details, { field: 'payment_method_token' })
+      t.notMatch(rejected.text, new RegExp(`Secret words|${id}|"4242"`))
     }
     t.equal(fake.calls.length, calls)
   },
 )
 
-t.test('once it was removed it can be added again, at the provider it is gone [10.3-added-again]', async (t) => {
+t.test('a removed method can be saved again by its owner [10.3-added-again]', async (t) => {
   const at = { payment_method_token: 'pm_card_amex', provider_id: 'sandbox' }
   const first = await save(at)
   t.equal((await remove(first.id)).status, 200)
@@ -130,15 +127,15 @@ t.test('once it was removed it can be added again, at the provider it is gone [1
   t.match(await save(body), { status: 422, code: 'provider_rejected' })
 })
 
-t.test("what was a user's is nobody else's after it was removed, at the provider it is free", async (t) => {
+t.test("a user's removed method cannot be saved by another owner", async (t) => {
   const body = bodyOf()
   await remove((await save(body)).id)
   const calls = fake.calls.length
   for (const headers of [grace, guest]) {
-    const refused = await recordsNothing(t, () => save({ ...body, is_default: true }, headers))
-    t.same([refused.status, refused.code], [422, 'reference_not_found'])
-    t.same(refused.error?.details, { field: 'payment_method_token' })
-    t.notMatch(refused.text, /"4242"|visa/)
+    const rejected = await recordsNothing(t, () => save({ ...body, is_default: true }, headers))
+    t.same([rejected.status, rejected.code], [422, 'reference_not_found'])
+    t.same(rejected.error?.details, { field: 'payment_method_token' })
+    t.notMatch(rejected.text, /"4242"|visa/)
   }
   t.equal(fake.calls.length, calls)
   const ofGuest = bodyOf()
@@ -146,7 +143,7 @@ t.test("what was a user's is nobody else's after it was removed, at the provider
   t.equal((await save(ofGuest, grace)).status, 201)
 })
 
-t.test("a guest's method is read and attached to nobody, and is another one than a user's [4.5-guest]", async (t) => {
+t.test("a guest's method is read without attaching it, and is separate from a user's [4.5-guest]", async (t) => {
   const before = fake.calls.length
   const body = bodyOf()
   const { status, data, id } = await save(body, guest)
@@ -165,16 +162,16 @@ t.test("a guest's method is read and attached to nobody, and is another one than
   t.equal(new Set(ids.map(({ id }) => id)).size, 3)
 })
 
-t.test("a guest learns nothing about a method that is a customer's at the provider", async (t) => {
+t.test('a guest cannot save a method that is attached to a customer', async (t) => {
   const attached = fake.addMethod()
   attached.customer = 'cus_of_somebody'
-  const refused = await recordsNothing(t, () =>
+  const rejected = await recordsNothing(t, () =>
     save({ payment_method_token: attached.id, provider_id: 'stripe' }, guest),
   )
-  t.same([refused.status, refused.code], [422, 'provider_rejected'])
+  t.same([rejected.status, rejected.code], [422, 'provider_rejected'])
 })
 
-t.test('the customer is made with the e-mail of the user, and is on record once', async (t) => {
+t.test("the provider customer is created with the user's e-mail and recorded once", async (t) => {
   await save(bodyOf(), { 'x-session-id': 'demo-admin-session' })
   const made = fake.calls.filter(({ path, params }) => path === '/v1/customers' && params.email === 'admin@example.com')
   t.equal(made.length, 1)
@@ -182,7 +179,7 @@ t.test('the customer is made with the e-mail of the user, and is on record once'
   t.same(await typesOf(providerCustomerStream('stripe', admin)), ['ProviderCustomerLinked'])
 })
 
-t.test('a malformed body is 400 whatever the rest is, and nothing is recorded [2.3-validation]', async (t) => {
+t.test('a malformed method body is 400, and nothing is recorded [2.3-validation]', async (t) => {
   const long = 'x'.repeat(256)
   const bad: readonly (readonly [string, unknown])[] = [
     ['no token', { provider_id: 'stripe' }],
@@ -209,39 +206,39 @@ t.test('a malformed body is 400 whatever the rest is, and nothing is recorded [2
     ['no provider among several', { payment_method_token: 'pm_card_visa' }],
   ]
   for (const [name, body] of bad) {
-    const refused = await recordsNothing(t, () => save(body), name)
-    t.same([refused.status, refused.code], [400, 'invalid_request'], name)
+    const rejected = await recordsNothing(t, () => save(body), name)
+    t.same([rejected.status, rejected.code], [400, 'invalid_request'], name)
   }
   t.same([(await save(bodyOf(), { ...ada, 'idempotency-key': 'ü' })).status], [400])
 })
 
-t.test('a token may be as long as those of Authorize.Net are', async (t) => {
-  const refused = await save({ payment_method_token: 'x'.repeat(8_000), provider_id: 'sandbox' })
-  t.same([refused.status, refused.code], [422, 'provider_rejected'])
+t.test('a payment method token may have 8,000 characters', async (t) => {
+  const rejected = await save({ payment_method_token: 'x'.repeat(8_000), provider_id: 'sandbox' })
+  t.same([rejected.status, rejected.code], [422, 'provider_rejected'])
 })
 
-t.test('nobody is 401, and is told so before the body is looked at', async (t) => {
-  const refused = await recordsNothing(t, () => save({}, {}))
-  t.same([refused.status, refused.code], [401, 'unauthenticated'])
+t.test('saving a method without a credential is 401 before validation', async (t) => {
+  const rejected = await recordsNothing(t, () => save({}, {}))
+  t.same([rejected.status, rejected.code], [401, 'unauthenticated'])
 })
 
-t.test('a provider that keeps no methods, or is not enabled, is 422 with those that do', async (t) => {
+t.test('a provider that is disabled or has no methods is 422 with the alternatives', async (t) => {
   providers.set('stripe', { ...stripe, methods: null })
-  const refused = await recordsNothing(t, () => save(bodyOf()))
+  const rejected = await recordsNothing(t, () => save(bodyOf()))
   t.same(
-    [refused.status, refused.code, refused.error?.details],
+    [rejected.status, rejected.code, rejected.error?.details],
     [422, 'provider_not_enabled', { enabled: ['sandbox'] }],
   )
   for (const provider_id of ['paypal', 'nobody', '__proto__'])
     t.match(await recordsNothing(t, () => save(bodyOf({ provider_id }))), { status: 422, code: 'provider_not_enabled' })
 })
 
-t.test('the provider may be left out when there is one', async (t) => {
+t.test('provider_id is optional when one provider is enabled', async (t) => {
   providers.delete('sandbox')
   t.equal((await save({ payment_method_token: freshToken() })).status, 201)
 })
 
-t.test('a card number anywhere is 422, and the provider never sees it', async (t) => {
+t.test('a card number anywhere in a method body is 422 without a provider call', async (t) => {
   const number = '4242 4242 4242 4242'
   const calls = fake.calls.length
   for (const more of [
@@ -252,33 +249,33 @@ t.test('a card number anywhere is 422, and the provider never sees it', async (t
     { [number]: true },
     { unknown: 4242424242424242 },
   ]) {
-    const refused = await recordsNothing(t, () => save(bodyOf(more)))
-    t.same([refused.status, refused.code], [422, 'card_number_rejected'], JSON.stringify(more))
+    const rejected = await recordsNothing(t, () => save(bodyOf(more)))
+    t.same([rejected.status, rejected.code], [422, 'card_number_rejected'], JSON.stringify(more))
   }
   t.equal(fake.calls.length, calls)
 })
 
-t.test('a billing address has to be one of the caller, and still there [10.1-foreign-address]', async (t) => {
+t.test("an unknown, removed or another owner's billing address is 422 [10.1-foreign-address]", async (t) => {
   const own = await addressOf(ada)
   const removed = await addressOf(ada)
   await app.inject({ method: 'DELETE', url: `/addresses/${removed}`, headers: ada })
   const foreign = [await addressOf(grace), await addressOf(guest)]
   const missing = ['00000000-0000-4000-8000-00000000dead', 'no id', 'ü', '']
   const calls = fake.calls.length
-  const refusals = new Set<string>()
+  const errors = new Set<string>()
   for (const billing_address_id of [removed, ...foreign, ...missing]) {
-    const refused = await recordsNothing(t, () => save(bodyOf({ billing_address_id })))
-    t.same([refused.status, refused.code], [422, 'reference_not_found'], billing_address_id)
-    t.same(refused.error?.details, { field: 'billing_address_id' })
-    refusals.add(refused.error?.message ?? '')
+    const rejected = await recordsNothing(t, () => save(bodyOf({ billing_address_id })))
+    t.same([rejected.status, rejected.code], [422, 'reference_not_found'], billing_address_id)
+    t.same(rejected.error?.details, { field: 'billing_address_id' })
+    errors.add(rejected.error?.message ?? '')
   }
-  t.equal(refusals.size, 1, 'in the same words')
+  t.equal(errors.size, 1, 'the same message')
   t.equal(fake.calls.length, calls)
   t.equal((await save(bodyOf({ billing_address_id: own }))).status, 201)
   t.equal((await save(bodyOf({ billing_address_id: await addressOf(guest) }), guest)).status, 201)
 })
 
-t.test('what the provider refuses is told with its code, and nothing of the method is recorded', async (t) => {
+t.test('a method that the provider rejects is reported with its code, and nothing is recorded', async (t) => {
   await save(bodyOf())
   const error = { message: 'Words of Stripe', type: 'invalid_request_error' } as const
   const card = { message: 'Words of Stripe', type: 'card_error', code: 'card_declined' } as const
@@ -288,9 +285,9 @@ t.test('what the provider refuses is told with its code, and nothing of the meth
     [401, error, 502, 'provider_unavailable'],
   ] as const) {
     fake.failNext({ status, error: body })
-    const refused = await recordsNothing(t, () => save(bodyOf()), code)
-    t.same([refused.status, refused.code], [expected, code])
-    t.notMatch(refused.text, /Words/)
+    const rejected = await recordsNothing(t, () => save(bodyOf()), code)
+    t.same([rejected.status, rejected.code], [expected, code])
+    t.notMatch(rejected.text, /Words/)
   }
   fake.rateLimit.set({ perSecond: 0 })
   t.match(await recordsNothing(t, () => save(bodyOf())), { status: 502, code: 'provider_unavailable' }, 'throttled')

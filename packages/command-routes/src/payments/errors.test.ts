@@ -1,4 +1,4 @@
-// What the real providers refuse when a payment is opened, each in its own words.
+// Rejections of the real providers when a payment is opened.
 import { createServer } from 'node:http'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { matchList } from '@paylog/testing/assertions'
@@ -13,16 +13,16 @@ import { providerFromEnv } from '../testing/fakeProviders.ts'
 const stripe = await startFakeStripe(t)
 const authorizeNet = await startFakeAuthorizeNet(t)
 
-/** PayPal refuses no order that is well-formed, so this one refuses whatever comes, and counts it. */
-const paypal = { refusal: { status: 500, body: {} as object }, calls: 0 }
+/** The fake PayPal accepts every well-formed order, so this server rejects every order, and counts them. */
+const paypal = { response: { status: 500, body: {} as object }, calls: 0 }
 const paypalServer = createServer((request, response) => {
   request.resume()
   const isToken = request.url === '/v1/oauth2/token'
   if (!isToken) paypal.calls++
-  const answer = isToken
+  const { status, body } = isToken
     ? { status: 200, body: { access_token: 'token', token_type: 'Bearer', expires_in: 32_400 } }
-    : paypal.refusal
-  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+    : paypal.response
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 })
 const paypalBase = await listen(t, paypalServer)
 
@@ -39,13 +39,13 @@ const { app, store } = await commandApiHarness(t, {
   ],
 })
 
-/** Words of the providers, which may hold data and are not for callers. */
+/** Provider texts, which may contain data and must not reach callers. */
 const words = 'Words of the provider about card 4242'
 const stripeRejects = (status: number, error: { type: string; code?: string; param?: string }) => () =>
   stripe.failNext({ status, error: { message: words, ...error } as Parameters<typeof stripe.failNext>[0]['error'] })
 const paypalRejects = (status: number, name: string, issue: string, field?: string) => () => {
   const details = [{ issue, description: words, ...(field === undefined ? {} : { field }) }]
-  paypal.refusal = { status, body: { name, message: words, debug_id: 'f00d', details, links: [] } }
+  paypal.response = { status, body: { name, message: words, debug_id: 'f00d', details, links: [] } }
 }
 const authorizeNetRejects =
   (code: string, text = words) =>
@@ -57,7 +57,7 @@ type Row = {
   readonly refuse: () => void
   readonly status: number
   readonly code: string
-  /** The provider's code, as it is recorded. */
+  /** The provider's code as recorded. */
   readonly failure_code: string
   readonly more?: object
 }
@@ -140,43 +140,40 @@ const post = (row: Row, headers: Record<string, string> = {}) =>
 const calls = () => stripe.calls.length + paypal.calls + authorizeNet.calls.length
 
 for (const [name, row] of Object.entries(rows)) {
-  t.test(
-    `${name} is told with its code and the payment, recorded, and told again as it was [10.2-rejected]`,
-    async (t) => {
-      const headers = { 'idempotency-key': `refused-${keys++}` }
-      const before = calls()
-      row.refuse()
-      const first = await post(row, headers)
-      t.equal(first.statusCode, row.status)
-      const { error } = first.json()
-      t.match(error, { code: row.code, message: String, details: { payment_id: String } })
-      t.same(Object.keys(error.details), ['payment_id'])
-      t.notMatch(first.body, /card 4242|Words/)
-      t.match(first.headers['x-event-position'], /^\d+$/)
-      const events = await store.readStream(paymentStream(error.details.payment_id))
-      matchList(t, events, [
-        { type: 'PaymentInitiated' },
-        { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
-      ])
-      t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
-      t.equal(calls(), before + 1, 'a clear answer is not asked for again')
-      const again = await post(row, headers)
-      t.equal(again.statusCode, row.status)
-      t.equal(again.headers['idempotent-replayed'], 'true')
-      const { request_id: _first, ...firstError } = error
-      const { request_id: _again, ...againError } = again.json().error
-      t.same(againError, firstError)
-      t.equal(calls(), before + 1)
-    },
-  )
+  t.test(`${name} is reported with its code and payment id, recorded, and replayed [10.2-rejected]`, async (t) => {
+    const headers = { 'idempotency-key': `refused-${keys++}` }
+    const before = calls()
+    row.refuse()
+    const first = await post(row, headers)
+    t.equal(first.statusCode, row.status)
+    const { error } = first.json()
+    t.match(error, { code: row.code, message: String, details: { payment_id: String } })
+    t.same(Object.keys(error.details), ['payment_id'])
+    t.notMatch(first.body, /card 4242|Words/)
+    t.match(first.headers['x-event-position'], /^\d+$/)
+    const events = await store.readStream(paymentStream(error.details.payment_id))
+    matchList(t, events, [
+      { type: 'PaymentInitiated' },
+      { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
+    ])
+    t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
+    t.equal(calls(), before + 1, 'a definite response is not requested again')
+    const again = await post(row, headers)
+    t.equal(again.statusCode, row.status)
+    t.equal(again.headers['idempotent-replayed'], 'true')
+    const { request_id: _first, ...firstError } = error
+    const { request_id: _again, ...againError } = again.json().error
+    t.same(againError, firstError)
+    t.equal(calls(), before + 1)
+  })
 }
 
-/** Throttles every call for as long as it is set, and then answers as usual. */
+/** Throttles every call while it is set. */
 const throttles: Readonly<Record<string, (isBusy: boolean) => void>> = {
   stripe: (isBusy) => stripe.rateLimit.set(isBusy ? { perSecond: 0 } : null),
   paypal: (isBusy) => {
     if (isBusy) paypalRejects(429, 'RATE_LIMIT_REACHED', 'RATE_LIMIT_REACHED')()
-    else paypal.refusal = { status: 201, body: { id: `ORDER${keys}`, links: [] } }
+    else paypal.response = { status: 201, body: { id: `ORDER${keys}`, links: [] } }
   },
   'authorize-net': (isBusy) =>
     authorizeNet.faults.always(isBusy ? { kind: 'status', status: 429, commits: false } : undefined),
@@ -189,23 +186,20 @@ const order = (provider_id: string) => ({
 })
 const typesOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
 
-t.test(
-  'a payment whose provider throttles its call for a while is created as if it had not [10.2-throttled]',
-  async (t) => {
-    for (const [provider_id, throttle] of Object.entries(throttles)) {
-      const before = calls()
-      throttle(true)
-      const created = app.inject(order(provider_id))
-      await waitFor(() => calls() > before, { what: 'the call that is throttled' })
-      throttle(false)
-      t.equal((await created).statusCode, 201, provider_id)
-      t.same(await typesOf((await created).json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'], provider_id)
-    }
-  },
-)
+t.test('a payment is created when the provider throttles its call only for a while [10.2-throttled]', async (t) => {
+  for (const [provider_id, throttle] of Object.entries(throttles)) {
+    const before = calls()
+    throttle(true)
+    const created = app.inject(order(provider_id))
+    await waitFor(() => calls() > before, { what: 'the call that is throttled' })
+    throttle(false)
+    t.equal((await created).statusCode, 201, provider_id)
+    t.same(await typesOf((await created).json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'], provider_id)
+  }
+})
 
 t.test(
-  'a payment whose provider throttles all its calls stays pending, and the same key tries again [10.2-throttled-out]',
+  'a payment stays pending when the provider throttles all calls, and can be retried with the same key [10.2-throttled-out]',
   async (t) => {
     for (const [provider_id, throttle] of Object.entries(throttles)) {
       const request = order(provider_id)
@@ -216,7 +210,7 @@ t.test(
       t.equal(code, 'provider_unavailable')
       t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled'])
       const second = await app.inject(request)
-      t.match([second.statusCode, second.json().error.details], [502, details], 'and again on the same payment')
+      t.match([second.statusCode, second.json().error.details], [502, details], 'the same payment again')
       throttle(false)
       const third = await app.inject(request)
       t.match([third.statusCode, third.json().data], [201, { id: details.payment_id, status: 'pending' }])
@@ -225,7 +219,7 @@ t.test(
   },
 )
 
-t.test('what Stripe is told of a payment is its id and nothing of the client [10.2-metadata]', async (t) => {
+t.test("Stripe gets the payment id and none of the client's metadata [10.2-metadata]", async (t) => {
   const payload = {
     total_cents: 2599,
     currency: 'USD',

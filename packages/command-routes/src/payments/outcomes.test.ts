@@ -6,7 +6,7 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
 import { commandApiHarness } from '../testing/commandApiHarness.ts'
 
-/** What the provider of the tests does when it is asked for an intent. */
+/** The fake provider's behaviour for createIntent. */
 let provide: Provider['createIntent'] | undefined
 let calls: Parameters<Provider['createIntent']>[0][] = []
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
@@ -29,7 +29,7 @@ const guestBody = { total_cents: 2599, currency: 'eur', guest_data: { email: 'gu
 const post = (payload: object, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/payments/intents', headers, payload })
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
-/** What the provider's success would do to the payment. */
+/** Records a success, as the provider's notification would. */
 const settle = (paymentId: string) =>
   store.handle({
     stream: paymentStream(paymentId),
@@ -53,25 +53,22 @@ const settle = (paymentId: string) =>
 let keys = 0
 const freshKey = () => `key-${keys++}`
 
-t.test(
-  'a declined payment answers 402, is on record, and is answered the same way again [10.1-key-declined]',
-  async (t) => {
-    const headers = { 'idempotency-key': freshKey() }
-    const body = { ...guestBody, payment_method_id: 'pm_card_declined' }
-    const first = await post(body, headers)
-    t.equal(first.statusCode, 402)
-    const { error } = first.json()
-    t.match(error, { code: 'payment_declined', details: { payment_id: String } })
-    t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
-    const again = await post(body, headers)
-    t.equal(again.statusCode, 402)
-    t.equal(again.headers['idempotent-replayed'], 'true')
-    t.equal(again.json().error.details.payment_id, error.details.payment_id)
-    t.equal(calls.length, 1)
-  },
-)
+t.test('a declined payment is 402, recorded, and replayed [10.1-key-declined]', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  const body = { ...guestBody, payment_method_id: 'pm_card_declined' }
+  const first = await post(body, headers)
+  t.equal(first.statusCode, 402)
+  const { error } = first.json()
+  t.match(error, { code: 'payment_declined', details: { payment_id: String } })
+  t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+  const again = await post(body, headers)
+  t.equal(again.statusCode, 402)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  t.equal(again.json().error.details.payment_id, error.details.payment_id)
+  t.equal(calls.length, 1)
+})
 
-t.test('a provider that was not reached answers 502, and the same key tries again on the same payment', async (t) => {
+t.test('an unreachable provider is 502, and the same key retries the same payment', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async () => {
     throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
@@ -92,7 +89,7 @@ t.test('a provider that was not reached answers 502, and the same key tries agai
   ])
 })
 
-t.test('of 20 repetitions after an unreached provider one calls it again', async (t) => {
+t.test('of 20 concurrent retries after an unreachable provider one calls it again', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async () => {
     throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
@@ -112,10 +109,10 @@ t.test('of 20 repetitions after an unreached provider one calls it again', async
   t.equal((await eventsOf(error.details.payment_id)).filter((type) => type === 'ProviderIntentCreated').length, 1)
 })
 
-t.test('every further attempt has a number of its own, and an unknown one leaves the payment pending', async (t) => {
+t.test('every attempt has its own number, and an unknown outcome leaves the payment pending', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const failing = (kind: 'unavailable' | 'unknown') => async () => {
-    throw new ProviderError(kind, 'x', 'The provider has a bad day')
+    throw new ProviderError(kind, 'x', 'The provider fails')
   }
   provide = failing('unavailable')
   for (let n = 0; n < 3; n++) t.equal((await post(guestBody, headers)).statusCode, 502)
@@ -125,16 +122,20 @@ t.test('every further attempt has a number of its own, and an unknown one leaves
   t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 4)
 })
 
-t.test('a repetition goes on at the provider of the payment, whatever is enabled by then', async (t) => {
+t.test("a retry uses the payment's provider, whatever else is enabled by then", async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const first = await post(guestBody, headers)
   providers.set('other', { ...sandbox, id: 'other' })
-  t.equal((await post(guestBody, { 'idempotency-key': freshKey() })).statusCode, 400, 'a new one has to choose')
+  t.equal(
+    (await post(guestBody, { 'idempotency-key': freshKey() })).statusCode,
+    400,
+    'a new payment must name a provider',
+  )
   t.same((await post(guestBody, headers)).json(), first.json())
   providers.delete('other')
 })
 
-t.test('a provider that was switched off since is not called again, and nothing is recorded of it', async (t) => {
+t.test('a retry at a provider that was disabled since is rejected, and nothing is recorded', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async () => {
     throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
@@ -149,11 +150,11 @@ t.test('a provider that was switched off since is not called again, and nothing 
 })
 
 t.test(
-  'an unknown outcome answers 504 and leaves the payment pending; the same key tells its present state [10.1-key-unknown]',
+  'an unknown outcome is 504 and leaves the payment pending; the same key returns its current state [10.1-key-unknown]',
   async (t) => {
     const headers = { 'idempotency-key': freshKey() }
     provide = async () => {
-      throw new ProviderError('unknown', 'timeout', 'The provider did not answer in time')
+      throw new ProviderError('unknown', 'timeout', 'The provider timed out')
     }
     const first = await post(guestBody, headers)
     t.equal(first.statusCode, 504)
@@ -163,13 +164,13 @@ t.test(
     const again = await post(guestBody, headers)
     t.equal(again.statusCode, 201)
     t.match(again.json().data, { id: details.payment_id, status: 'pending', client_secret: null })
-    t.equal(calls.length, 1, 'an unknown outcome is not tried again by the caller')
+    t.equal(calls.length, 1, 'the retry makes no provider call')
     await settle(details.payment_id)
     t.match((await post(guestBody, headers)).json().data, { status: 'succeeded' })
   },
 )
 
-t.test('the same key and body give the same answer, another body 422 [10.1-key-replay]', async (t) => {
+t.test('the same key replays the same payment body, and rejects another one with 422 [10.1-key-replay]', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const first = await post(guestBody, headers)
   const again = await post({ guest_data: guestBody.guest_data, currency: 'eur', total_cents: 2599 }, headers)
@@ -179,40 +180,37 @@ t.test('the same key and body give the same answer, another body 422 [10.1-key-r
   t.same(again.json(), first.json())
   await settle(first.json().data.id)
   const late = await post(guestBody, headers)
-  t.same(late.json(), first.json(), 'as it was, though it has succeeded since')
+  t.same(late.json(), first.json(), 'as it was before it succeeded')
   t.same([again.headers.etag, late.headers.etag], [first.headers.etag, first.headers.etag])
   const other = await post({ ...guestBody, total_cents: 2600 }, headers)
   t.equal(other.statusCode, 422)
   t.match(other.json().error, { code: 'idempotency_key_reused' })
   const session = await post(guestBody, { ...headers, 'x-session-id': 'demo-session' })
-  t.not(session.json().data.id, first.json().data.id, 'another caller has keys of its own')
+  t.not(session.json().data.id, first.json().data.id, 'keys are scoped by caller')
   t.equal(calls.length, 2)
 })
 
-t.test(
-  'a stranger who guesses an anonymous key gets a payment of his own, and blocks nobody [10.1-key-guessed]',
-  async (t) => {
-    const { guest_data: _, ...plainBody } = guestBody
-    const from = (remoteAddress: string, payload: object) =>
-      app.inject({ method: 'POST', url: '/payments/intents', headers, payload, remoteAddress })
-    const headers = { 'idempotency-key': 'order-1001' }
-    for (const payload of [guestBody, plainBody]) {
-      const strange = await from('203.0.113.5', { ...payload, total_cents: 1 })
-      const first = await from('192.0.2.1', payload)
-      t.same([strange.statusCode, first.statusCode], [201, 201])
-      const again = await from('192.0.2.77', payload)
-      t.equal(again.headers['idempotent-replayed'], 'true')
-      t.same(again.json(), first.json(), 'with its client_secret')
-      const copied = await from('203.0.113.5', { ...payload, total_cents: 1 })
-      t.same(copied.json(), strange.json())
-      t.notSame(copied.json().data.client_secret, first.json().data.client_secret)
-    }
-    const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })
-    t.equal(other.statusCode, 201, 'in the same network with another e-mail')
-  },
-)
+t.test('guessing an anonymous key opens a separate payment and blocks nobody [10.1-key-guessed]', async (t) => {
+  const { guest_data: _, ...plainBody } = guestBody
+  const from = (remoteAddress: string, payload: object) =>
+    app.inject({ method: 'POST', url: '/payments/intents', headers, payload, remoteAddress })
+  const headers = { 'idempotency-key': 'order-1001' }
+  for (const payload of [guestBody, plainBody]) {
+    const strange = await from('203.0.113.5', { ...payload, total_cents: 1 })
+    const first = await from('192.0.2.1', payload)
+    t.same([strange.statusCode, first.statusCode], [201, 201])
+    const again = await from('192.0.2.77', payload)
+    t.equal(again.headers['idempotent-replayed'], 'true')
+    t.same(again.json(), first.json(), 'with its client_secret')
+    const copied = await from('203.0.113.5', { ...payload, total_cents: 1 })
+    t.same(copied.json(), strange.json())
+    t.notSame(copied.json().data.client_secret, first.json().data.client_secret)
+  }
+  const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })
+  t.equal(other.statusCode, 201, 'in the same network with another e-mail')
+})
 
-t.test('64 identical requests at once make one payment and one call', async (t) => {
+t.test('64 concurrent identical requests open one payment with one provider call', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async (request) => {
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -234,23 +232,20 @@ t.test('64 identical requests at once make one payment and one call', async (t) 
   t.same(await eventsOf([...ids][0]), ['PaymentInitiated', 'ProviderIntentCreated'])
 })
 
-t.test(
-  'a request that died in the middle is finished by its repetition, with the same key at the provider [10.1-key-in-flight]',
-  async (t) => {
-    const headers = { 'idempotency-key': freshKey() }
-    provide = async () => {
-      throw new Error('the process died here')
-    }
-    t.equal((await post(guestBody, headers)).statusCode, 500)
-    provide = undefined
-    const early = await post(guestBody, headers)
-    t.equal(early.statusCode, 409)
-    t.match(early.json().error, { code: 'idempotency_key_in_flight' })
-    time.now = () => new Date(Date.now() + 60_000)
-    const late = await post(guestBody, headers)
-    t.equal(late.statusCode, 201)
-    t.equal(calls.length, 2)
-    t.equal(calls[0]?.idempotency_key, calls[1]?.idempotency_key)
-    t.same(await eventsOf(late.json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'])
-  },
-)
+t.test('a retry finishes a crashed payment request with the same provider key [10.1-key-in-flight]', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  provide = async () => {
+    throw new Error('the process died here')
+  }
+  t.equal((await post(guestBody, headers)).statusCode, 500)
+  provide = undefined
+  const early = await post(guestBody, headers)
+  t.equal(early.statusCode, 409)
+  t.match(early.json().error, { code: 'idempotency_key_in_flight' })
+  time.now = () => new Date(Date.now() + 60_000)
+  const late = await post(guestBody, headers)
+  t.equal(late.statusCode, 201)
+  t.equal(calls.length, 2)
+  t.equal(calls[0]?.idempotency_key, calls[1]?.idempotency_key)
+  t.same(await eventsOf(late.json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'])
+})

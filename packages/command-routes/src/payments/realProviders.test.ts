@@ -1,4 +1,4 @@
-// Opening payments at every real provider, over its own wire format.
+// Opening payments at fakes of every real provider, over its wire format.
 
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import { type FakeProvider, startFakeProviders } from '@paylog/testing/fakeProviders'
@@ -8,7 +8,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import { commandApiHarness, freshKey } from '../testing/commandApiHarness.ts'
-import { patienceMs, providerFromEnv } from '../testing/fakeProviders.ts'
+import { providerFromEnv, providerTimeoutMs } from '../testing/fakeProviders.ts'
 
 const fakes = await startFakeProviders(t)
 const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))
@@ -35,8 +35,8 @@ async function post(fake: FakeProvider, headers: Record<string, string> = {}, mo
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ ...body, provider_id: fake.id, ...more }),
   })
-  const answer: unknown = await response.json()
-  const { data, error } = answer as {
+  const json: unknown = await response.json()
+  const { data, error } = json as {
     data?: Record<string, string>
     error?: { code: string; message: string; details?: { payment_id?: string } }
   }
@@ -44,7 +44,7 @@ async function post(fake: FakeProvider, headers: Record<string, string> = {}, mo
     status: response.status,
     replayed: response.headers.get('idempotent-replayed') === 'true',
     position: response.headers.get('x-event-position'),
-    answer,
+    json,
     data,
     error,
     id: data?.id ?? error?.details?.payment_id ?? '',
@@ -56,7 +56,7 @@ const reconcile = (paymentId: string) =>
 
 for (const fake of fakes) {
   t.test(
-    `${fake.id}: a payment is opened with everything that a client needs to pay it [1-payment-intents]`,
+    `${fake.id}: an opened payment has everything that a client needs to pay it [1-payment-intents]`,
     async (t) => {
       const before = fake.creations()
       const { status, data, id, position } = await post(fake)
@@ -93,29 +93,29 @@ for (const fake of fakes) {
       t.match(pointer?.data, { payment_id: id, provider_id: fake.id })
       t.equal(fake.creations(), before + 1)
       t.equal(fake.intentsOf(id), 1)
-      t.same(fake.chargesOf(id), [], 'nothing is taken before the payer does something')
+      t.same(fake.chargesOf(id), [], 'nothing is charged before the payer acts')
     },
   )
 
-  t.test(`${fake.id}: 24 identical requests at once make one payment with one intent`, async (t) => {
+  t.test(`${fake.id}: 24 concurrent identical requests open one payment with one intent`, async (t) => {
     const before = fake.creations()
     fake.faults.next({ kind: 'slow', ms: 100 })
     const headers = freshKey()
-    const answers = await Promise.all(Array.from({ length: 24 }, () => post(fake, headers)))
-    const statuses = [...new Set(answers.map(({ status }) => status))]
+    const responses = await Promise.all(Array.from({ length: 24 }, () => post(fake, headers)))
+    const statuses = [...new Set(responses.map(({ status }) => status))]
     t.ok(
       statuses.every((status) => status === 201 || status === 409),
       `${statuses}`,
     )
-    t.equal(answers.filter(({ status, replayed }) => status === 201 && !replayed).length, 1)
-    const ids = new Set(answers.map(({ id }) => id))
+    t.equal(responses.filter(({ status, replayed }) => status === 201 && !replayed).length, 1)
+    const ids = new Set(responses.map(({ id }) => id))
     t.equal(ids.size, 1)
     const [id = ''] = ids
     t.equal(fake.intentsOf(id), 1)
     t.equal(fake.creations(), before + 1)
     const again = await post(fake, headers)
     t.same([again.status, again.replayed], [201, true])
-    t.same(again.answer, answers.find(({ status }) => status === 201)?.answer)
+    t.same(again.json, responses.find(({ status }) => status === 201)?.json)
     t.match(await post(fake, headers, { total_cents: 2600 }), {
       status: 422,
       error: { code: 'idempotency_key_reused' },
@@ -124,7 +124,7 @@ for (const fake of fakes) {
   })
 
   t.test(
-    `${fake.id}: a call whose answer was lost is made again within the request, for the same intent`,
+    `${fake.id}: a call whose response is lost is retried within the request and finds the same intent`,
     async (t) => {
       const lost: Fault[] = [true, false].flatMap((commits) => [
         { kind: 'drop', commits },
@@ -143,7 +143,7 @@ for (const fake of fakes) {
     },
   )
 
-  t.test(`${fake.id}: an outcome that stays unknown is told as such, and found out later [10.2-unknown]`, async (t) => {
+  t.test(`${fake.id}: an outcome that stays unknown is 504, and reconciled later [10.2-unknown]`, async (t) => {
     const lost: Fault[] = [
       { kind: 'drop', commits: true },
       { kind: 'drop', commits: false },
@@ -151,7 +151,7 @@ for (const fake of fakes) {
       { kind: 'status', status: 500, commits: false },
       { kind: 'hang', commits: true },
       { kind: 'hang', commits: false },
-      { kind: 'slow', ms: 2 * patienceMs },
+      { kind: 'slow', ms: 2 * providerTimeoutMs },
     ]
     const headers = lost.map(freshKey)
     for (const [n, fault] of lost.entries()) {
@@ -161,16 +161,16 @@ for (const fake of fakes) {
       const { status, error, id } = await post(fake, headers[n])
       const tries = fault.kind === 'hang' || fault.kind === 'slow' ? 1 : 3
       t.equal(fake.creations(), calls + tries, `${name} is tried ${tries} times`)
-      t.ok(performance.now() - started < patienceMs + 5_000, `${name} is given up in time`)
+      t.ok(performance.now() - started < providerTimeoutMs + 5_000, `${name} times out`)
       t.equal(status, 504, name)
       t.match(error, { code: 'provider_outcome_unknown', details: { payment_id: /-/ } }, name)
       t.same(await typesOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown'], name)
       const before = fake.creations()
       const again = await post(fake, headers[n])
       t.match(again, { status: 201, replayed: true, data: { id, status: 'pending', client_secret: null } }, name)
-      t.equal(fake.creations(), before, 'the caller cannot make it worse')
+      t.equal(fake.creations(), before, 'the retry makes no provider call')
       fake.faults.always(undefined)
-      // While the provider is still at work on the first call it does not take another one with the same key.
+      // The provider rejects a second call with the same key while the first one is running.
       await waitFor(async () => (await reconcile(id)).finding === 'late', { what: `the end of ${name}` })
       t.equal(fake.intentsOf(id), 1, name)
       const present = await post(fake, headers[n])
@@ -179,15 +179,15 @@ for (const fake of fakes) {
     }
   })
 
-  t.test(`${fake.id}: an answer that is late, but not too late, is an answer`, async (t) => {
-    fake.faults.next({ kind: 'slow', ms: patienceMs / 3 })
+  t.test(`${fake.id}: a slow response within the timeout opens the payment`, async (t) => {
+    fake.faults.next({ kind: 'slow', ms: providerTimeoutMs / 3 })
     const before = fake.creations()
     t.equal((await post(fake)).status, 201)
     t.equal(fake.creations(), before + 1)
   })
 
   t.test(
-    `${fake.id}: one that is not reached, or does not know us, is told as 502 and tried again [10.2-unreachable]`,
+    `${fake.id}: an unreachable provider or an authentication error is 502 and can be retried [10.2-unreachable]`,
     async (t) => {
       const closed = `http://127.0.0.1:${await freePort()}`
       const isBase = (name: string) => name.endsWith('_API_BASE')
@@ -222,18 +222,18 @@ for (const fake of fakes) {
     },
   )
 
-  t.test(`${fake.id}: a currency that it cannot take is refused before anything is recorded`, async (t) => {
+  t.test(`${fake.id}: an unsupported currency is rejected before anything is recorded`, async (t) => {
     const before = [await lastPosition(), fake.creations()]
-    const refused = await post(fake, freshKey(), { currency: 'LYD' })
-    t.match(refused, { status: 422, id: '', error: { code: 'currency_not_supported' } })
+    const rejected = await post(fake, freshKey(), { currency: 'LYD' })
+    t.match(rejected, { status: 422, id: '', error: { code: 'currency_not_supported' } })
     t.same([await lastPosition(), fake.creations()], before)
   })
 }
 
-t.test('a provider that is unknown or not enabled opens nothing [10.1-provider-unknown]', async (t) => {
+t.test('an unknown or disabled provider opens no payment [10.1-provider-unknown]', async (t) => {
   const before = await lastPosition()
   const [stripe] = fakes
-  if (!stripe) throw new Error('There is a fake')
+  if (!stripe) throw new Error('no fake Stripe')
   providers.delete('stripe')
   for (const provider_id of ['stripe', 'sandbox', 'adyen', 'constructor'])
     t.match(await post(stripe, {}, { provider_id }), { status: 422, error: { code: 'provider_not_enabled' } })

@@ -1,4 +1,4 @@
-// Stripe keeps the answer to a call under its key, an error of its own included: the key then answers nothing any more.
+// Stripe replays even its own errors for a key, so repeating the call cannot find the intent.
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
@@ -35,7 +35,7 @@ const typesOf = async (id: string) => (await store.readStream(paymentStream(id))
 const anHour = 60 * 60 * 1000
 
 t.test(
-  'what Stripe did all the same is found by the payment that it names, as soon as Stripe finds it [10.2-kept-errors]',
+  'an intent behind a replayed Stripe error is found by search once Stripe indexes it [10.2-kept-errors]',
   async (t) => {
     fake.delaySearch()
     const { open, status, code, id } = await brokenInside({ commits: true })
@@ -50,11 +50,11 @@ t.test(
     t.same(await typesOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
     fake.pay(String(intent?.id), 'succeeded')
     await reconcile(id)
-    t.match((await open()).json(), { data: { id, status: 'succeeded' } }, 'the key tells the present state')
+    t.match((await open()).json(), { data: { id, status: 'succeeded' } }, 'the key returns the current state')
   },
 )
 
-t.test('what Stripe did not do is asked for once more when it has forgotten the key', async (t) => {
+t.test('an intent that Stripe did not create is requested again after Stripe forgets the key', async (t) => {
   const { id } = await brokenInside({ commits: false })
   for (const hours of [0, 1, 6, 23]) {
     passedMs = hours * anHour
@@ -65,7 +65,7 @@ t.test('what Stripe did not do is asked for once more when it has forgotten the 
   t.equal(intentsOf(id).length, 1)
 })
 
-t.test('one that Stripe did, and finds only after it has forgotten the key, is not made twice', async (t) => {
+t.test('an intent that Stripe indexes only after forgetting the key is not created twice', async (t) => {
   const { id } = await brokenInside({ commits: true })
   passedMs = 25 * anHour
   const [intent] = intentsOf(id)
@@ -73,7 +73,7 @@ t.test('one that Stripe did, and finds only after it has forgotten the key, is n
   t.equal(intentsOf(id).length, 1)
 })
 
-t.test('while the first call with the key is at work, nobody knows what comes of it', async (t) => {
+t.test('the outcome is unknown while the first call with the key is running', async (t) => {
   const busy = {
     status: 409,
     error: { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'Busy' },

@@ -17,7 +17,7 @@ const provider: Provider = {
 }
 const { app, store, backend, lastPosition, logged } = await commandApiHarness(t, {
   providers: [provider],
-  // What is on record of a token depends on who has used it before, so each test of that has one of its own.
+  // Recorded tokens persist, so each test has its own token.
   guestTokens: ['crowd-token', 'paying-token'].map((token) => ({
     token,
     email: 'guest@example.com',
@@ -76,7 +76,7 @@ t.test('a guest creates a payment by sending guest_data [2.1-created]', async (t
   matchList(t, calls, [{ payment_id: data.id, idempotency_key: data.id, amount_cents: 2599, currency: 'EUR' }])
 })
 
-t.test('a session, an anonymous caller and a guest with a token: whose payment it is [1-callers]', async (t) => {
+t.test('the payer of a payment is the session user, the guest, or anonymous [1-callers]', async (t) => {
   const body = { total_cents: 100, currency: 'USD' }
   const payer = async (payload: object, headers: Record<string, string>) => {
     const { data } = (await post(payload, headers)).json()
@@ -102,7 +102,7 @@ t.test('a session, an anonymous caller and a guest with a token: whose payment i
   })
 })
 
-t.test('a guest token is remembered by its hash when it creates a payment [5-history-hash]', async (t) => {
+t.test('a guest token that creates a payment is recorded as a hash [5-history-hash]', async (t) => {
   await post({ ...guestBody, guest_data: { email: 'GUEST@example.com' } }, { authorization: 'Token paying-token' })
   const seen = []
   for await (const { event } of store.client.readAll()) if (event) seen.push(event)
@@ -111,100 +111,108 @@ t.test('a guest token is remembered by its hash when it creates a payment [5-his
   t.notOk(JSON.stringify(seen.map(({ data, metadata }) => [data, metadata])).includes('paying-token'))
 })
 
-t.test('credentials that are not valid, or not allowed to, create nothing [5-no-guest-payment]', async (t) => {
+t.test('invalid or insufficient credentials create no payment [5-no-guest-payment]', async (t) => {
   const before = await lastPosition()
-  const refused = async (headers: Record<string, string>, status: number, code: string, body: object = guestBody) => {
+  const rejected = async (headers: Record<string, string>, status: number, code: string, body: object = guestBody) => {
     const response = await post(body, headers)
     t.equal(response.statusCode, status, code)
     t.match(response.json(), { success: false, error: { code, message: String, request_id: String } })
   }
-  await refused({ 'x-session-id': 'unknown' }, 401, 'unauthenticated')
-  await refused({ authorization: 'Token expired-guest-token' }, 401, 'unauthenticated')
-  await refused({ authorization: 'Basic abc' }, 401, 'unauthenticated')
-  await refused({ 'x-session-id': '' }, 401, 'unauthenticated')
-  await refused({ 'x-guest-token': 'demo-guest-token' }, 403, 'forbidden', { total_cents: 1, currency: 'EUR' })
-  await refused({ 'x-guest-token': 'demo-guest-token' }, 403, 'forbidden', {
+  await rejected({ 'x-session-id': 'unknown' }, 401, 'unauthenticated')
+  await rejected({ authorization: 'Token expired-guest-token' }, 401, 'unauthenticated')
+  await rejected({ authorization: 'Basic abc' }, 401, 'unauthenticated')
+  await rejected({ 'x-session-id': '' }, 401, 'unauthenticated')
+  await rejected({ 'x-guest-token': 'demo-guest-token' }, 403, 'forbidden', { total_cents: 1, currency: 'EUR' })
+  await rejected({ 'x-guest-token': 'demo-guest-token' }, 403, 'forbidden', {
     ...guestBody,
     guest_data: { email: 'other@example.com' },
   })
   backend.breakWith('silent')
-  await refused({ 'x-session-id': 'demo-session' }, 503, 'identity_unavailable')
+  await rejected({ 'x-session-id': 'demo-session' }, 503, 'identity_unavailable')
   backend.breakWith({ status: 200, body: 'nonsense' })
-  await refused({ 'x-session-id': 'demo-session' }, 503, 'identity_unavailable')
+  await rejected({ 'x-session-id': 'demo-session' }, 503, 'identity_unavailable')
   t.equal(await lastPosition(), before, 'nothing was recorded')
 })
 
-t.test('bad input is refused with its code, and nothing is recorded [2.1-amounts 10.1-input]', async (t) => {
-  const before = await lastPosition()
-  const refused = async (body: unknown, status: number, code: string, headers: Record<string, string> = {}) => {
-    const response = await post(body, headers)
-    const name = (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, 80)
-    t.equal(response.statusCode, status, name)
-    t.match(response.json(), { success: false, error: { code, request_id: String } }, name)
-  }
-  const wrongShapes = [
-    { ...guestBody, total_cents: '2599' },
-    { ...guestBody, total_cents: 25.99 },
-    { ...guestBody, total_cents: 0 },
-    { ...guestBody, total_cents: -1 },
-    { ...guestBody, total_cents: 1_000_000_000_000 },
-    { ...guestBody, total_cents: true },
-    { ...guestBody, tax_cents: -1 },
-    { ...guestBody, currency: 'EURO' },
-    { ...guestBody, currency: 'ABC' },
-    { ...guestBody, currency: 978 },
-    { total_cents: 100 },
-    { currency: 'EUR' },
-    { ...guestBody, guest_data: {} },
-    { ...guestBody, guest_data: { email: 'no address' } },
-    { ...guestBody, guest_data: 'guest@example.com' },
-    { ...guestBody, concept: 'x'.repeat(256) },
-    { ...guestBody, description: 'x'.repeat(2001) },
-    { ...guestBody, tags: 'x'.repeat(2001) },
-    { ...guestBody, metadata: [] },
-    { ...guestBody, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, n])) },
-    { ...guestBody, metadata: { large: 'x'.repeat(16 * 1024) } },
-    { ...guestBody, concept: 'nul\u0000' },
-    { ...guestBody, concept: 'half \ud800' },
-    [],
-    'null',
-    '{"total_cents": 100, "currency": "EUR"',
-    '{"total_cents": 100, "total_cents": 200, "currency": "EUR"}',
-    '{"total_cents": 100, "currency": "EUR", "__proto__": {"x": 1}}',
-    `{"total_cents": 100, "currency": "EUR", "metadata": ${'['.repeat(40)}${']'.repeat(40)}}`,
-    '{"total_cents": 1e400, "currency": "EUR"}',
-    '{"total_cents": 9007199254740993, "currency": "EUR"}',
-    '',
-  ]
-  for (const body of wrongShapes) await refused(body, 400, 'invalid_request')
-  await refused({ ...guestBody, total_cents: 2599, subtotal_cents: 1 }, 422, 'amount_inconsistent')
-  await refused(
-    { ...guestBody, subtotal_cents: 2599, discount_cents: 2600, total_cents: undefined },
-    422,
-    'amount_inconsistent',
-  )
-  await refused({ ...guestBody, provider_id: 'stripe' }, 422, 'provider_not_enabled')
-  await refused({ ...guestBody, provider_id: 'unknown' }, 422, 'provider_not_enabled')
-  await refused({ ...guestBody, payment_method_id: 'b9a1f7a4-0000-4000-8000-000000000000' }, 422, 'reference_not_found')
-  for (const body of [
-    { ...guestBody, concept: 'card 4242 4242 4242 4242' },
-    { ...guestBody, metadata: { deep: [{ note: '4242-4242-4242-4242' }] } },
-    { ...guestBody, metadata: { 4242424242424242: 1 } },
-    { ...guestBody, metadata: { number: 4242424242424242 } },
-    { ...guestBody, dropped: { number: '5555555555554444' } },
-    { ...guestBody, guest_data: { email: 'guest@example.com', phone: '4242424242424242' } },
-  ])
-    await refused(body, 422, 'card_number_rejected')
-  await refused(JSON.stringify({ ...guestBody, concept: 'x'.repeat(300_000) }), 413, 'body_too_large')
-  await refused('total_cents=100', 415, 'unsupported_media_type', {
-    'content-type': 'application/x-www-form-urlencoded',
-  })
-  for (const key of ['', 'x'.repeat(256)]) await refused(guestBody, 400, 'invalid_request', { 'idempotency-key': key })
-  t.equal(await lastPosition(), before, 'nothing was recorded')
-  t.same(calls, [], 'the provider was not called')
-})
+t.test(
+  'an invalid payment body is rejected with its code, and nothing is recorded [2.1-amounts 10.1-input]',
+  async (t) => {
+    const before = await lastPosition()
+    const rejected = async (body: unknown, status: number, code: string, headers: Record<string, string> = {}) => {
+      const response = await post(body, headers)
+      const name = (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, 80)
+      t.equal(response.statusCode, status, name)
+      t.match(response.json(), { success: false, error: { code, request_id: String } }, name)
+    }
+    const wrongShapes = [
+      { ...guestBody, total_cents: '2599' },
+      { ...guestBody, total_cents: 25.99 },
+      { ...guestBody, total_cents: 0 },
+      { ...guestBody, total_cents: -1 },
+      { ...guestBody, total_cents: 1_000_000_000_000 },
+      { ...guestBody, total_cents: true },
+      { ...guestBody, tax_cents: -1 },
+      { ...guestBody, currency: 'EURO' },
+      { ...guestBody, currency: 'ABC' },
+      { ...guestBody, currency: 978 },
+      { total_cents: 100 },
+      { currency: 'EUR' },
+      { ...guestBody, guest_data: {} },
+      { ...guestBody, guest_data: { email: 'no address' } },
+      { ...guestBody, guest_data: 'guest@example.com' },
+      { ...guestBody, concept: 'x'.repeat(256) },
+      { ...guestBody, description: 'x'.repeat(2001) },
+      { ...guestBody, tags: 'x'.repeat(2001) },
+      { ...guestBody, metadata: [] },
+      { ...guestBody, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, n])) },
+      { ...guestBody, metadata: { large: 'x'.repeat(16 * 1024) } },
+      { ...guestBody, concept: 'nul\u0000' },
+      { ...guestBody, concept: 'half \ud800' },
+      [],
+      'null',
+      '{"total_cents": 100, "currency": "EUR"',
+      '{"total_cents": 100, "total_cents": 200, "currency": "EUR"}',
+      '{"total_cents": 100, "currency": "EUR", "__proto__": {"x": 1}}',
+      `{"total_cents": 100, "currency": "EUR", "metadata": ${'['.repeat(40)}${']'.repeat(40)}}`,
+      '{"total_cents": 1e400, "currency": "EUR"}',
+      '{"total_cents": 9007199254740993, "currency": "EUR"}',
+      '',
+    ]
+    for (const body of wrongShapes) await rejected(body, 400, 'invalid_request')
+    await rejected({ ...guestBody, total_cents: 2599, subtotal_cents: 1 }, 422, 'amount_inconsistent')
+    await rejected(
+      { ...guestBody, subtotal_cents: 2599, discount_cents: 2600, total_cents: undefined },
+      422,
+      'amount_inconsistent',
+    )
+    await rejected({ ...guestBody, provider_id: 'stripe' }, 422, 'provider_not_enabled')
+    await rejected({ ...guestBody, provider_id: 'unknown' }, 422, 'provider_not_enabled')
+    await rejected(
+      { ...guestBody, payment_method_id: 'b9a1f7a4-0000-4000-8000-000000000000' },
+      422,
+      'reference_not_found',
+    )
+    for (const body of [
+      { ...guestBody, concept: 'card 4242 4242 4242 4242' },
+      { ...guestBody, metadata: { deep: [{ note: '4242-4242-4242-4242' }] } },
+      { ...guestBody, metadata: { 4242424242424242: 1 } },
+      { ...guestBody, metadata: { number: 4242424242424242 } },
+      { ...guestBody, dropped: { number: '5555555555554444' } },
+      { ...guestBody, guest_data: { email: 'guest@example.com', phone: '4242424242424242' } },
+    ])
+      await rejected(body, 422, 'card_number_rejected')
+    await rejected(JSON.stringify({ ...guestBody, concept: 'x'.repeat(300_000) }), 413, 'body_too_large')
+    await rejected('total_cents=100', 415, 'unsupported_media_type', {
+      'content-type': 'application/x-www-form-urlencoded',
+    })
+    for (const key of ['', 'x'.repeat(256)])
+      await rejected(guestBody, 400, 'invalid_request', { 'idempotency-key': key })
+    t.equal(await lastPosition(), before, 'nothing was recorded')
+    t.same(calls, [], 'the provider was not called')
+  },
+)
 
-t.test('card data in any form is 422 with its field, and is neither recorded, logged nor repeated', async (t) => {
+t.test('card data in a payment body is 422 with its field, and is neither recorded, logged nor echoed', async (t) => {
   const { guest_data } = guestBody
   const found: [field: string, body: object][] = [
     ['concept', { concept: '4242.4242.4242.4242' }],
@@ -226,7 +234,7 @@ t.test('card data in any form is 422 with its field, and is neither recorded, lo
   t.notMatch(logged.join(), /4242|\uff14/)
 })
 
-t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
+t.test('a payment request with several errors reports the first one in contract order [10.1-order]', async (t) => {
   const card = { concept: '4242424242424242' }
   const guest = { 'x-guest-token': 'demo-guest-token' }
   const large = { metadata: { large: 'x'.repeat(17_000) } }
@@ -247,14 +255,14 @@ t.test('what is wrong first in the order of the contract is told [10.1-order]', 
     t.equal((await post(payload, headers)).statusCode, status, JSON.stringify(payload).slice(0, 90))
 })
 
-t.test('many payments of one guest token at once are all made, and the token is remembered once', async (t) => {
+t.test('32 concurrent payments of one guest token all succeed, and the token is recorded once', async (t) => {
   const headers = { 'x-guest-token': 'crowd-token' }
-  const answers = await Promise.all(Array.from({ length: 32 }, () => post(guestBody, headers)))
-  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
+  const responses = await Promise.all(Array.from({ length: 32 }, () => post(guestBody, headers)))
+  t.same([...new Set(responses.map(({ statusCode }) => statusCode))], [201])
   t.equal((await store.readStream(guestTokenStream(hashToken('crowd-token')))).length, 1)
 })
 
-t.test('metadata is kept as it was sent, every key of it', async (t) => {
+t.test('payment metadata is stored unchanged', async (t) => {
   const metadata = {
     constructor: 1,
     prototype: { constructor: [null] },
@@ -270,14 +278,14 @@ t.test('metadata is kept as it was sent, every key of it', async (t) => {
   t.equal((await post({ ...guestBody, metadata: { ['k'.repeat(256)]: 1 } })).statusCode, 400)
 })
 
-t.test('unknown fields are dropped, not stored [10.1-unknown-fields]', async (t) => {
+t.test('unknown fields of a payment body are dropped [10.1-unknown-fields]', async (t) => {
   const { data } = (await post({ ...guestBody, status: 'succeeded', provider_payment_id: 'mine', nonsense: 1 })).json()
   t.match(data, { status: 'pending', provider_payment_id: null })
   const [initiated] = await store.readStream(paymentStream(data.id))
   t.notOk(JSON.stringify(initiated?.data).includes('nonsense'))
 })
 
-t.test('an unknown path and a wrong method answer in the envelope too', async (t) => {
+t.test('an unknown path and an unsupported method return the error envelope', async (t) => {
   for (const [method, url] of [
     ['GET', '/nowhere'],
     ['DELETE', '/payments/intents'],

@@ -1,4 +1,4 @@
-// The life of a saved method at Stripe: saved, paid with, and taken away.
+// Saving a card at Stripe, paying with it, and losing it.
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Fault } from '@paylog/testing/fakeServer'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -19,7 +19,7 @@ t.beforeEach(() => {
 const guest_data = { email: 'guest@example.com' }
 const body = { total_cents: 2599, currency: 'USD' }
 
-/** Saves a new card. @returns our id of it and Stripe's */
+/** Saves a new card. @returns our id and Stripe's id */
 async function save(headers: Record<string, string>) {
   const { id: token } = fake.addMethod({ brand: 'visa', last4: '4242' })
   const payload = { payment_method_token: token, alias: 'Mine' }
@@ -28,14 +28,14 @@ async function save(headers: Record<string, string>) {
 }
 const pay = (payload: object, headers: Record<string, string>) =>
   app.inject({ method: 'POST', url: '/payments/intents', headers, payload: { ...body, ...payload } })
-/** What each create call of a payment said: its key, and whom and what it was to be paid with. */
+/** The key, customer and method of each create call of a payment. */
 const creations = (payment: string) =>
   fake.calls
     .filter(({ path, params }) => path === '/v1/payment_intents' && params['metadata[payment_id]'] === payment)
     .map(({ key, params }) => JSON.stringify([key, params.customer ?? null, params.payment_method]))
 const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === payment)
 
-t.test('a card that is saved is paid with, and is gone when Stripe says so', async (t) => {
+t.test('a saved card can be paid with until Stripe reports it detached', async (t) => {
   const { id: payment_method_id, token } = await save(asAda)
   const { customer } = fake.method(token)
   t.match(customer, /^cus_/)
@@ -61,20 +61,20 @@ t.test('a card that is saved is paid with, and is gone when Stripe says so', asy
   t.same([replay.statusCode, replay.json().data.payment_method], [201, data.payment_method])
 })
 
-t.test("Stripe's own id of a saved card is nobody's word for it", async (t) => {
+t.test("a payment cannot name a saved card by Stripe's id", async (t) => {
   const { token } = await save(asAda)
   for (const headers of [asAda, asGrace, {}])
     t.match((await pay({ payment_method_id: token }, headers)).json(), { error: { code: 'reference_not_found' } })
 })
 
-t.test("a guest's card belongs to no customer, and is paid with all the same", async (t) => {
+t.test("a guest's card can be paid with without a Stripe customer", async (t) => {
   const { id: payment_method_id, token } = await save(asGuest)
   const { data } = (await pay({ payment_method_id, guest_data }, asGuest)).json()
   t.match(data.payment_method, { id: payment_method_id, last_four: '4242' })
   t.match(fake.intent(data.provider_intent_id), { customer: null, payment_method: token })
 })
 
-t.test('whatever becomes of a call, every call says the same, and there is one intent', async (t) => {
+t.test('repeated create calls with a saved card are identical and give one intent', async (t) => {
   const faults: Fault[] = [
     { kind: 'drop', commits: true },
     { kind: 'drop', commits: false },
@@ -93,7 +93,7 @@ t.test('whatever becomes of a call, every call says the same, and there is one i
     fake.faults.always(undefined)
     time.now = () => new Date(Date.now() + 60_000)
     t.match(await reconcile(id), { finding: 'late' }, name)
-    t.ok(creations(id).length > before, `${name}: it is made again`)
+    t.ok(creations(id).length > before, `${name}: the call is repeated`)
     t.same(new Set(creations(id)), new Set([JSON.stringify([id, customer, token])]), name)
     t.match(intentsOf(id), [{ customer, payment_method: token }], name)
     t.equal(intentsOf(id).length, 1, name)

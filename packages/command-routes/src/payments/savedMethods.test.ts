@@ -1,4 +1,4 @@
-// Paying with a saved method: whose it may be, what the provider is told of it, and what its owner is shown.
+// Paying with a saved method: ownership, the provider call, and the response.
 
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
@@ -17,7 +17,7 @@ import {
 import { type MethodOwner, paymentMethodFixture, type StoredPaymentMethod } from '../testing/paymentMethodFixture.ts'
 
 const calls: CreateIntent[] = []
-/** What the next calls meet instead of an intent. */
+/** Errors of the next createIntent calls. */
 const faults: ProviderError[] = []
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const provider: Provider = {
@@ -47,7 +47,7 @@ const post = (payload: object, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/payments/intents', headers, payload })
 const pay = (method: StoredPaymentMethod, headers: Record<string, string>, more: object = {}) =>
   post({ ...body, payment_method_id: method.id, ...more }, headers)
-const told = ({ provider_method_id, provider_customer_id }: StoredPaymentMethod) => ({
+const providerIds = ({ provider_method_id, provider_customer_id }: StoredPaymentMethod) => ({
   provider_method_id,
   provider_customer_id,
 })
@@ -57,7 +57,7 @@ const summary = (method: StoredPaymentMethod) => ({
   alias: 'Mine',
 })
 
-t.test('users and guests pay with what they saved, and are shown it', async (t) => {
+t.test('users and guests pay with their saved methods, which the payment shows', async (t) => {
   for (const [owner, headers, more] of [[ada, asAda, {}] as const, [guest, asGuest, { guest_data }] as const]) {
     const method = await methods.save(owner, 'sandbox')
     const response = await pay(method, headers, more)
@@ -65,14 +65,14 @@ t.test('users and guests pay with what they saved, and are shown it', async (t) 
     const { data } = response.json()
     t.equal(data.payment_method_id, method.id)
     t.same(data.payment_method, summary(method))
-    t.notOk(response.body.includes(method.provider_method_id), "the provider's id of it is for nobody")
+    t.notOk(response.body.includes(method.provider_method_id), "the provider's method id is not exposed")
     const [initiated] = await store.readStream(paymentStream(data.id))
-    t.match(initiated?.data, { payment_method_id: method.id, provider_method: told(method) })
-    t.match(calls.at(-1), { payment_id: data.id, ...told(method) })
+    t.match(initiated?.data, { payment_method_id: method.id, provider_method: providerIds(method) })
+    t.match(calls.at(-1), { payment_id: data.id, ...providerIds(method) })
   }
 })
 
-t.test('an id may be written in capitals, and is kept as it is', async (t) => {
+t.test('the id of a saved method is case-insensitive', async (t) => {
   const method = await methods.save(ada, 'sandbox')
   const headers = { ...asAda, ...freshKey() }
   for (let n = 0; n < 2; n++) {
@@ -81,14 +81,14 @@ t.test('an id may be written in capitals, and is kept as it is', async (t) => {
   }
 })
 
-t.test('a test method of the provider is told by its name, and there is nothing to show of it', async (t) => {
+t.test("a provider's test method is sent by name, and the payment shows no method", async (t) => {
   const response = await post({ ...body, payment_method_id: 'pm_card_visa' })
   t.match(response.json().data, { payment_method_id: 'pm_card_visa', payment_method: null })
   t.match(calls, [{ provider_method_id: 'pm_card_visa', provider_customer_id: null }])
 })
 
 t.test(
-  "whatever is not the caller's own is refused in the same words, and nothing is recorded [10.1-foreign-method]",
+  "a method that is not the caller's gives the same error in all cases, and nothing is recorded [10.1-foreign-method]",
   async (t) => {
     const [own, ofGrace, ofGuest] = [
       await methods.save(ada, 'sandbox'),
@@ -100,7 +100,7 @@ t.test(
     await methods.remove(removed)
     const ofAdasMail = await methods.save({ user_id: null, guest_email: 'ada@example.com' }, 'sandbox')
     const ofOtherGuest = await methods.save({ user_id: null, guest_email: 'guest@example.org' }, 'sandbox')
-    const asked: [string, string, Record<string, string>, object?][] = [
+    const cases: [string, string, Record<string, string>, object?][] = [
       ["another user's", ofGrace.id, asAda],
       ["a guest's, for a user", ofGuest.id, asAda],
       ["a guest's of the user's e-mail", ofAdasMail.id, asAda],
@@ -120,16 +120,16 @@ t.test(
       ['of another alphabet', 'ключ', asAda],
     ]
     const before = await lastPosition()
-    const answers = new Set<string>()
-    for (const [name, payment_method_id, caller, more] of asked) {
+    const responses = new Set<string>()
+    for (const [name, payment_method_id, caller, more] of cases) {
       const response = await post({ ...body, payment_method_id, ...more }, { ...caller, ...freshKey() })
       t.equal(response.statusCode, 422, name)
       const { request_id, ...error } = response.json().error
       t.ok(request_id)
-      answers.add(JSON.stringify(error))
+      responses.add(JSON.stringify(error))
     }
     t.same(
-      [...answers].map((answer) => JSON.parse(answer)),
+      [...responses].map((response) => JSON.parse(response)),
       [
         {
           code: 'reference_not_found',
@@ -138,12 +138,12 @@ t.test(
         },
       ],
     )
-    t.equal(await lastPosition(), before, 'not even that the guest token was seen')
+    t.equal(await lastPosition(), before, 'not even the guest token')
     t.same(calls, [])
   },
 )
 
-t.test('with several providers one has to be named, whatever method is', async (t) => {
+t.test('with several providers provider_id is required, also with a saved method', async (t) => {
   const method = await methods.save(ada, 'sandbox')
   providers.set('other', { ...provider, id: 'other' })
   const { statusCode } = await pay(method, asAda, { provider_id: undefined })
@@ -153,7 +153,7 @@ t.test('with several providers one has to be named, whatever method is', async (
   providers.delete('other')
 })
 
-t.test('a replay shows the method as it is, also when it was removed', async (t) => {
+t.test('a replayed payment shows the current method, even if removed', async (t) => {
   const method = await methods.save(ada, 'sandbox')
   const headers = { ...asAda, ...freshKey() }
   const first = (await pay(method, headers)).json()
@@ -171,7 +171,7 @@ t.test('a replay shows the method as it is, also when it was removed', async (t)
   t.equal(calls.length, 1)
 })
 
-t.test('but not when it has become the method of somebody else', async (t) => {
+t.test('a replayed payment does not show a method that belongs to another owner by now', async (t) => {
   const method = await methods.save(guest, 'sandbox')
   const headers = { ...asGuest, ...freshKey() }
   t.equal((await pay(method, headers, { guest_data })).statusCode, 201)
@@ -183,16 +183,16 @@ t.test('but not when it has become the method of somebody else', async (t) => {
   t.equal((await pay(method, asGrace)).statusCode, 201)
 })
 
-t.test('every call of a payment names the same method, whatever becomes of it', async (t) => {
+t.test('every create call of a payment sends the same method after it was removed', async (t) => {
   const unavailable = new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
-  const unknown = new ProviderError('unknown', 'timeout', 'The provider does not answer')
+  const unknown = new ProviderError('unknown', 'timeout', 'The provider timed out')
   const method = await methods.save(ada, 'sandbox')
   const headers = { ...asAda, ...freshKey() }
   faults.push(unavailable, unavailable)
   for (let n = 0; n < 2; n++) t.equal((await pay(method, headers)).statusCode, 502)
   await methods.remove(method)
   t.equal((await pay(method, headers)).statusCode, 201)
-  t.match(calls, [told(method), told(method), told(method)])
+  t.match(calls, [providerIds(method), providerIds(method), providerIds(method)])
   t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 3)
 
   const other = await methods.save(ada, 'sandbox')
@@ -203,7 +203,7 @@ t.test('every call of a payment names the same method, whatever becomes of it', 
   t.match(replay.json().data, { client_secret: null, payment_method: summary(other) })
 })
 
-t.test('a decline of a saved method is a decline', async (t) => {
+t.test('a declined payment with a saved method is 402', async (t) => {
   const method = await methods.save(ada, 'sandbox')
   const headers = { ...asAda, ...freshKey() }
   faults.push(new ProviderError('declined', 'card_declined', 'The card was declined'))

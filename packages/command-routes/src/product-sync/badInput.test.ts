@@ -38,13 +38,13 @@ const malformed: readonly (readonly [string, unknown])[] = [
   ['the same key twice', `{"provider_id":"sandbox","product_ids":["${id}"],"product_ids":["${id}"]}`],
 ]
 for (const [what, body] of malformed)
-  t.test(`${what} is 400`, async (t) => {
+  t.test(`a sync request with ${what} is 400`, async (t) => {
     const { status, error } = await recordsNothing(t, () => sync(body))
     t.equal(status, 400)
     t.equal(error?.code, 'invalid_request')
   })
 
-t.test('unknown providers are refused before anything is looked at', async (t) => {
+t.test('a sync to an unknown provider is rejected before products are loaded', async (t) => {
   for (const provider_id of ['stripe', 'SANDBOX', 'nobody', '__proto__']) {
     const { status, error } = await recordsNothing(t, () => sync({ product_ids: ['x'], provider_id }))
     t.equal(status, 422, provider_id)
@@ -53,7 +53,7 @@ t.test('unknown providers are refused before anything is looked at', async (t) =
   }
 })
 
-t.test('a provider that is enabled by itself need not be named', async (t) => {
+t.test('provider_id of a sync is optional when one provider is enabled', async (t) => {
   api.providers.delete('other')
   t.teardown(() => api.providers.set('other', { ...sandbox, id: 'other' }))
   const { status, data } = await sync({ product_ids: [await productOf()] })
@@ -61,7 +61,7 @@ t.test('a provider that is enabled by itself need not be named', async (t) => {
   t.same(data.summary, { created: 1, updated: 0, skipped: 0, failed: 0 })
 })
 
-t.test('a card number is refused wherever it is', async (t) => {
+t.test('a card number anywhere in a sync request is rejected', async (t) => {
   const bodies = [
     { ...plain, product_ids: ['4242424242424242'] },
     { ...plain, note: '4242 4242 4242 4242' },
@@ -72,7 +72,7 @@ t.test('a card number is refused wherever it is', async (t) => {
   }
 })
 
-t.test('it is for administrators [4.8-administrators]', async (t) => {
+t.test('only administrators can sync products [4.8-administrators]', async (t) => {
   for (const [headers, expected] of [
     [{}, 401],
     [guest, 403],
@@ -84,7 +84,7 @@ t.test('it is for administrators [4.8-administrators]', async (t) => {
   }
 })
 
-t.test('what is no id, and what is no product, fails by itself', async (t) => {
+t.test('malformed and unknown product ids of a sync fail individually', async (t) => {
   const body = { ...plain, product_ids: ['x'.repeat(255), '../x', 'é', id.toUpperCase(), id] }
   const { status, data } = await sync(body)
   t.equal(status, 200)
@@ -100,7 +100,7 @@ t.test('what is no id, and what is no product, fails by itself', async (t) => {
   t.match(data, { total: 4, successful: 1, failed: 3 })
 })
 
-t.test('what the body says besides is dropped, and other methods are not there', async (t) => {
+t.test('unknown fields of a sync request are dropped, and other methods are rejected', async (t) => {
   const { status, data } = await sync({ ...plain, limit: 7, results: 'x' })
   t.equal(status, 200)
   t.equal(data.total, 1)
@@ -108,7 +108,7 @@ t.test('what the body says besides is dropped, and other methods are not there',
     t.equal((await app.inject({ method, url: syncUrl, headers: admin })).statusCode, 404)
 })
 
-t.test('500 long ids are a report that can be kept', async (t) => {
+t.test('the report of 500 long product ids can be recorded', async (t) => {
   const product_ids = Array.from({ length: 500 }, (_, n) => `${n}`.padStart(255, 'é'))
   const headers = { ...admin, 'idempotency-key': 'long' }
   const first = await sync({ ...plain, product_ids }, headers)

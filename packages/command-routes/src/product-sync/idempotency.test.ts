@@ -31,7 +31,7 @@ const requestTypes = async (key: { readonly 'idempotency-key': string }, body: o
 }
 const positionOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => headers['x-event-position']
 
-t.test('the same request is answered with the same report, whatever has happened since', async (t) => {
+t.test('a repeated sync with the same key returns the first report, also after changes', async (t) => {
   const id = await productOf()
   const key = freshKey()
   const body = { product_ids: [id] }
@@ -44,13 +44,13 @@ t.test('the same request is answered with the same report, whatever has happened
   await change(id, { name: 'A cup' })
   fake.calls.length = 0
   const again = await recordsNothing(t, () => sync(body, { ...admin, ...key }))
-  t.same(again.answer, first.answer)
+  t.same(again.json, first.json)
   t.equal(again.headers['idempotent-replayed'], 'true')
   t.equal(positionOf(again), positionOf(first))
   t.same(fake.calls, [])
 })
 
-t.test('a dry run is kept as well', async (t) => {
+t.test('a dry run with a key is recorded and replayed', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   const dry = await sync({ product_ids: [id], dryRun: true }, headers)
@@ -61,7 +61,7 @@ t.test('a dry run is kept as well', async (t) => {
   t.same(again.data, dry.data)
 })
 
-t.test('failed products are part of the report that is kept', async (t) => {
+t.test('a replayed sync report includes failed products', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   fake.always = { kind: 'unavailable' }
@@ -73,7 +73,7 @@ t.test('failed products are part of the report that is kept', async (t) => {
   t.equal(api.logged.length, lines)
 })
 
-t.test('another request under the same key is refused', async (t) => {
+t.test('another sync request with the same key is rejected', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   await sync({ product_ids: [id] }, headers)
@@ -87,7 +87,7 @@ t.test('another request under the same key is refused', async (t) => {
   }
 })
 
-t.test('what is refused is not kept', async (t) => {
+t.test('a rejected sync request leaves the key unused', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   t.equal((await sync({ product_ids: [] }, headers)).status, 400)
@@ -95,28 +95,28 @@ t.test('what is refused is not kept', async (t) => {
   t.equal((await sync({ product_ids: [id] }, headers)).status, 200)
 })
 
-t.test('of many at the same time one is carried out', async (t) => {
+t.test('of concurrent syncs with the same key one is executed', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   fake.calls.length = 0
   const { promise, resolve } = Promise.withResolvers<void>()
   fake.before = () => promise
-  const refused: unknown[] = []
+  const rejected: unknown[] = []
   const all = Array.from({ length: 8 }, async () => {
-    const answer = await sync({ product_ids: [id] }, headers)
-    if (answer.status !== 200) refused.push([answer.status, answer.error?.code])
-    return answer
+    const response = await sync({ product_ids: [id] }, headers)
+    if (response.status !== 200) rejected.push([response.status, response.error?.code])
+    return response
   })
-  // Who comes after the end is given its answer again, so all of them have to be there before.
-  await waitFor(() => refused.length === 7, { what: 'all but one to be refused' })
-  t.same(refused, Array(7).fill([409, 'idempotency_key_in_flight']))
+  // A request after the end would be replayed, so all others must arrive before.
+  await waitFor(() => rejected.length === 7, { what: 'all but one to be rejected' })
+  t.same(rejected, Array(7).fill([409, 'idempotency_key_in_flight']))
   resolve()
-  const answers = await Promise.all(all)
-  t.equal(answers.filter(({ status }) => status === 200).length, 1)
+  const responses = await Promise.all(all)
+  t.equal(responses.filter(({ status }) => status === 200).length, 1)
   t.equal(fake.calls.filter((call) => call === `put ${id}`).length, 1)
 })
 
-t.test('one that took so long that it was repeated tells what the other one was answered', async (t) => {
+t.test("a slow sync that was overtaken by its retry returns the retry's report", async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -135,7 +135,7 @@ t.test('one that took so long that it was repeated tells what the other one was 
   t.equal(late.headers['idempotent-replayed'], 'true')
 })
 
-t.test('a request that failed as a whole frees its key at once', async (t) => {
+t.test('a sync that fails as a whole frees its key at once', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   fake.before = async () => {
@@ -148,7 +148,7 @@ t.test('a request that failed as a whole frees its key at once', async (t) => {
   t.notOk(again.headers['idempotent-replayed'])
 })
 
-t.test('a log that is away is 503, and then the same key does it', async (t) => {
+t.test('a sync is 503 while the event store is down, and succeeds later with the same key', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   fake.before = async () => {

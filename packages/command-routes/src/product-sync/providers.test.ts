@@ -1,4 +1,4 @@
-// Synchronising at the fakes of the providers that keep a catalogue: what is done, and whatever may go wrong with a call.
+// Product sync at fakes of the providers with a catalogue, including failing calls.
 import t from 'tap'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
 import { membership, syncProvidersHarness } from '../testing/productsHarness.ts'
@@ -7,7 +7,7 @@ const api = await syncProvidersHarness(t)
 const { sync, change, historyOf, productOf, productsOf } = api
 
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
-  t.test(`${fake.id}: created, and then skipped without a call [1-product-sync]`, async (t) => {
+  t.test(`${fake.id}: a product is created, and then skipped without a call [1-product-sync]`, async (t) => {
     const id = await productOf()
     const created = await syncOne(id)
     t.match(created, { status: 'created', provider_product_id: id, provider_price_id: String })
@@ -20,7 +20,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
   })
 
-  t.test(`${fake.id}: a dry run makes no call at all, whatever it says [4.8-dry-run]`, async (t) => {
+  t.test(`${fake.id}: a dry run makes no provider call [4.8-dry-run]`, async (t) => {
     const [fresh, known] = [await productOf(), await productOf()]
     await syncOne(known)
     await change(known, { description: 'Other', total_cents: 1000 })
@@ -36,7 +36,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.same(await historyOf(fresh), [])
   })
 
-  t.test(`${fake.id}: changed content is updated, and the price is left alone [4.8-defaults]`, async (t) => {
+  t.test(`${fake.id}: changed content is updated, and the price is kept [4.8-defaults]`, async (t) => {
     const id = await productOf()
     const { provider_price_id } = await syncOne(id)
     await change(id, { description: 'Other', total_cents: 1000 })
@@ -61,12 +61,12 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
       t.same(fake.prices(id, 'all'), [900, 1000])
       await change(id, { total_cents: 900 })
       t.match(await syncOne(id, { updatePrices: true }), { status: 'updated' })
-      t.same(fake.prices(id, 'active'), [900], 'one that comes back')
+      t.same(fake.prices(id, 'active'), [900], 'a reused price')
       t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped' })
     },
   )
 
-  t.test(`${fake.id}: force goes over it once more, and doubles nothing [4.8-force]`, async (t) => {
+  t.test(`${fake.id}: force syncs an unchanged product without duplicates [4.8-force]`, async (t) => {
     const id = await productOf()
     const first = await syncOne(id)
     t.same(await syncOne(id, { force: true }), { ...first, status: 'updated' })
@@ -74,8 +74,8 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.same(fake.prices(id, 'all'), [900])
   })
 
-  t.test(`${fake.id}: one bad product does not stop the others`, async (t) => {
-    // Neither provider can express it: a third decimal, which is not zero.
+  t.test(`${fake.id}: one rejected product does not stop the others`, async (t) => {
+    // Neither provider supports a non-zero third decimal.
     const bad = await productOf({ currency: 'KWD', total_cents: 901 })
     const [good, inactive] = [await productOf(), await productOf({ is_active: false })]
     const { data } = await sync({ provider_id, product_ids: [bad, good, inactive, 'nothing'] })
@@ -97,7 +97,7 @@ const lost = [
 ] as const
 
 for (const { fake, syncOne, isOnce } of api.at) {
-  t.test(`${fake.id}: whatever becomes of a call, the next sync finishes and doubles nothing`, async (t) => {
+  t.test(`${fake.id}: a sync after a failed call finishes without duplicates`, async (t) => {
     for (const fault of lost)
       for (let step = 0; step < fake.writes; step++) {
         const id = await productOf()
@@ -114,7 +114,7 @@ for (const { fake, syncOne, isOnce } of api.at) {
 }
 
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
-  t.test(`${fake.id}: sixteen at once, with a change in between`, async (t) => {
+  t.test(`${fake.id}: sixteen concurrent syncs with a change in between create one product`, async (t) => {
     const hurried = api.providers.get(provider_id)
     api.providers.set(provider_id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
     t.teardown(() => hurried && api.providers.set(provider_id, hurried))
@@ -136,7 +136,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
 }
 
 for (const { fake, provider_id, isOnce } of api.at) {
-  t.test(`${fake.id}: it goes down half way, and the next sync finishes the rest`, async (t) => {
+  t.test(`${fake.id}: a sync after an outage half way finishes the rest`, async (t) => {
     const ids = await productsOf(20)
     fake.faults.next(...Array(20).fill(undefined))
     fake.faults.always({ kind: 'status', status: 503, commits: false })
@@ -157,11 +157,11 @@ for (const { fake, provider_id, isOnce } of api.at) {
     })
   })
 
-  t.test(`${fake.id}: what is turned away is waited for`, async (t) => {
+  t.test(`${fake.id}: throttled sync calls are retried`, async (t) => {
     fake.limit(6)
     const ids = await productsOf(6)
     const { data } = await sync({ provider_id, product_ids: ids })
     t.same(data.summary, { created: 6, updated: 0, skipped: 0, failed: 0 })
-    t.ok(fake.rejected() > 0, `${fake.rejected()} were turned away`)
+    t.ok(fake.rejected() > 0, `${fake.rejected()} throttled`)
   })
 }

@@ -24,7 +24,7 @@ t.afterEach(() => {
 const sockets: Socket[] = []
 app.server.on('connection', (socket) => sockets.push(socket))
 const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-/** Connections that are open. */
+/** The open connections. */
 const live = () => sockets.filter(({ destroyed }) => !destroyed)
 const post = (body: object, signal: AbortSignal | null = null) =>
   fetch(`${origin}${syncUrl}`, {
@@ -34,30 +34,30 @@ const post = (body: object, signal: AbortSignal | null = null) =>
     signal,
   })
 
-t.test('the answer says where the log was when it was done [10.3-sync-skipped]', async (t) => {
+t.test('a sync returns X-Event-Position only when it recorded something [10.3-sync-skipped]', async (t) => {
   const ids = [await productOf(), await productOf()]
   const first = await sync({ product_ids: ids, provider_id: 'shop' })
   t.equal(first.headers['x-event-position'], String(await lastPosition()))
-  t.same(Object.keys(first.answer), ['success', 'data'])
+  t.same(Object.keys(first.json), ['success', 'data'])
   const again = await sync({ product_ids: ids, provider_id: 'shop' })
   t.notOk('x-event-position' in again.headers, 'nothing was recorded')
   t.match(again.data, { total: 2, successful: 2, failed: 0 })
   t.same(again.data.summary, { created: 0, updated: 0, skipped: 2, failed: 0 })
 })
 
-t.test('a failed product is no failed request [2.7-sync-results]', async (t) => {
+t.test('a sync with a failed product is 200 [2.7-sync-results]', async (t) => {
   const id = await productOf()
   fake.rejected.add(id)
-  const { status, answer } = await sync({ product_ids: [id], provider_id: 'shop' })
+  const { status, json } = await sync({ product_ids: [id], provider_id: 'shop' })
   t.equal(status, 200)
   const error = { code: 'provider_rejected', message: 'This one is no good (bad_product)' }
   const results = [{ product_id: id, status: 'failed', provider_product_id: null, provider_price_id: null, error }]
   const summary = { created: 0, updated: 0, skipped: 0, failed: 1 }
-  t.same(answer, { success: true, data: { total: 1, successful: 0, failed: 1, results, summary } })
+  t.same(json, { success: true, data: { total: 1, successful: 0, failed: 1, results, summary } })
   t.match(JSON.parse(api.logged.at(-1) ?? ''), { level: 'warn', failures: 1, code: 'provider_rejected' })
 })
 
-t.test('at Authorize.Net our own id stands for a product, and nobody is called [4.8-map]', async (t) => {
+t.test('a sync to Authorize.Net maps products to our ids without a call [4.8-map]', async (t) => {
   const id = await productOf()
   const there = { provider_id: 'authorize-net' }
   const mapped = { product_id: id, provider_product_id: id, provider_price_id: null, mapped_locally: true }
@@ -70,17 +70,17 @@ t.test('at Authorize.Net our own id stands for a product, and nobody is called [
   t.same(await historyOf(id), ['ProductSynced', 'ProductChanged', 'ProductSynced'])
 })
 
-t.test('a provider that is disabled is refused, and what is recorded stays', async (t) => {
+t.test('a sync to a disabled provider is rejected, and recorded syncs stay', async (t) => {
   const id = await productOf()
   await syncOne(id, { provider_id: 'authorize-net' })
   api.providers.delete('authorize-net')
   t.teardown(() => api.providers.set('authorize-net', authorizeNet))
   const { status, error } = await sync({ product_ids: [id], provider_id: 'authorize-net' })
   t.same([status, error?.code], [422, 'provider_not_enabled'])
-  t.same(await historyOf(id), ['ProductSynced'], 'what is recorded stays')
+  t.same(await historyOf(id), ['ProductSynced'], 'the recorded sync stays')
 })
 
-t.test('the work goes on when the client hangs up', async (t) => {
+t.test('a sync continues when the client disconnects', async (t) => {
   const ids = await Promise.all(Array.from({ length: 20 }, () => productOf()))
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
@@ -103,7 +103,7 @@ t.test('the work goes on when the client hangs up', async (t) => {
   )
 })
 
-t.test('no time limit of the server cuts off what may take minutes', async (t) => {
+t.test("the server's connection timeout does not cut off a long sync", async (t) => {
   const [slow, quick] = [await productOf(), await productOf()]
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
@@ -117,18 +117,18 @@ t.test('no time limit of the server cuts off what may take minutes', async (t) =
   await waitFor(() => calls === 1, { what: 'the call' })
   t.ok(
     live().length > 0 && live().every((socket) => (socket.timeout ?? 0) > syncTimeoutMs),
-    'a silent connection is kept',
+    'the silent connection is kept',
   )
   resolve()
   t.equal((await request).status, 200)
   t.equal((await post({ product_ids: [quick], provider_id: 'shop' })).status, 200)
   t.ok(
     live().length > 0 && live().every((socket) => (socket.timeout ?? Infinity) < syncTimeoutMs),
-    'afterwards as any other',
+    'the default timeout applies afterwards',
   )
 })
 
-t.test('nor does the time limit of the handler', async (t) => {
+t.test("the server's handler timeout does not cut off a long sync", async (t) => {
   const limits: unknown[] = []
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   http.addHook('onRoute', ({ url, handlerTimeout }) => void (url === syncUrl && limits.push(handlerTimeout)))

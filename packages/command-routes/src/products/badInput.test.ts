@@ -53,15 +53,15 @@ const bad: Readonly<Record<Kind, readonly unknown[]>> = {
   days: [...noNumber, 731, 1.5],
 }
 
-/** Of every field everything bad, by itself in an otherwise good body. */
+/** Every invalid value of every field, each in an otherwise valid body. */
 const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
   bad[kind].map((value) => ({ field, value, name: `${field}: ${JSON.stringify(value).slice(0, 30)}` })),
 )
 
-/** As they stand in JSON: what `JSON.stringify` would not write. */
+/** JSON that `JSON.stringify` would not produce. */
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
 
-t.test('whatever is wrong with a field of a new product is told, and nothing is recorded', async (t) => {
+t.test('an invalid field of a new product is 400 with its name, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 13, 'every field of the interface that a client may send')
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies)
@@ -69,19 +69,22 @@ t.test('whatever is wrong with a field of a new product is told, and nothing is 
   })
 })
 
-t.test('whatever is wrong with a field of an update is told, and nothing is recorded', async (t) => {
+t.test('an invalid field of a product update is 400 with its name, and nothing is recorded', async (t) => {
   const id = await productOf(plan)
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
       assertInvalid(t, await put(id, { description: 'y', [field]: value }), name, [field])
-      assertInvalid(t, await put('018f0000-0000-7000-8000-000000000001', { [field]: value }), `${name}, not there`, [
-        field,
-      ])
+      assertInvalid(
+        t,
+        await put('018f0000-0000-7000-8000-000000000001', { [field]: value }),
+        `${name}, unknown product`,
+        [field],
+      )
     }
   })
 })
 
-t.test('what fits is taken to the last character, day and cent [10.1-longest]', async (t) => {
+t.test('the longest and largest allowed product values are accepted [10.1-longest]', async (t) => {
   const id = await productOf(plan)
   const limits = {
     name: tooLong.slice(1),
@@ -101,7 +104,7 @@ t.test('what fits is taken to the last character, day and cent [10.1-longest]', 
     t.match(await put(id, { product_type }), { status: 200, data: { product_type } })
 })
 
-t.test('a new product says what it must, all that is missing is told [10.3-product-required]', async (t) => {
+t.test('missing required product fields are all reported [10.3-product-required]', async (t) => {
   const cases: [object, string[]][] = [
     [{}, ['name', 'product_type', 'currency']],
     [{ total_cents: 1, is_recurring: true }, ['name', 'product_type', 'currency']],
@@ -120,7 +123,7 @@ t.test('a new product says what it must, all that is missing is told [10.3-produ
   })
 })
 
-t.test('the result of an update must satisfy the rules of creation', async (t) => {
+t.test('a product update must satisfy the rules of creation', async (t) => {
   const once = await productOf(mug)
   const recurring = await productOf({ ...plan, trial_days: 7 })
   const cases: [string, object, string[]][] = [
@@ -142,7 +145,7 @@ t.test('the result of an update must satisfy the rules of creation', async (t) =
   t.match(await put(once, { is_recurring: true, billing_interval: 'day' }), { status: 200 })
 })
 
-t.test('prices that do not add up are refused', async (t) => {
+t.test('inconsistent product amounts are rejected', async (t) => {
   const id = await productOf({ ...mug, tax_cents: 190, discount_cents: 90 })
   const everywhere = [
     { total_cents: 100, subtotal_cents: 99, tax_cents: 0, discount_cents: 0 },
@@ -153,25 +156,25 @@ t.test('prices that do not add up are refused', async (t) => {
   ]
   const ofThisOne = [{ total_cents: 99 }, { subtotal_cents: 1390, total_cents: 1391 }, { discount_cents: 1581 }]
   await recordsNothing(t, async () => {
-    const answers = [
+    const responses = [
       ...everywhere.map((amounts) => post({ ...mug, ...amounts })),
       ...[...everywhere, ...ofThisOne].map((amounts) => put(id, amounts)),
       put(id, { name: 'x', is_active: false, total_cents: 99 }),
     ]
-    for (const { status, error } of await Promise.all(answers)) {
+    for (const { status, error } of await Promise.all(responses)) {
       t.match({ status, error }, { status: 422, error: { code: 'amount_inconsistent' } })
       t.same(Object.keys(Object(error?.details)), ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'])
     }
   })
 })
 
-t.test('text that cannot be stored and numbers that cannot be kept are refused wherever they stand', async (t) => {
+t.test('unstorable text and inexact numbers are rejected anywhere in a product body', async (t) => {
   const id = await productOf()
   await recordsNothing(t, async () => {
     for (const field of [...Object.keys(kinds), 'unknown'])
       for (const value of badTexts) {
         const good = Object.entries({ ...mug, [field]: 'here' }).map(
-          ([name, said]) => `"${name}":${JSON.stringify(said)}`,
+          ([name, content]) => `"${name}":${JSON.stringify(content)}`,
         )
         const body = `{${good.join().replace('"here"', value)}}`
         assertInvalid(t, await post(body), body)
@@ -180,7 +183,7 @@ t.test('text that cannot be stored and numbers that cannot be kept are refused w
   })
 })
 
-t.test('what is no object of JSON is refused', async (t) => {
+t.test('a product body that is not a JSON object is rejected', async (t) => {
   const id = await productOf()
   const deep = `{"note":${'['.repeat(40)}${']'.repeat(40)}}`
   const bodies = [

@@ -6,7 +6,7 @@ const { post, put, productOf, recordsNothing, logged, backend } = await products
 
 const card = '4242 4242 4242 4242'
 
-t.test('administrators alone keep the catalogue [5-products-write]', async (t) => {
+t.test('only administrators can create and update products [5-products-write]', async (t) => {
   const id = await productOf()
   const callers = [
     { name: 'nobody', headers: {}, status: 401, code: 'unauthenticated' },
@@ -24,30 +24,34 @@ t.test('administrators alone keep the catalogue [5-products-write]', async (t) =
   ]
   await recordsNothing(t, async () => {
     for (const { name, headers, status, code } of callers)
-      for (const answer of [
+      for (const response of [
         post(mug, headers),
         post('{', headers),
         put(id, { name: 'x' }, headers),
         put('x', {}, headers),
       ])
-        t.match(await answer, { status, error: { code } }, name)
+        t.match(await response, { status, error: { code } }, name)
   })
   t.equal((await post(mug, admin)).status, 201)
   t.equal((await post(mug, { authorization: 'Bearer demo-admin-session' })).status, 201)
-  t.equal((await put(id, { name: 'x' }, { ...admin, ...guest })).status, 200, 'the session comes before the token')
+  t.equal(
+    (await put(id, { name: 'x' }, { ...admin, ...guest })).status,
+    200,
+    'the session takes precedence over the token',
+  )
 })
 
-t.test('who cannot be known is not let in', async (t) => {
+t.test('product writes are 503 while the identity backend is down', async (t) => {
   const id = await productOf()
   backend.breakWith({ status: 500, body: '' })
   t.teardown(() => backend.breakWith(undefined))
   await recordsNothing(t, async () => {
-    for (const answer of [await post(mug), await put(id, { name: 'x' })])
-      t.match(answer, { status: 503, error: { code: 'identity_unavailable' } })
+    for (const response of [await post(mug), await put(id, { name: 'x' })])
+      t.match(response, { status: 503, error: { code: 'identity_unavailable' } })
   })
 })
 
-t.test('a card number is refused in every field, in unknown ones, in names and as a number', async (t) => {
+t.test('a card number in a product body is rejected in any field, field name or number', async (t) => {
   const id = await productOf()
   const holders = [
     ...['name', 'description', 'category_id', 'unknown'].map((field) => ({ [field]: card })),
@@ -62,22 +66,26 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
   await recordsNothing(t, async () => {
     for (const holder of holders) {
       const name = JSON.stringify(holder)
-      const answers = [
+      const responses = [
         post({ ...mug, ...holder }),
         put(id, { is_active: false, ...holder }),
         put(id, { ...mug, ...holder }),
       ]
-      for (const { status, error, text } of await Promise.all(answers)) {
+      for (const { status, error, text } of await Promise.all(responses)) {
         t.match({ status, error }, { status: 422, error: { code: 'card_number_rejected' } }, name)
         t.notMatch(text, /4242\D?4242/)
       }
     }
   })
-  t.equal((await post({ ...mug, name: 'Part 4242 4242 4242 4241' })).status, 201, 'not every long number is one')
+  t.equal(
+    (await post({ ...mug, name: 'Part 4242 4242 4242 4241' })).status,
+    201,
+    'a number with a wrong check digit is allowed',
+  )
   t.notMatch(logged.join(), /4242\D?4242/)
 })
 
-t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
+t.test('a product request with several errors reports the first one in contract order [10.1-order]', async (t) => {
   const id = await productOf()
   const large = { name: 'x'.repeat(300_000) }
   const plain = { ...admin, 'content-type': 'text/plain' }
@@ -123,8 +131,8 @@ t.test('what is wrong first in the order of the contract is told [10.1-order]', 
     ['card, nothing changes', () => put(id, { ...mug, unknown: card }), 422, 'card_number_rejected'],
   ]
   for (const [name, request, status, code] of cases) {
-    const answer = await recordsNothing(t, request, `${name}: nothing is recorded`)
-    t.equal(answer.status, status, name)
-    t.match(JSON.parse(answer.text), { success: false, error: { code, message: /./, request_id: /./ } }, name)
+    const response = await recordsNothing(t, request, `${name}: nothing is recorded`)
+    t.equal(response.status, status, name)
+    t.match(JSON.parse(response.text), { success: false, error: { code, message: /./, request_id: /./ } }, name)
   }
 })

@@ -1,4 +1,4 @@
-// Writing a product twice by one Idempotency-Key, and on the condition of an If-Match.
+// Idempotency-Key and If-Match on the product routes.
 import t from 'tap'
 import { admin, freshKey } from '../testing/commandApiHarness.ts'
 import { mug, plan, productsHarness } from '../testing/productsHarness.ts'
@@ -7,7 +7,7 @@ const { post, put, productOf, eventsOf, stateOf, recordsNothing, store } = await
 
 const keyed = () => ({ ...admin, ...freshKey() })
 
-t.test('the same request under the same key is answered as it was the first time', async (t) => {
+t.test('a repeated product creation with the same key returns the first response', async (t) => {
   const headers = keyed()
   const first = await post(plan, headers)
   t.match(first, { status: 201, headers: { etag: '"0"', 'idempotent-replayed': undefined } })
@@ -23,7 +23,7 @@ t.test('the same request under the same key is answered as it was the first time
   }
 })
 
-t.test('also after the product was changed or deactivated', async (t) => {
+t.test('a replayed creation returns the first response after the product was changed or deactivated', async (t) => {
   const headers = keyed()
   const first = await post(plan, headers)
   for (const change of [{ name: 'x' }, { total_cents: 5 }, { is_active: false }]) {
@@ -38,7 +38,7 @@ t.test('also after the product was changed or deactivated', async (t) => {
   }
 })
 
-t.test('another body under the same key is refused, and what is wrong by itself is told first', async (t) => {
+t.test('another product body with the same key is rejected, after validation of the body', async (t) => {
   const headers = keyed()
   await post(mug, headers)
   const others = [plan, { ...mug, description: null }, { ...mug, is_active: true }, { ...mug, currency: 'eur' }]
@@ -54,7 +54,7 @@ t.test('another body under the same key is refused, and what is wrong by itself 
     t.match(await recordsNothing(t, () => post(body, headers)), { status, error: { code } })
 })
 
-t.test('what was refused is not kept: the key is free for the corrected request', async (t) => {
+t.test('the key of a rejected product creation can be used for the corrected request', async (t) => {
   const headers = keyed()
   for (const body of [
     { ...mug, name: ' ' },
@@ -65,48 +65,48 @@ t.test('what was refused is not kept: the key is free for the corrected request'
   t.match(await post(mug, headers), { status: 201, headers: { 'idempotent-replayed': undefined } })
 })
 
-t.test('16 identical requests at once add one product, and all are told of it', async (t) => {
+t.test('16 concurrent identical requests add one product and return the same response', async (t) => {
   const headers = keyed()
-  const answers = await Promise.all(Array.from({ length: 16 }, () => post(mug, headers)))
-  t.same(new Set(answers.map(({ status }) => status)), new Set([201]))
-  t.equal(new Set(answers.map(({ text }) => text)).size, 1)
-  t.equal(answers.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined).length, 1)
-  t.equal(new Set(answers.map(({ headers: answered }) => answered['x-event-position'])).size, 1)
-  const events = await eventsOf(answers[0]?.data.id ?? '')
+  const responses = await Promise.all(Array.from({ length: 16 }, () => post(mug, headers)))
+  t.same(new Set(responses.map(({ status }) => status)), new Set([201]))
+  t.equal(new Set(responses.map(({ text }) => text)).size, 1)
+  t.equal(responses.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined).length, 1)
+  t.equal(new Set(responses.map(({ headers: answered }) => answered['x-event-position'])).size, 1)
+  const events = await eventsOf(responses[0]?.data.id ?? '')
   t.same(
     events.map(({ type }) => type),
     ['ProductAdded'],
   )
 })
 
-t.test('of different requests at once under one key one is made, and the others are told', async (t) => {
+t.test('of concurrent different product bodies with one key one is created, the others are rejected', async (t) => {
   const headers = keyed()
-  const answers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => post({ ...mug, name }, headers)))
-  t.same(answers.map(({ status }) => status).toSorted(), [201, 422, 422, 422])
-  for (const { status, error } of answers) if (status === 422) t.equal(error?.code, 'idempotency_key_reused')
-  const made = answers.find(({ status }) => status === 201)
+  const responses = await Promise.all(['a', 'b', 'c', 'd'].map((name) => post({ ...mug, name }, headers)))
+  t.same(responses.map(({ status }) => status).toSorted(), [201, 422, 422, 422])
+  for (const { status, error } of responses) if (status === 422) t.equal(error?.code, 'idempotency_key_reused')
+  const made = responses.find(({ status }) => status === 201)
   t.match((await eventsOf(made?.data.id ?? ''))[0]?.data, { name: made?.data.name })
 })
 
-t.test('a key that is empty, too long or unprintable is refused', async (t) => {
+t.test('a product creation with an empty, too long or unprintable key is rejected', async (t) => {
   const before = await store.head()
   for (const key of ['', 'x'.repeat(256), 'a\u00e9'])
     t.equal((await post(mug, { ...admin, 'idempotency-key': key })).status, 400, JSON.stringify(key.slice(0, 9)))
   t.same(await store.head(), before)
 })
 
-t.test('without a key every request adds a product, and an update knows no key', async (t) => {
-  const answers = await Promise.all([post(mug), post(mug), post(mug)])
-  t.equal(new Set(answers.map(({ data }) => data.id)).size, 3)
+t.test('every product creation without a key adds a product, and updates ignore the key', async (t) => {
+  const responses = await Promise.all([post(mug), post(mug), post(mug)])
+  t.equal(new Set(responses.map(({ data }) => data.id)).size, 3)
   const headers = keyed()
-  const [{ data }] = answers
+  const [{ data }] = responses
   t.match(await put(data.id, { name: 'a' }, headers), { status: 200, data: { name: 'a' } })
   t.match(await put(data.id, { name: 'b' }, headers), { status: 200, data: { name: 'b' } })
 })
 
 const matching = (tag: string) => ({ ...admin, 'if-match': tag })
 
-t.test('a change is made to what the client has seen, and answered with the next tag', async (t) => {
+t.test('a product change with the current ETag succeeds and returns the next ETag', async (t) => {
   const { data, headers } = await post(mug)
   let tag = String(headers.etag)
   for (const name of ['a', 'b', 'c']) {
@@ -118,7 +118,7 @@ t.test('a change is made to what the client has seen, and answered with the next
   t.equal(tag, '"3"')
 })
 
-t.test('what was changed since is refused with the present tag, and nothing is recorded', async (t) => {
+t.test('a product change with a stale ETag is 412 with the current ETag, and nothing is recorded', async (t) => {
   const id = await productOf()
   await put(id, { name: 'x' })
   const lists = ['"0", "2"', 'W/"0", W/"1"']
@@ -130,7 +130,7 @@ t.test('what was changed since is refused with the present tag, and nothing is r
     }
 })
 
-t.test('a list with the present tag in it, and a star, are met', async (t) => {
+t.test('a product change with * or a list that contains the current ETag succeeds', async (t) => {
   const id = await productOf()
   let revision = 0
   for (const tag of [() => `"${revision}"`, () => `"77", "${revision}"`, () => `W/"5","${revision}" ,"8"`, () => '*']) {
@@ -140,23 +140,23 @@ t.test('a list with the present tag in it, and a star, are met', async (t) => {
   t.equal((await recordsNothing(t, () => put(id, { name: '3' }, matching('"4"')))).status, 200, 'nothing changes')
 })
 
-t.test('a star does not make what is not there', async (t) => {
+t.test('If-Match: * on an unknown product is not found', async (t) => {
   for (const id of ['018f0000-0000-7000-8000-000000000001', 'x'])
     t.equal((await recordsNothing(t, () => put(id, { name: 'x' }, matching('*')))).status, 404)
 })
 
-t.test('of several changes at once to the same tag exactly one is made', async (t) => {
+t.test('of concurrent product changes with the same ETag exactly one succeeds', async (t) => {
   for (let round = 0; round < 20; round++) {
     const id = await productOf()
     const bodies = [{ name: 'a' }, { name: 'b' }, { is_active: false }, { total_cents: 5, is_active: false }]
-    const answers = await Promise.all(bodies.map((body) => put(id, body, matching('"0"'))))
-    t.same(answers.map(({ status }) => status).toSorted(), [200, 412, 412, 412])
-    const [made] = answers.filter(({ status }) => status === 200)
+    const responses = await Promise.all(bodies.map((body) => put(id, body, matching('"0"'))))
+    t.same(responses.map(({ status }) => status).toSorted(), [200, 412, 412, 412])
+    const [made] = responses.filter(({ status }) => status === 200)
     t.same(await stateOf(id).then((state) => state.status === 'kept' && state.name), made?.data.name)
   }
 })
 
-t.test('changes at once without a tag are all made, each to what the others have left', async (t) => {
+t.test('concurrent product changes without If-Match all apply, one after the other', async (t) => {
   const id = await productOf(plan)
   const changes = [
     { name: 'x' },
@@ -170,41 +170,41 @@ t.test('changes at once without a tag are all made, each to what the others have
     { is_active: false },
     { currency: 'usd' },
   ]
-  const answers = await Promise.all(changes.map((change) => put(id, change)))
+  const responses = await Promise.all(changes.map((change) => put(id, change)))
   t.same(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     changes.map(() => 200),
   )
   const { data, headers } = await put(id, { is_active: false })
   t.match(data, Object.assign({}, ...changes, { currency: 'USD' }))
   t.match(data, { subtotal_cents: 990, total_cents: 990 + 200 - 100 })
   t.equal(headers.etag, `"${changes.length}"`)
-  const revisions = answers.map(({ headers: answered }) => answered.etag)
-  t.equal(new Set(revisions).size, changes.length, 'each was told its own revision')
+  const revisions = responses.map(({ headers: answered }) => answered.etag)
+  t.equal(new Set(revisions).size, changes.length, 'each response has its own revision')
 })
 
-t.test('of changes at once that do not go together one is refused, with nothing recorded of it', async (t) => {
+t.test('of two conflicting concurrent product changes one is rejected without an event', async (t) => {
   const pairs: [object, object, object, number][] = [
     [plan, { is_recurring: false, billing_interval: null }, { trial_days: 7 }, 400],
     [{ ...mug, tax_cents: 100 }, { discount_cents: 1400 }, { tax_cents: 0, subtotal_cents: 1000 }, 422],
   ]
-  for (const [body, one, other, refused] of pairs)
+  for (const [body, one, other, rejected] of pairs)
     for (let round = 0; round < 10; round++) {
       const id = await productOf(body)
-      const answers = await Promise.all(round % 2 ? [put(id, one), put(id, other)] : [put(id, other), put(id, one)])
-      t.same(answers.map(({ status }) => status).toSorted(), [200, refused])
+      const responses = await Promise.all(round % 2 ? [put(id, one), put(id, other)] : [put(id, other), put(id, one)])
+      t.same(responses.map(({ status }) => status).toSorted(), [200, rejected])
       t.equal((await eventsOf(id)).length, 2)
     }
 })
 
 t.test(
-  '16 changes to the same at once leave it as one of them says, and each is on record',
+  '16 concurrent changes of one product field are all recorded, and the last one stays',
   { timeout: 60_000 },
   async (t) => {
     const id = await productOf()
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => put(id, { total_cents: index })))
-    t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
-    for (const [index, { data }] of answers.entries()) t.match(data, { total_cents: index, subtotal_cents: index })
+    const responses = await Promise.all(Array.from({ length: 16 }, (_, index) => put(id, { total_cents: index })))
+    t.same(new Set(responses.map(({ status }) => status)), new Set([200]))
+    for (const [index, { data }] of responses.entries()) t.match(data, { total_cents: index, subtotal_cents: index })
     const events = await eventsOf(id)
     t.equal(events.length, 17)
     const last = events.at(-1)
@@ -213,10 +213,10 @@ t.test(
   },
 )
 
-t.test('16 equal changes at once are recorded once', async (t) => {
+t.test('16 concurrent equal product changes are recorded once', async (t) => {
   const id = await productOf()
-  const answers = await Promise.all(Array.from({ length: 16 }, () => put(id, { name: 'x', is_active: false })))
-  t.same(new Set(answers.map(({ status, headers }) => `${status} ${headers.etag}`)), new Set(['200 "2"']))
-  t.equal(new Set(answers.map(({ headers }) => headers['x-event-position'])).size, 1)
+  const responses = await Promise.all(Array.from({ length: 16 }, () => put(id, { name: 'x', is_active: false })))
+  t.same(new Set(responses.map(({ status, headers }) => `${status} ${headers.etag}`)), new Set(['200 "2"']))
+  t.equal(new Set(responses.map(({ headers }) => headers['x-event-position'])).size, 1)
   t.equal((await eventsOf(id)).length, 3)
 })

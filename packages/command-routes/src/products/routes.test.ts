@@ -30,17 +30,17 @@ const everything = {
 const nothing = { description: null, billing_interval: null, trial_days: null, category_id: null }
 const notFound = { status: 404, code: 'not_found', message: 'No product with this id', details: undefined }
 
-t.test('an administrator adds a product with everything that can be said of one [10.3-product-create]', async (t) => {
+t.test('an administrator creates a product with every field [10.3-product-create]', async (t) => {
   const { status, data, headers } = await post(everything)
   t.equal(status, 201)
-  const { id, created_at, updated_at, ...said } = data
-  t.same(said, { ...everything, currency: 'BRL' })
+  const { id, created_at, updated_at, ...content } = data
+  t.same(content, { ...everything, currency: 'BRL' })
   t.match(id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-/)
   t.match(created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   t.equal(updated_at, created_at)
   const [added, ...more] = await eventsOf(id)
   t.same(more, [])
-  t.same(added?.data, { product_id: id, occurred_at: created_at, ...said, request_fingerprint: null })
+  t.same(added?.data, { product_id: id, occurred_at: created_at, ...content, request_fingerprint: null })
   t.match(added, {
     type: 'ProductAdded',
     metadata: { actor: `session:${adminId}`, requestId: headers['x-request-id'] },
@@ -50,14 +50,14 @@ t.test('an administrator adds a product with everything that can be said of one 
   t.equal(headers['idempotent-replayed'], undefined)
 })
 
-t.test('what is left out or null is nothing, and the amounts are completed', async (t) => {
+t.test('omitted and null product fields are null, and missing amounts are computed', async (t) => {
   const none = { subtotal_cents: null, tax_cents: null, discount_cents: null }
   const amounts = { subtotal_cents: 1490, tax_cents: 0, discount_cents: 0 }
   for (const more of [{}, { ...nothing, ...none }]) {
     const { status, data } = await post({ ...mug, ...more })
     t.equal(status, 201)
-    const { id, created_at, updated_at, ...said } = data
-    t.same(said, { ...mug, ...nothing, ...amounts, is_recurring: false, is_active: true })
+    const { id, created_at, updated_at, ...content } = data
+    t.same(content, { ...mug, ...nothing, ...amounts, is_recurring: false, is_active: true })
   }
   const { total_cents: _, ...unpriced } = mug
   for (const total of [{}, { total_cents: null }]) {
@@ -68,7 +68,7 @@ t.test('what is left out or null is nothing, and the amounts are completed', asy
   t.match(await post({ ...plan, trial_days: 0 }), { status: 201, data: { trial_days: 0, billing_interval: 'month' } })
 })
 
-t.test('a zero below zero is a zero', async (t) => {
+t.test('negative zero is stored as zero', async (t) => {
   const zeros = '"subtotal_cents":-0,"tax_cents":-0,"discount_cents":-0,"trial_days":-0'
   const { status, text, data } = await post(`${JSON.stringify({ ...mug, total_cents: 0 }).slice(0, -1)},${zeros}}`)
   t.equal(status, 201)
@@ -76,7 +76,7 @@ t.test('a zero below zero is a zero', async (t) => {
   await recordsNothing(t, () => put(data.id, { total_cents: 0, tax_cents: 0, trial_days: 0 }))
 })
 
-t.test('fields that no client may set are dropped', async (t) => {
+t.test('read-only product fields in the body are dropped', async (t) => {
   const id = '018f0000-0000-7000-8000-000000000001'
   const foreign = { id, product_id: id, created_at: 'z', updated_at: 1, request_fingerprint: 'z', status: 'z' }
   const { status, data } = await post({ ...mug, ...foreign, at_providers: {}, unknown: ['z'] })
@@ -90,7 +90,7 @@ t.test('fields that no client may set are dropped', async (t) => {
 })
 
 t.test(
-  'an update keeps what is left out, clears what is null, and records what differs alone [10.3-product-update]',
+  'a product update keeps omitted fields, clears null ones, and records only differences [10.3-product-update]',
   async (t) => {
     const { data: before } = await post({ ...everything, is_active: true })
     const changed = await put(before.id, { description: null, name: 'Other', currency: 'brl', tax_cents: 200 })
@@ -107,7 +107,7 @@ t.test(
   },
 )
 
-t.test('a product is deactivated and comes back, by itself or together with its content', async (t) => {
+t.test('a product can be deactivated and reactivated, alone or together with other changes', async (t) => {
   const id = await productOf()
   t.match(await put(id, { is_active: false }), { status: 200, data: { is_active: false }, headers: { etag: '"1"' } })
   const back = await put(id, { is_active: true, name: 'Other' })
@@ -121,7 +121,7 @@ t.test('a product is deactivated and comes back, by itself or together with its 
   t.equal(back.headers['x-event-position'], String(events.at(-1)?.position.commit))
 })
 
-t.test('an update that changes nothing records nothing and answers the product as it is', async (t) => {
+t.test('a product update without a difference records nothing and returns the product', async (t) => {
   const { data, headers } = await post(everything)
   for (const body of [
     everything,
@@ -139,7 +139,7 @@ t.test('an update that changes nothing records nothing and answers the product a
   }
 })
 
-t.test('a synchronisation moves the tag, and is no update', async (t) => {
+t.test('a sync changes the ETag of a product but not updated_at', async (t) => {
   const { data } = await post(mug)
   const sync = { product_id: data.id, provider_id: 'sandbox', occurred_at: new Date().toISOString(), sync: 1 }
   const { position } = await store.handle({
@@ -153,7 +153,7 @@ t.test('a synchronisation moves the tag, and is no update', async (t) => {
   t.match(same.headers, { etag: '"1"', 'x-event-position': String(position?.commit) })
 })
 
-t.test('an update with nothing in it that can be changed is refused', async (t) => {
+t.test('a product update without a known field is rejected', async (t) => {
   const id = await productOf()
   for (const body of [{}, { id }, { created_at: 'x', unknown: 1 }]) {
     const { status, error } = await recordsNothing(t, () => put(id, body))
@@ -164,7 +164,7 @@ t.test('an update with nothing in it that can be changed is refused', async (t) 
   }
 })
 
-t.test('a product that is not there is told in the same words, whatever its id looks like', async (t) => {
+t.test('malformed and unknown product ids give the same 404', async (t) => {
   const ids = ['018f0000-0000-7000-8000-000000000001', 'nonsense', '1', 'a%2f..%2fb', '%E2%80%A8', 'x'.repeat(255), '-']
   const bodies = [{ name: 'x' }, { is_recurring: true }, { discount_cents: 9 }, { name: '4242 4242 4242 4242' }]
   for (const id of ids)
@@ -174,12 +174,12 @@ t.test('a product that is not there is told in the same words, whatever its id l
     }
 })
 
-t.test('an id counts in any case', async (t) => {
+t.test('a product id is case-insensitive', async (t) => {
   const id = await productOf()
   t.match(await put(id.toUpperCase(), { name: 'x' }), { status: 200, data: { id, name: 'x' } })
 })
 
-t.test('a method that a path does not have is not found', async (t) => {
+t.test('an unsupported method on a product path is rejected', async (t) => {
   const id = await productOf()
   for (const [method, url] of [
     ['PATCH', `/admin/products/${id}`],
@@ -192,23 +192,27 @@ t.test('a method that a path does not have is not found', async (t) => {
   }
 })
 
-t.test('without the log nothing is promised, and under a key it can be asked again', { timeout: 60_000 }, async (t) => {
-  const id = await productOf()
-  const keys = Array.from({ length: 50 }, () => ({ ...admin, ...freshKey() }))
-  const underWay = keys.map((headers) => post(mug, headers))
-  t.equal((await Promise.race(underWay)).status, 201)
-  await log.kill()
-  const later = [post(mug, { ...admin, ...freshKey() }), put(id, { name: 'x' })]
-  for (const { status, error } of await Promise.all(later))
-    t.match({ status, error }, { status: 503, error: { code: 'event_store_unavailable' } })
-  const answers = await Promise.all(underWay)
-  await log.start()
-  for (const [index, { status, text }] of answers.entries()) {
-    t.ok([201, 503].includes(status))
-    const again = await post(mug, keys[index])
-    t.equal(again.status, 201)
-    if (status === 201) t.equal(again.text, text)
-    t.equal((await eventsOf(again.data.id)).length, 1)
-  }
-  t.match(await put(id, { name: 'y' }), { status: 200, data: { name: 'y' } })
-})
+t.test(
+  'product writes are 503 while the event store is down, and can be retried with the key',
+  { timeout: 60_000 },
+  async (t) => {
+    const id = await productOf()
+    const keys = Array.from({ length: 50 }, () => ({ ...admin, ...freshKey() }))
+    const underWay = keys.map((headers) => post(mug, headers))
+    t.equal((await Promise.race(underWay)).status, 201)
+    await log.kill()
+    const later = [post(mug, { ...admin, ...freshKey() }), put(id, { name: 'x' })]
+    for (const { status, error } of await Promise.all(later))
+      t.match({ status, error }, { status: 503, error: { code: 'event_store_unavailable' } })
+    const responses = await Promise.all(underWay)
+    await log.start()
+    for (const [index, { status, text }] of responses.entries()) {
+      t.ok([201, 503].includes(status))
+      const again = await post(mug, keys[index])
+      t.equal(again.status, 201)
+      if (status === 201) t.equal(again.text, text)
+      t.equal((await eventsOf(again.data.id)).length, 1)
+    }
+    t.match(await put(id, { name: 'y' }), { status: 200, data: { name: 'y' } })
+  },
+)

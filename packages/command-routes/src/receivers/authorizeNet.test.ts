@@ -1,4 +1,4 @@
-// Authorize.Net's notifications, as it signs and sends them. They say little, so the gateway is asked for the rest.
+// Authorize.Net's notifications as it signs and sends them. They contain little, so we query the gateway for the rest.
 
 import { matchList } from '@paylog/testing/assertions'
 import type { FakeEvent } from '@paylog/testing/authorize-net/notifications'
@@ -11,7 +11,7 @@ const { fake, oldKey, open, send, deliver, notificationOf, pay } = gateway
 const { historyOf, inboxOf, lastPosition, reconcile, assertSettlesAs: settlesAs, logged, workflow } = gateway
 const ok = [200, undefined] as const
 const fail = (what: string): never => {
-  throw new Error(`There is no ${what}`)
+  throw new Error(`missing ${what}`)
 }
 
 t.beforeEach(() => {
@@ -19,12 +19,12 @@ t.beforeEach(() => {
   logged.length = 0
 })
 
-t.test('what the gateway has signed counts, with either key during a rotation', async (t) => {
+t.test('an Authorize.Net notification is applied with either key during a rotation', async (t) => {
   const payment = await open()
-  const { told, transId } = pay(payment)
-  t.same(await send(fake.signed(told)), ok)
-  const [received, applied] = await inboxOf(told.notificationId)
-  t.match(received?.data, { body: told.body, provider_type: 'net.authorize.payment.authcapture.created' })
+  const { event, transId } = pay(payment)
+  t.same(await send(fake.signed(event)), ok)
+  const [received, applied] = await inboxOf(event.notificationId)
+  t.match(received?.data, { body: event.body, provider_type: 'net.authorize.payment.authcapture.created' })
   t.match(applied, { type: 'ProviderEventApplied', data: { payment_id: payment.id, amount_cents: 2599 } })
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
   t.same(
@@ -39,72 +39,79 @@ t.test('what the gateway has signed counts, with either key during a rotation', 
   t.same(await historyOf(payment.id), ['PaymentSucceeded', 'PaymentRefundRecorded'])
 })
 
-t.test('what it has not signed like this is refused, and nothing is kept of it [6.1-gateway-checked]', async (t) => {
-  const { told, transId } = pay(await open())
-  const other = pay(await open()).told
-  // The gateway writes 5.0, which becomes 5 when it is written anew.
-  const refund = notificationOf(() => fake.refund(transId, 500))
-  const before = await lastPosition()
-  const good = fake.signed(told)
-  const header = (value: string) => ({ ...good, headers: { ...good.headers, 'x-anet-signature': value } })
-  const signature = good.headers['x-anet-signature'] ?? fail('signature')
-  const bad = {
-    forged: fake.signed(told, { key: 'A'.repeat(128) }),
-    'with the key in lower case': fake.signed(told, { key: fake.signatureKey.toLowerCase() }),
-    'signed for another': { ...fake.signed(other), body: good.body },
-    rewritten: reformatted(fake.signed(refund)),
-    'with a byte order mark': { ...good, body: `\ufeff${good.body}` },
-    truncated: header(signature.slice(0, -1)),
-    'without its scheme': header(signature.replace('sha512=', '')),
-    unsigned: { body: good.body, headers: { 'content-type': 'application/json' } },
-  }
-  for (const [name, notification] of Object.entries(bad))
-    t.same(await send(notification), [400, 'invalid_signature'], name)
-  for (const body of ['no json', '[]', '{}']) t.same(await send(fake.signed({ body })), [400, 'invalid_request'], body)
-  t.equal(await lastPosition(), before)
-  t.same(await send(header(signature.toLowerCase())), ok, 'the case of the digits says nothing')
-})
+t.test(
+  'an Authorize.Net notification with a wrong signature is rejected and not stored [6.1-gateway-checked]',
+  async (t) => {
+    const { event, transId } = pay(await open())
+    const other = pay(await open()).event
+    // The gateway writes 5.0, which becomes 5 when reserialized.
+    const refund = notificationOf(() => fake.refund(transId, 500))
+    const before = await lastPosition()
+    const good = fake.signed(event)
+    const header = (value: string) => ({ ...good, headers: { ...good.headers, 'x-anet-signature': value } })
+    const signature = good.headers['x-anet-signature'] ?? fail('signature')
+    const bad = {
+      forged: fake.signed(event, { key: 'A'.repeat(128) }),
+      'with the key in lower case': fake.signed(event, { key: fake.signatureKey.toLowerCase() }),
+      'signed for another': { ...fake.signed(other), body: good.body },
+      rewritten: reformatted(fake.signed(refund)),
+      'with a byte order mark': { ...good, body: `\ufeff${good.body}` },
+      truncated: header(signature.slice(0, -1)),
+      'without its scheme': header(signature.replace('sha512=', '')),
+      unsigned: { body: good.body, headers: { 'content-type': 'application/json' } },
+    }
+    for (const [name, notification] of Object.entries(bad))
+      t.same(await send(notification), [400, 'invalid_signature'], name)
+    for (const body of ['no json', '[]', '{}'])
+      t.same(await send(fake.signed({ body })), [400, 'invalid_request'], body)
+    t.equal(await lastPosition(), before)
+    t.same(await send(header(signature.toLowerCase())), ok, 'hex digits are case-insensitive')
+  },
+)
 
-t.test('the same notification two dozen times at once counts once, and years later still', async (t) => {
-  const payment = await open()
-  const { told } = pay(payment)
-  const answers = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(told))))
-  t.same([...new Set(answers.map(([status]) => status))], [200])
-  gateway.time.now = () => new Date(Date.now() + 5 * 365 * 24 * 60 * 60 * 1000)
-  await deliver(told)
-  gateway.time.now = () => new Date()
-  t.same(await historyOf(payment.id), ['PaymentSucceeded'])
-  t.equal((await inboxOf(told.notificationId)).length, 2)
-})
+t.test(
+  '24 concurrent copies of an Authorize.Net notification apply once, and a copy years later changes nothing',
+  async (t) => {
+    const payment = await open()
+    const { event } = pay(payment)
+    const responses = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(event))))
+    t.same([...new Set(responses.map(([status]) => status))], [200])
+    gateway.time.now = () => new Date(Date.now() + 5 * 365 * 24 * 60 * 60 * 1000)
+    await deliver(event)
+    gateway.time.now = () => new Date()
+    t.same(await historyOf(payment.id), ['PaymentSucceeded'])
+    t.equal((await inboxOf(event.notificationId)).length, 2)
+  },
+)
 
-t.test('what the gateway will not tell now is kept and settled later', async (t) => {
+t.test('an Authorize.Net notification is stored while the gateway cannot be queried, and applied later', async (t) => {
   const payment = await open()
-  const { told } = pay(payment)
+  const { event } = pay(payment)
   for (const fault of [
     { kind: 'status', status: 503, commits: false },
     { kind: 'garbage', commits: false },
     { kind: 'hang', commits: false },
   ] as const) {
     fake.readFaults.always(fault)
-    t.same(await send(fake.signed(told)), ok, fault.kind)
+    t.same(await send(fake.signed(event)), ok, fault.kind)
   }
   t.equal(logged.length, 3)
-  t.notMatch(logged.join(), told.body.slice(0, 40))
+  t.notMatch(logged.join(), event.body.slice(0, 40))
   t.notMatch(logged.join(), fake.transactionKey)
   t.same(
-    (await inboxOf(told.notificationId)).map(({ type }) => type),
+    (await inboxOf(event.notificationId)).map(({ type }) => type),
     ['ProviderEventReceived'],
   )
   t.same(await historyOf(payment.id), [])
   fake.readFaults.always(undefined)
-  await applyStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
+  await applyStoredNotification(workflow, `providerEvent-authorize-net:${event.notificationId}`)
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
 })
 
 t.test('a payment that is voided after it succeeded stays succeeded, and the void is reported', async (t) => {
   const payment = await open()
-  const { told, transId } = pay(payment)
-  await deliver(told)
+  const { event, transId } = pay(payment)
+  await deliver(event)
   await deliver(notificationOf(() => fake.voidTransaction(transId)))
   const history = await historyOf(payment.id)
   t.equal(history[0], 'PaymentSucceeded')
@@ -112,7 +119,7 @@ t.test('a payment that is voided after it succeeded stays succeeded, and the voi
   t.match(await reconcile(payment.id), { finding: 'conflict', payment: { status: 'succeeded' } })
 })
 
-t.test('a decline is told to nobody, and found by asking', async (t) => {
+t.test('an Authorize.Net decline sends no notification and is found by reconciliation', async (t) => {
   const payment = await open()
   fake.pay({ token: payment.secret }, { outcome: 'declined' })
   t.same(
@@ -120,15 +127,15 @@ t.test('a decline is told to nobody, and found by asking', async (t) => {
     [],
   )
   t.match(await reconcile(payment.id), { finding: 'late', payment: { status: 'failed' } })
-  await deliver(pay(payment).told)
+  await deliver(pay(payment).event)
   t.match(await reconcile(payment.id), { finding: 'same', payment: { status: 'succeeded' } })
   t.same(await historyOf(payment.id), ['PaymentAttemptFailed', 'PaymentSucceeded'])
 })
 
-t.test('a refund that names the charge alone finds the payment', async (t) => {
+t.test('an Authorize.Net refund that names only the charge finds the payment', async (t) => {
   const payment = await open()
-  const { told, transId } = pay(payment)
-  await deliver(told)
+  const { event, transId } = pay(payment)
+  await deliver(event)
   fake.settle()
   await deliver(notificationOf(() => fake.refund(transId, 500)))
   const [paid, refund] = (await gateway.store.readStream(`payment-${payment.id}`)).slice(2)
@@ -136,47 +143,47 @@ t.test('a refund that names the charge alone finds the payment', async (t) => {
   t.match(refund, { type: 'PaymentRefundRecorded', data: { refunded_cents: 500, provider_payment_id: transId } })
 })
 
-t.test('another amount is no success', async (t) => {
+t.test('an Authorize.Net charge with another amount is not a success', async (t) => {
   const payment = await open()
-  const told = notificationOf(() => fake.pay({ invoiceNumber: payment.intent, amount_cents: 2598 }))
-  await deliver(told)
+  const event = notificationOf(() => fake.pay({ invoiceNumber: payment.intent, amount_cents: 2598 }))
+  await deliver(event)
   t.same(await historyOf(payment.id), ['PaymentAmountMismatch'])
   t.match(await reconcile(payment.id), { finding: 'amount_differs', payment: { status: 'pending' } })
 })
 
 const minuteMs = 60_000
-/** What the gateway did a while ago, by its clock. */
+/** Runs an action with the gateway's clock set back. */
 function ago(ms: number, act: () => FakeEvent): FakeEvent {
   fake.advance(-ms)
-  const told = act()
+  const event = act()
   fake.advance(ms)
-  return told
+  return event
 }
 const notificationOfUnknown = () =>
   fake.notify('payment.authcapture.created', { entityName: 'transaction', id: '999', responseCode: 1 })
 
-t.test('a transaction that the gateway does not report on yet is kept and not settled', async (t) => {
-  const told = ago(14 * minuteMs, notificationOfUnknown)
-  t.same(await send(fake.signed(told)), ok)
-  const types = async () => (await inboxOf(told.notificationId)).map(({ type }) => type)
+t.test('a notification of a transaction that the gateway does not report yet is stored and not applied', async (t) => {
+  const event = ago(14 * minuteMs, notificationOfUnknown)
+  t.same(await send(fake.signed(event)), ok)
+  const types = async () => (await inboxOf(event.notificationId)).map(({ type }) => type)
   t.same(await types(), ['ProviderEventReceived'])
-  const settle = () => applyStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
+  const settle = () => applyStoredNotification(workflow, `providerEvent-authorize-net:${event.notificationId}`)
   await t.rejects(settle(), { code: 'not_reported_yet' })
   t.same(await types(), ['ProviderEventReceived'])
 })
 
-t.test('nothing that the gateway says of its own is logged', async (t) => {
-  const { told } = pay(await open())
+t.test('error texts of the gateway are not logged', async (t) => {
+  const { event } = pay(await open())
   fake.failNext('E00104', { method: 'getTransactionDetails', text: 'Text about jane@example.com' })
-  t.same(await send(fake.signed(told)), ok)
+  t.same(await send(fake.signed(event)), ok)
   t.match(logged.join(), 'E00104')
   t.notMatch(logged.join(), 'jane')
   t.notMatch(logged.join(), 'resultCode')
 })
 
-t.test('the void of one attempt does not cancel a payment that another one has paid', async (t) => {
+t.test('voiding one attempt does not cancel a payment that another attempt has paid', async (t) => {
   const payment = await open()
-  const { told: held, transId } = pay(payment, 'held')
+  const { event: held, transId } = pay(payment, 'held')
   await deliver(held)
   const paid = notificationOf(() => fake.pay({ token: payment.secret }, { card: 'card-2' }))
   await deliver(
@@ -187,7 +194,7 @@ t.test('the void of one attempt does not cancel a payment that another one has p
   t.match(await reconcile(payment.id), { finding: 'same', payment: { status: 'succeeded' } })
 })
 
-t.test('what is about nothing of ours is kept with what it says', async (t) => {
+t.test('an unmatched Authorize.Net notification is recorded with its fields', async (t) => {
   const subscription = {
     name: 'Example',
     amount: 11.55,
@@ -224,58 +231,58 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
     [fake.notify('something.new', { id: 'x' }), { generic_type: null, object_id: 'x' }],
     [ago(15 * minuteMs, notificationOfUnknown), { object_id: '999', generic_type: 'payment_intent.succeeded' }],
   ]
-  for (const [told, data] of rows) {
-    await deliver(told)
+  for (const [event, data] of rows) {
+    await deliver(event)
     matchList(
       t,
-      await inboxOf(told.notificationId),
+      await inboxOf(event.notificationId),
       [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }],
-      told.eventType,
+      event.eventType,
     )
   }
 })
 
-/** The notifications of one payment each, and what is true in the end. */
+/** The notifications of one payment each, and its final status. */
 const scenarios = {
-  'held, released and given back in two parts': {
+  'held, released and refunded in two parts': {
     truth: 'succeeded',
     facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 2 },
     play(payment: OpenedPayment) {
-      const { told, transId } = pay(payment, 'held')
+      const { event, transId } = pay(payment, 'held')
       return [
-        told,
+        event,
         notificationOf(() => fake.approveHeld(transId)),
         notificationOf(() => fake.refund(transId, 1000)),
         notificationOf(() => fake.refund(transId, 1599)),
       ]
     },
   },
-  'held and refused': {
+  'held and declined': {
     truth: 'failed',
     facts: { PaymentAttemptFailed: 1 },
     play(payment: OpenedPayment) {
-      const { told, transId } = pay(payment, 'held')
-      return [told, notificationOf(() => fake.declineHeld(transId))]
+      const { event, transId } = pay(payment, 'held')
+      return [event, notificationOf(() => fake.declineHeld(transId))]
     },
   },
 }
 for (const [name, { truth, facts, play }] of Object.entries(scenarios))
-  t.test(`${name}: in any order the payment is ${truth} in the end`, async (t) => {
+  t.test(`Authorize.Net notifications in any order (${name}) leave the payment ${truth}`, async (t) => {
     const length = truth === 'failed' ? 2 : 4
     for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
       const payment = await open()
       const events = play(payment)
       t.equal(events.length, length)
-      const told = order.map((n) => events[n] ?? fail('event'))
-      await deliver(...told)
-      const types = told.map(({ eventType }) => eventType.replace('net.authorize.payment.', '')).join(', ')
+      const event = order.map((n) => events[n] ?? fail('event'))
+      await deliver(...event)
+      const types = event.map(({ eventType }) => eventType.replace('net.authorize.payment.', '')).join(', ')
       await settlesAs(t, payment.id, { truth, facts, name: types })
     }
   })
 
-t.test('told step by step, and the first step once more at the end, it is paid once', async (t) => {
+t.test('Authorize.Net notifications in order with the first one repeated pay once', async (t) => {
   const payment = await open()
-  const { told: held, transId } = pay(payment, 'held')
+  const { event: held, transId } = pay(payment, 'held')
   await deliver(held)
   const released = notificationOf(() => fake.approveHeld(transId))
   await deliver(released, held)

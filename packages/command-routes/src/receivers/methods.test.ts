@@ -1,4 +1,4 @@
-// What every provider tells of saved methods, in its own words, and what becomes of the methods.
+// Each provider's notifications about saved methods.
 
 import { randomUUID } from 'node:crypto'
 import { type PaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
@@ -20,71 +20,71 @@ type Ref = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>
 
 type ProviderHarness = {
   readonly receiver: Awaited<ReturnType<typeof receiverHarness>>
-  /** What a form of the provider hands out. */
+  /** A token from the provider's form. */
   token(): string
-  /** What the provider has told last: of the method that was attached, or detached by us, just before. */
+  /** The latest notification: about the method that we just attached or detached. */
   latest(method: Ref): Notified
-  /** The card becomes one that ends in 0005. Not every provider tells of it. */
+  /** Changes the card to one that ends in 0005. Not every provider notifies it. */
   renew: ((method: Ref) => Notified) | null
-  /** Somebody at the provider takes the method away. */
+  /** Detaches the method at the provider. */
   detach(method: Ref): Notified
 }
 
 const nothing = (): never => {
-  throw new Error('The provider has told nothing')
+  throw new Error('The provider sent no notification')
 }
 
 async function stripeHarness(t: Test): Promise<ProviderHarness> {
   const fake = await startFakeStripe(t)
   const env = fake.env
-  const told = (event = fake.events.at(-1)): Notified =>
+  const notified = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.id, type: event.type } : nothing()
   return {
     receiver: await receiverHarness(t, await providerFromEnv(t, env)),
     token: () => fake.addMethod().id,
-    latest: () => told(),
-    renew: ({ provider_method_id: id }) => told(fake.changeCard(id, { last4: '0005', exp_year: 2034 })[0]),
-    detach: ({ provider_method_id: id }) => told(fake.detachMethod(id)[0]),
+    latest: () => notified(),
+    renew: ({ provider_method_id: id }) => notified(fake.changeCard(id, { last4: '0005', exp_year: 2034 })[0]),
+    detach: ({ provider_method_id: id }) => notified(fake.detachMethod(id)[0]),
   }
 }
 
 async function paypalMethods(t: Test): Promise<ProviderHarness> {
   const { fake, ...receiver } = await paypalHarness(t)
-  const told = (event = fake.events.at(-1)): Notified =>
+  const notified = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.id, type: event.event_type } : nothing()
   return {
     receiver,
     token: () => fake.vault.approveSetup({ card: { brand: 'VISA', last_digits: '4242', expiry: '2030-08' } }),
-    latest: () => told(),
+    latest: () => notified(),
     renew: null,
-    detach: ({ provider_method_id: id }) => told(fake.vault.remove(id)),
+    detach: ({ provider_method_id: id }) => notified(fake.vault.remove(id)),
   }
 }
 
 async function authorizeNetMethods(t: Test): Promise<ProviderHarness> {
   const { fake, ...receiver } = await authorizeNetHarness(t)
   let cards = 1000
-  const told = (event = fake.events.at(-1)): Notified =>
+  const notified = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.notificationId, type: event.eventType } : nothing()
   return {
     receiver,
     token: () => fake.profiles.tokenise({ card: `card ${cards++}`, expirationDate: '2030-08', cardType: 'Visa' }),
-    latest: () => told(),
+    latest: () => notified(),
     renew: ({ provider_customer_id, provider_method_id }) =>
-      told(fake.profiles.changeMethod(provider_customer_id ?? '', provider_method_id, { card: 'card 0005' })),
+      notified(fake.profiles.changeMethod(provider_customer_id ?? '', provider_method_id, { card: 'card 0005' })),
     detach({ provider_customer_id, provider_method_id }) {
       fake.profiles.deleteMethod(provider_customer_id ?? '', provider_method_id)
-      return told()
+      return notified()
     },
   }
 }
 
-/** It keeps nothing, so that its notifications are all that it says. */
+/** A provider that cannot be queried: only its notifications count. */
 async function sandboxHarness(t: Test): Promise<ProviderHarness> {
   const provider = createSandbox({ webhookSecrets: ['secret'] })
   let events = 0
   let cards = 0
-  const told =
+  const notified =
     (what: string) =>
     ({ provider_method_id, provider_customer_id: customer }: Ref): Notified => {
       const id = `evt_${events++}`
@@ -100,9 +100,9 @@ async function sandboxHarness(t: Test): Promise<ProviderHarness> {
   return {
     receiver: await receiverHarness(t, provider),
     token: () => ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex'][cards++ % 3] ?? nothing(),
-    latest: told('attached'),
+    latest: notified('attached'),
     renew: null,
-    detach: told('detached'),
+    detach: notified('detached'),
   }
 }
 
@@ -113,16 +113,16 @@ function eventTypesOf({ receiver, token }: ProviderHarness) {
   const { app, store, providers, send, inboxOf, typesOf } = receiver
   const loaded = async (id: string) => (await store.load(paymentMethodStream(id), paymentMethodFold)).state
   return {
-    /** The owner saves a method. */
+    /** Saves a method as its owner. */
     async save(): Promise<PaymentMethod> {
       const payload = { payment_method_token: token(), alias: 'Mine' }
       const response = await app.inject({ method: 'POST', url: '/payment-methods', headers: owner, payload })
       const method = await loaded(response.json().data?.id ?? '')
-      if (method.status !== 'saved') throw new Error(`It is not saved: ${response.body}`)
+      if (method.status !== 'saved') throw new Error(`not saved: ${response.body}`)
       return method
     },
-    /** Another system saves one at the same account. */
-    async stranger(): Promise<Ref> {
+    /** A method that another system saved at the same account. */
+    async foreignMethod(): Promise<Ref> {
       const { methods } = [...providers.values()][0] ?? {}
       const user = { user_id: 'user-of-others', email: null, name: null }
       const provider_customer_id = (await methods?.createCustomer({ idempotency_key: randomUUID(), ...user })) ?? null
@@ -132,14 +132,14 @@ function eventTypesOf({ receiver, token }: ProviderHarness) {
     loaded,
     remove: ({ payment_method_id: id }: PaymentMethod) =>
       app.inject({ method: 'DELETE', url: `/payment-methods/${id}`, headers: owner }),
-    async tell(t: Test, told: Notified, method: PaymentMethod): Promise<void> {
-      t.same(await send(told), [200, undefined], told.type)
-      const [received, applied, ...more] = await inboxOf(told.id)
-      t.match(received, { type: closed[0], data: { provider_type: told.type } })
+    async receive(t: Test, notified: Notified, method: PaymentMethod): Promise<void> {
+      t.same(await send(notified), [200, undefined], notified.type)
+      const [received, applied, ...more] = await inboxOf(notified.id)
+      t.match(received, { type: closed[0], data: { provider_type: notified.type } })
       t.match(applied, { type: closed[1], data: { payment_method_id: method.payment_method_id } })
       t.same(more, [])
     },
-    /** What happened to a method after it was saved. */
+    /** The event types after PaymentMethodAdded. */
     historyOf: async ({ payment_method_id: id }: PaymentMethod) => (await typesOf(paymentMethodStream(id))).slice(1),
   }
 }
@@ -155,21 +155,21 @@ for (const [name, open] of Object.entries(harnesses))
   t.test(name, async (t) => {
     const shop = await open(t)
     const { app, store, send, inboxOf } = shop.receiver
-    const { save, stranger, loaded, remove, tell, historyOf } = eventTypesOf(shop)
+    const { save, foreignMethod, loaded, remove, receive, historyOf } = eventTypesOf(shop)
 
-    t.test('what we did ourselves is told, and changes nothing', async (t) => {
+    t.test('notifications of our own changes have no effect', async (t) => {
       const method = await save()
-      await tell(t, shop.latest(method), method)
+      await receive(t, shop.latest(method), method)
       t.same(await historyOf(method), [])
       t.equal((await remove(method)).statusCode, 200)
       const detached = name === 'sandbox' ? shop.detach(method) : shop.latest(method)
       t.match(detached.type, /detached$|deleted$/i)
-      await tell(t, detached, method)
+      await receive(t, detached, method)
       t.same(await historyOf(method), ['PaymentMethodRemoved'])
       t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, { by: 'owner' })
     })
 
-    t.test('a saved method is paid with, and shown', async (t) => {
+    t.test('a payment with a saved method shows the method', async (t) => {
       const { payment_method_id, last_four } = await save()
       const payload = { total_cents: 2599, currency: 'USD', payment_method_id }
       const paid = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
@@ -182,41 +182,41 @@ for (const [name, open] of Object.entries(harnesses))
 
     const { renew } = shop
     if (renew)
-      t.test('a card that is renewed is shown as it is, whenever that is told [6.1-methods]', async (t) => {
+      t.test('a renewed card is updated by a late notification too [6.1-methods]', async (t) => {
         const method = await save()
         const attached = shop.latest(method)
         const renewed = renew(method)
-        await tell(t, attached, method)
+        await receive(t, attached, method)
         t.match(await loaded(method.payment_method_id), { status: 'saved', last_four: '0005', alias: 'Mine' })
-        await tell(t, renewed, method)
+        await receive(t, renewed, method)
         t.same(await historyOf(method), ['PaymentMethodRefreshed'])
       })
 
     t.test(
-      'a method that is taken away there is gone here, in whatever order and however often [10.3-detached]',
+      'a method detached at the provider is removed by repeated and reordered notifications [10.3-detached]',
       async (t) => {
         const method = await save()
         const attached = shop.latest(method)
         const detached = shop.detach(method)
-        for (const told of [detached, attached, detached, attached]) await tell(t, told, method)
+        for (const notified of [detached, attached, detached, attached]) await receive(t, notified, method)
         t.same(await historyOf(method), ['PaymentMethodRemoved'])
         t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, {
           by: 'provider',
         })
         t.equal((await remove(method)).statusCode, 404)
         const payload = { total_cents: 2599, currency: 'USD', payment_method_id: method.payment_method_id }
-        const refused = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
-        t.match(refused.json(), { error: { code: 'reference_not_found' } })
+        const rejected = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
+        t.match(rejected.json(), { error: { code: 'reference_not_found' } })
       },
     )
 
-    t.test('a method of another system is none of ours', async (t) => {
-      const method = await stranger()
+    t.test("another system's method is unmatched", async (t) => {
+      const method = await foreignMethod()
       const attached = shop.latest(method)
-      for (const told of [attached, shop.detach(method)]) {
-        t.same(await send(told), [200, undefined])
+      for (const notified of [attached, shop.detach(method)]) {
+        t.same(await send(notified), [200, undefined])
         t.same(
-          (await inboxOf(told.id)).map(({ type }) => type),
+          (await inboxOf(notified.id)).map(({ type }) => type),
           ['ProviderEventReceived', 'ProviderEventUnmatched'],
         )
       }

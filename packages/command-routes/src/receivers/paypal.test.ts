@@ -1,4 +1,4 @@
-// PayPal's notifications, as PayPal signs and sends them.
+// PayPal's notifications as PayPal signs and sends them.
 
 import { matchList } from '@paylog/testing/assertions'
 import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
@@ -13,7 +13,7 @@ const ok = [200, undefined] as const
 
 t.beforeEach(() => fake.verificationFaults.always(undefined))
 
-t.test('what PayPal says it has signed counts, for each webhook id that is ours', async (t) => {
+t.test('a PayPal notification is applied when PayPal verifies it for any of our webhook ids', async (t) => {
   const { id, intent } = await open()
   const approved = fake.approve(intent)
   const signed = fake.signed(approved)
@@ -25,7 +25,7 @@ t.test('what PayPal says it has signed counts, for each webhook id that is ours'
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentCanceled'])
 })
 
-t.test('what PayPal says it has not signed is refused, and nothing is kept of it [6.1-wallet-checked]', async (t) => {
+t.test('a notification that PayPal does not verify is rejected and not stored [6.1-wallet-checked]', async (t) => {
   const approved = fake.approve((await open()).intent)
   const other = fake.approve((await open()).intent)
   const before = await lastPosition()
@@ -49,7 +49,7 @@ t.test('what PayPal says it has not signed is refused, and nothing is kept of it
   t.same(await send(good), ok)
 })
 
-t.test('while PayPal cannot tell, the notification is asked for again', async (t) => {
+t.test('a notification is 502 while PayPal cannot verify it', async (t) => {
   const signed = fake.signed(fake.approve((await open()).intent))
   const before = await lastPosition()
   for (const fault of [
@@ -66,27 +66,27 @@ t.test('while PayPal cannot tell, the notification is asked for again', async (t
   t.same(await send(signed), ok)
 })
 
-t.test('the same notification two dozen times at once counts once', async (t) => {
+t.test('24 concurrent copies of a PayPal notification apply once', async (t) => {
   const { id, intent } = await open()
   const approved = fake.approve(intent)
-  const answers = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(approved))))
-  t.same([...new Set(answers.map(String))], [String(ok)])
+  const responses = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(approved))))
+  t.same([...new Set(responses.map(String))], [String(ok)])
   t.same(await historyOf(id), ['PaymentProcessingStarted'])
   t.equal((await inboxOf(approved.id)).length, 2)
 })
 
-t.test('what anybody posts does not keep anybody from paying', async (t) => {
+t.test('a flood of unverified notifications does not block payments', async (t) => {
   const signed = fake.signed(fake.approve((await open()).intent))
   const before = fake.callsTo(/verify-webhook-signature/).length
-  const asked = () => fake.callsTo(/verify-webhook-signature/).length - before
+  const verifications = () => fake.callsTo(/verify-webhook-signature/).length - before
   fake.verificationFaults.always({ kind: 'hang', commits: false })
   const posts = Array.from({ length: 80 }, () => send(signed))
-  await waitFor(() => asked() >= 16, { what: 'the questions that may be asked at once' })
+  await waitFor(() => verifications() >= 16, { what: 'the concurrency limit of verifications' })
   t.match(await open(), { intent: /./ })
   t.same([...new Set((await Promise.all(posts)).map(String))], ['502,provider_unavailable'])
 })
 
-t.test('what says nothing of its payment is taken in, and changes nothing', async (t) => {
+t.test('a PayPal notification without a payment status is stored and changes nothing', async (t) => {
   const { id, intent } = await open()
   const resource = { id: intent, status: 'CREATED', purchase_units: [{ custom_id: id }] }
   const created = event('CHECKOUT.ORDER.CREATED', { resource_type: 'checkout-order', resource })
@@ -95,12 +95,12 @@ t.test('what says nothing of its payment is taken in, and changes nothing', asyn
   t.same(await historyOf(id), [])
 })
 
-t.test('a refund or dispute is recorded whether or not it names the payment', async (t) => {
+t.test('a PayPal refund or dispute is recorded whether or not it names the payment', async (t) => {
   const { id, intent } = await open()
   await deliver(fake.approve(intent))
   await reconcile(id)
   const capture = captureOf(intent).id
-  const nameless = ({ body, ...told }: PaypalEvent) => ({ ...told, body: body.replaceAll(id, '') })
+  const nameless = ({ body, ...sent }: PaypalEvent) => ({ ...sent, body: body.replaceAll(id, '') })
   await deliver(
     nameless(fake.refund(capture, '1.00')),
     nameless(fake.dispute(capture)),
@@ -110,7 +110,7 @@ t.test('a refund or dispute is recorded whether or not it names the payment', as
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'succeeded' } })
 })
 
-t.test('another amount is no success', async (t) => {
+t.test('a PayPal capture with another amount is not a success', async (t) => {
   const payment = await open()
   fake.approve(payment.intent)
   await captureUnrecorded(payment)
@@ -122,7 +122,7 @@ t.test('another amount is no success', async (t) => {
   t.same(await historyOf(payment.id), ['PaymentAmountMismatch', 'PaymentSucceeded'])
 })
 
-t.test('what is about nothing of ours is kept with what it says', async (t) => {
+t.test('an unmatched PayPal notification is recorded with its fields', async (t) => {
   const subscription = {
     id: 'I-EXAMPLE',
     status: 'SUSPENDED',
@@ -166,13 +166,13 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
     [event('SOMETHING.NEW', { resource: { id: 'X1' } }), { generic_type: null, object_id: 'X1' }],
     [event('SOMETHING.EMPTY', { resource: {} }), { generic_type: null, object_id: null }],
   ]
-  for (const [told, data] of rows) {
-    await deliver(told)
-    matchList(t, await inboxOf(told.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
+  for (const [sent, data] of rows) {
+    await deliver(sent)
+    matchList(t, await inboxOf(sent.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
   }
 })
 
-t.test('an order that names our payment without being its order changes nothing', async (t) => {
+t.test('a foreign PayPal order that names our payment changes nothing', async (t) => {
   const [ours, other] = [await open(), await open()]
   const approved = fake.approve(other.intent)
   const body = approved.body.replaceAll(other.id, ours.id).replaceAll(other.intent, '7AB12345CD6789012')

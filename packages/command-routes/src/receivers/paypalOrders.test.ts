@@ -1,4 +1,4 @@
-// Orders of PayPal's, which the payer approves and we capture; and every order in which PayPal may tell of one.
+// Captures of approved PayPal orders, and notifications about them in any order.
 import t from 'tap'
 import { type OpenedPayment, ordersOf, paypalHarness } from '../testing/receiverHarness.ts'
 
@@ -19,12 +19,12 @@ const {
 t.beforeEach(() => fake.faults.always(undefined))
 
 t.test(
-  'an approved order is captured once, by whoever finds it, however often PayPal tells of it [10.2-capture]',
+  'an approved order is captured once by concurrent reconciliations and repeated notifications [10.2-capture]',
   async (t) => {
     const { id, intent } = await open()
     const approved = fake.approve(intent)
     await deliver(approved, approved)
-    t.equal(captures(intent), 0, 'the receiver does not keep PayPal waiting for it')
+    t.equal(captures(intent), 0, 'the receiver does not wait for the capture')
     t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
     t.match(await reconcile(id), { finding: 'same' })
     await deliver(
@@ -37,7 +37,7 @@ t.test(
     t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
   },
 )
-t.test('one of which nobody told us is captured, too, and one that is not approved is not', async (t) => {
+t.test('an approved order is captured without a notification, an unapproved one is not', async (t) => {
   const { id, intent } = await open()
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'pending' } })
   fake.approve(intent)
@@ -45,7 +45,7 @@ t.test('one of which nobody told us is captured, too, and one that is not approv
   t.equal(captures(intent), 1)
 })
 
-t.test('a capture whose answer is lost takes the money once', async (t) => {
+t.test('a PayPal capture whose response is lost charges once', async (t) => {
   for (const commits of [true, false]) {
     const { id, intent } = await open()
     await deliver(fake.approve(intent))
@@ -57,13 +57,13 @@ t.test('a capture whose answer is lost takes the money once', async (t) => {
   }
 })
 
-/** What PayPal's clock may say of an approval that comes after a decline: its answers tell their time in whole seconds. */
+/** Offsets of PayPal's clock for an approval after a decline: its responses have times in whole seconds. */
 const approvedAgain = {
   'a second after it': { at: (decline: number) => decline + 1_000, ignored: [] },
   'in its second': { at: (decline: number) => decline - (decline % 1_000), ignored: ['ProviderEventIgnored'] },
 }
 for (const [when, { at, ignored }] of Object.entries(approvedAgain))
-  t.test(`a declined capture is one failed attempt until the payer approves anew, ${when}`, async (t) => {
+  t.test(`a declined PayPal capture is one failed attempt until the payer approves again, ${when}`, async (t) => {
     const { id, intent } = await open()
     fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
     await deliver(fake.approve(intent))
@@ -71,7 +71,7 @@ for (const [when, { at, ignored }] of Object.entries(approvedAgain))
     t.match(declined, { finding: 'late', payment: { status: 'failed' } })
     const waits = { finding: 'approval_waits', payment: { status: 'failed' } }
     for (let n = 0; n < 3; n++) t.match(await reconcile(id), waits)
-    t.equal(captures(intent), 1, 'the order is still approved, but not once more')
+    t.equal(captures(intent), 1, 'the approval is still the declined one')
     const decline = Date.parse(declined.payment.evidence_time ?? '')
     await deliver(fake.approve(intent, new Date(at(decline)).toISOString()))
     t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
@@ -86,7 +86,7 @@ for (const [when, { at, ignored }] of Object.entries(approvedAgain))
     ])
   })
 
-t.test('an order over another amount is not captured', async (t) => {
+t.test('a PayPal order with another amount is not captured', async (t) => {
   const { id, intent } = await open()
   Object.assign(fake.orders.get(intent)?.unit.amount ?? {}, { value: '25.98' })
   await deliver(fake.approve(intent))
@@ -94,9 +94,9 @@ t.test('an order over another amount is not captured', async (t) => {
   t.equal(captures(intent), 0)
 })
 
-/** The notifications of one order each, what is true in the end, and how often what is on record of it. */
+/** The notifications of one order each, its final status, and the number of recorded events by type. */
 const scenarios = {
-  'paid at last and given back': {
+  'paid after a decline and refunded': {
     truth: 'succeeded',
     length: 4,
     facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 1 },
@@ -115,10 +115,10 @@ const scenarios = {
     async play(payment: OpenedPayment) {
       const approved = fake.approve(payment.intent)
       const capture = await captureUnrecorded(payment)
-      const told = ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'].map((type) =>
+      const sent = ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'].map((type) =>
         notificationOf(payment.intent, type),
       )
-      return [approved, ...told, fake.dispute(capture)]
+      return [approved, ...sent, fake.dispute(capture)]
     },
   },
   'denied at last': {
@@ -146,14 +146,14 @@ const scenarios = {
   },
 }
 for (const [name, { truth, length, facts, play }] of Object.entries(scenarios))
-  t.test(`${name}: in any order the payment is ${truth} in the end`, async (t) => {
+  t.test(`PayPal notifications in any order (${name}) leave the payment ${truth}`, async (t) => {
     for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
       const payment = await open()
       const events = await play(payment)
-      const told = order.flatMap((n) => events[n] ?? [])
-      t.equal(told.length, length)
-      await deliver(...told)
-      const types = told.map(({ event_type }) => event_type).join(', ')
+      const sent = order.flatMap((n) => events[n] ?? [])
+      t.equal(sent.length, length)
+      await deliver(...sent)
+      const types = sent.map(({ event_type }) => event_type).join(', ')
       await settlesAs(t, payment.id, { truth, facts, name: types })
     }
   })

@@ -1,4 +1,4 @@
-// What a receiver makes of requests as such, whoever the provider is.
+// HTTP handling of the receivers, independent of the provider.
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -14,7 +14,7 @@ import { commandApiHarness, webhookSecret } from '../testing/commandApiHarness.t
 
 const rotated = 'sandbox-new-secret'
 const sandbox = createSandbox({ webhookSecrets: [webhookSecret, rotated] })
-/** What the provider does instead of what it usually does. */
+/** Overrides of the provider's methods. */
 let verify: Provider['verifyNotification'] | undefined
 let complete: Provider['completeNotification'] | undefined
 const provider: Provider = {
@@ -46,7 +46,7 @@ function event(note = '') {
 const signed = (body: string, secret = webhookSecret) => signSandboxEvent(secret, body, seconds())
 const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
 
-/** Over the wire, with exactly these headers, in one piece or in several of which the length is not told. */
+/** Sends exactly these headers, and the body in one piece or chunked. */
 async function send(
   headers: Record<string, string | string[]>,
   body: string | readonly string[],
@@ -55,7 +55,7 @@ async function send(
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; json: unknown }>()
   const sending = request(`${url}${path}`, { method: 'POST', headers, agent: false })
   sending.on('error', reject).on('response', (response) => {
-    text(response).then((answer) => resolve({ status: response.statusCode ?? 0, json: JSON.parse(answer) }), reject)
+    text(response).then((body) => resolve({ status: response.statusCode ?? 0, json: JSON.parse(body) }), reject)
   })
   if (typeof body === 'string') sending.end(body)
   else {
@@ -65,7 +65,7 @@ async function send(
   return promise
 }
 
-t.test('a notification is taken in whatever type the body is said to have [4.12-content-type]', async (t) => {
+t.test('a notification is accepted with any content type [4.12-content-type]', async (t) => {
   for (const type of [
     'application/json',
     'application/json; charset=utf-8',
@@ -87,40 +87,40 @@ t.test('a notification is taken in whatever type the body is said to have [4.12-
   }
 })
 
-t.test('a body of 1 MiB is taken in, and not a byte more [8-receiver-body]', async (t) => {
+t.test('a notification body of 1 MiB is accepted, a larger one is 413 [8-receiver-body]', async (t) => {
   const frame = event().body.length
   const large = event('x'.repeat(1024 * 1024 - frame))
   t.equal(large.body.length, 1024 * 1024)
   t.equal((await send({ 'sandbox-signature': signed(large.body) }, large.body)).status, 200)
   const tooLarge = event('x'.repeat(1024 * 1024 - frame + 1))
   const before = await lastPosition()
-  const refused = { status: 413, json: { success: false, error: { code: 'body_too_large' } } }
-  t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, tooLarge.body), refused)
+  const rejected = { status: 413, json: { success: false, error: { code: 'body_too_large' } } }
+  t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, tooLarge.body), rejected)
   const half = tooLarge.body.length / 2
-  const parts = [tooLarge.body.slice(0, half), tooLarge.body.slice(half)]
-  t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, parts), refused, 'when its length is not told')
+  const chunks = [tooLarge.body.slice(0, half), tooLarge.body.slice(half)]
+  t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, chunks), rejected, 'without content-length')
   t.equal(await lastPosition(), before)
 })
 
-t.test('a body that comes in pieces is the same body', async (t) => {
+t.test('a chunked notification body is accepted', async (t) => {
   const { body, inbox } = event()
-  const parts = [body.slice(0, 10), body.slice(10)]
-  t.equal((await send({ 'sandbox-signature': signed(body) }, parts)).status, 200)
+  const chunks = [body.slice(0, 10), body.slice(10)]
+  t.equal((await send({ 'sandbox-signature': signed(body) }, chunks)).status, 200)
   t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
-t.test('no body is no notification', async (t) => {
+t.test('a notification without a body is 400', async (t) => {
   const before = await lastPosition()
-  const refused = { status: 400, json: { error: { code: /^invalid_(request|signature)$/ } } }
-  t.match(await send({}, ''), refused)
-  t.match(await send({ 'content-type': 'application/json' }, ''), refused)
-  t.match(await send({ 'sandbox-signature': signed('') }, ''), refused)
-  t.match(await send({ 'sandbox-signature': signed(''), 'transfer-encoding': 'chunked' }, ''), refused)
+  const rejected = { status: 400, json: { error: { code: /^invalid_(request|signature)$/ } } }
+  t.match(await send({}, ''), rejected)
+  t.match(await send({ 'content-type': 'application/json' }, ''), rejected)
+  t.match(await send({ 'sandbox-signature': signed('') }, ''), rejected)
+  t.match(await send({ 'sandbox-signature': signed(''), 'transfer-encoding': 'chunked' }, ''), rejected)
   t.equal(await lastPosition(), before)
 })
 
 t.test(
-  'the signature may come in any header case and by any valid secret, but once and whole [10.2-rotation]',
+  'the signature header may have any case and any valid secret, but not be repeated or cut [10.2-rotation]',
   async (t) => {
     const before = await lastPosition()
     const { body } = event()
@@ -145,21 +145,18 @@ t.test(
   },
 )
 
-t.test(
-  'the receiver of a provider that is not enabled is 404, like a path that does not exist [4.12-disabled]',
-  async (t) => {
-    const before = await lastPosition()
-    const { body } = event()
-    const message = 'Nothing is here'
-    const unknown = { status: 404, json: { error: { code: 'not_found', message, details: undefined } } }
-    t.match(await send({ 'content-type': 'application/json' }, body, '/webhooks/nowhere'), unknown)
-    for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])
-      for (const sent of [body, '']) t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), unknown)
-    t.equal(await lastPosition(), before)
-  },
-)
+t.test('the receiver of a disabled provider is 404, like an unknown path [4.12-disabled]', async (t) => {
+  const before = await lastPosition()
+  const { body } = event()
+  const message = 'Nothing is here'
+  const unknown = { status: 404, json: { error: { code: 'not_found', message, details: undefined } } }
+  t.match(await send({ 'content-type': 'application/json' }, body, '/webhooks/nowhere'), unknown)
+  for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])
+    for (const sent of [body, '']) t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), unknown)
+  t.equal(await lastPosition(), before)
+})
 
-t.test('what its headers refuse is refused before the body is sent', async (t) => {
+t.test('a notification with invalid headers is rejected before its body is read', async (t) => {
   const late = `t=${seconds() - 301},v1=${'0'.repeat(64)}`
   for (const [status, path, headers] of [
     [404, '/webhooks/stripe', { 'stripe-signature': late }],
@@ -176,7 +173,7 @@ t.test('what its headers refuse is refused before the body is sent', async (t) =
   }
 })
 
-t.test('there is nothing but POST, and no other receiver [4-receiver-paths]', async (t) => {
+t.test('receivers accept only POST, and other receiver paths do not exist [4-receiver-paths]', async (t) => {
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const)
     for (const receiver of ['stripe', 'paypal', 'authorize-net', 'sandbox'])
       t.equal((await app.inject({ method, url: `/webhooks/${receiver}` })).statusCode, 404, `${method} ${receiver}`)
@@ -184,56 +181,64 @@ t.test('there is nothing but POST, and no other receiver [4-receiver-paths]', as
     t.match(await send({}, '{}', path), { status: 404, json: { error: { code: 'not_found' } } }, path)
 })
 
-t.test(
-  'a notification that could not be verified is asked for again, and nothing is kept of it [6.1-no-retry]',
-  async (t) => {
-    const before = await lastPosition()
-    const { body } = event()
-    for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
-      verify = async () => {
-        throw new ProviderError(kind, 'secret_code', 'secret words')
-      }
-      const answer = await send({ 'sandbox-signature': signed(body) }, body)
-      t.match(answer, { status: 502, json: { error: { code: 'provider_unavailable', details: undefined } } })
-      t.notMatch(JSON.stringify(answer.json), /secret/)
+t.test('a notification that cannot be verified is 502 and not stored [6.1-no-retry]', async (t) => {
+  const before = await lastPosition()
+  const { body } = event()
+  for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
+    verify = async () => {
+      throw new ProviderError(kind, 'secret_code', 'secret words')
     }
-    t.equal(await lastPosition(), before)
+    const response = await send({ 'sandbox-signature': signed(body) }, body)
+    t.match(response, { status: 502, json: { error: { code: 'provider_unavailable', details: undefined } } })
+    t.notMatch(JSON.stringify(response.json), /secret/)
+  }
+  t.equal(await lastPosition(), before)
+})
+
+t.test(
+  'a notification that cannot be applied is stored and acknowledged, and logged without its content',
+  async (t) => {
+    const { body, inbox } = event('a note of the payer')
+    const signature = signed(body)
+    complete = async () => {
+      throw new ProviderError('unknown', 'timeout', 'The provider timed out', {
+        cause: Object.assign(new Error('No answer'), { headers: { authorization: 'Bearer secret' }, body }),
+      })
+    }
+    t.same(await send({ 'sandbox-signature': signature }, body), { status: 200, json: { received: true } })
+    t.same(await typesOf(inbox), ['ProviderEventReceived'])
+    t.equal(logged.length, 1)
+    t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'timeout', kind: 'unknown' } })
+    for (const secret of ['a note', 'Bearer', webhookSecret, signature.slice(-64)]) t.notOk(logged[0]?.includes(secret))
+    t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'sent again while it cannot be applied')
+    complete = undefined
+    t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'sent again when it can be applied')
+    t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
   },
 )
 
-t.test('one that cannot be settled is kept and acknowledged, and the log tells without telling it', async (t) => {
-  const { body, inbox } = event('a note of the payer')
-  const signature = signed(body)
-  complete = async () => {
-    throw new ProviderError('unknown', 'timeout', 'The provider did not answer', {
-      cause: Object.assign(new Error('No answer'), { headers: { authorization: 'Bearer secret' }, body }),
-    })
-  }
-  t.same(await send({ 'sandbox-signature': signature }, body), { status: 200, json: { received: true } })
-  t.same(await typesOf(inbox), ['ProviderEventReceived'])
-  t.equal(logged.length, 1)
-  t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'timeout', kind: 'unknown' } })
-  for (const secret of ['a note', 'Bearer', webhookSecret, signature.slice(-64)]) t.notOk(logged[0]?.includes(secret))
-  t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'sent again while nobody can settle it')
-  complete = undefined
-  t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'and when somebody can')
-  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
-})
-
-t.test('one is acknowledged when the log goes away right after it was kept', { timeout: 60_000 }, async (t) => {
-  const { body, inbox } = event()
-  complete = async (notification) => {
-    await log.kill()
-    return notification
-  }
-  t.equal((await send({ 'sandbox-signature': signed(body) }, body)).status, 200)
-  t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'event_store_unavailable' } })
-  const next = event()
-  const refused = await send({ 'sandbox-signature': signed(next.body) }, next.body)
-  t.match(refused, { status: 503, json: { error: { code: 'event_store_unavailable' } } }, 'not one that was not kept')
-  complete = undefined
-  await log.start()
-  t.same(await typesOf(inbox), ['ProviderEventReceived'])
-  t.equal(await applyStoredNotification(workflow, inbox), true)
-  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
-})
+t.test(
+  'a notification is acknowledged when the event store fails right after storing it',
+  { timeout: 60_000 },
+  async (t) => {
+    const { body, inbox } = event()
+    complete = async (notification) => {
+      await log.kill()
+      return notification
+    }
+    t.equal((await send({ 'sandbox-signature': signed(body) }, body)).status, 200)
+    t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'event_store_unavailable' } })
+    const next = event()
+    const rejected = await send({ 'sandbox-signature': signed(next.body) }, next.body)
+    t.match(
+      rejected,
+      { status: 503, json: { error: { code: 'event_store_unavailable' } } },
+      'not stored, so not acknowledged',
+    )
+    complete = undefined
+    await log.start()
+    t.same(await typesOf(inbox), ['ProviderEventReceived'])
+    t.equal(await applyStoredNotification(workflow, inbox), true)
+    t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+  },
+)

@@ -36,7 +36,7 @@ const send = (body: string | Buffer, signature = signSandboxEvent(webhookSecret,
   })
 const eventsOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
 
-t.test('a signed success settles the payment, and the notification is kept as it came [4.12-received]', async (t) => {
+t.test('a signed success settles the payment, and the notification is stored unchanged [4.12-received]', async (t) => {
   const { id, intent } = await openPayment()
   const body = eventBody('payment_intent.succeeded', intent, { id: 'evt_success' }).replace('{', '{ ')
   const response = await send(body)
@@ -48,24 +48,24 @@ t.test('a signed success settles the payment, and the notification is kept as it
   t.match(applied, { type: 'ProviderEventApplied', data: { payment_id: id, amount_cents: 2599, currency: 'EUR' } })
 })
 
-t.test('the same notification a hundred times counts once [4.12-duplicates]', async (t) => {
+t.test('a hundred copies of a notification apply once [4.12-duplicates]', async (t) => {
   const { id, intent } = await openPayment()
   const body = eventBody('payment_intent.failed', intent, { id: 'evt_often' })
-  const answers = await Promise.all(Array.from({ length: 100 }, () => send(body)))
-  t.ok(answers.every(({ statusCode }) => statusCode === 200))
+  const responses = await Promise.all(Array.from({ length: 100 }, () => send(body)))
+  t.ok(responses.every(({ statusCode }) => statusCode === 200))
   t.same(await eventsOf(paymentStream(id)), ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentAttemptFailed'])
   t.same(await eventsOf(providerEventStream('sandbox', 'evt_often')), ['ProviderEventReceived', 'ProviderEventApplied'])
 })
 
-t.test('many notifications about one payment at once are all taken in', async (t) => {
+t.test('concurrent notifications about one payment are all accepted', async (t) => {
   const { id, intent } = await openPayment()
   const bodies = Array.from({ length: 24 }, () => eventBody('payment_intent.failed', intent))
-  const answers = await Promise.all(bodies.map((body) => send(body)))
-  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200])
+  const responses = await Promise.all(bodies.map((body) => send(body)))
+  t.same([...new Set(responses.map(({ statusCode }) => statusCode))], [200])
   t.equal((await eventsOf(paymentStream(id))).length, 2 + bodies.length)
 })
 
-t.test('late, contradicting and mismatching notifications are recorded and answered 200 [4.12-late]', async (t) => {
+t.test('late, contradicting and mismatching notifications are recorded with 200 [4.12-late]', async (t) => {
   const { id, intent } = await openPayment()
   const created = seconds()
   for (const body of [
@@ -83,7 +83,7 @@ t.test('late, contradicting and mismatching notifications are recorded and answe
   ])
 })
 
-t.test('what is about nothing of ours is kept as unmatched', async (t) => {
+t.test('a notification about no payment of ours is recorded as unmatched', async (t) => {
   for (const [n, body] of [
     eventBody('payment_intent.succeeded', 'sandbox_pi_unknown', { id: 'evt_u0' }),
     eventBody('subscription.created', 'sub_1', { id: 'evt_u1', object: { customer: 'cus_1' } }),
@@ -99,14 +99,14 @@ t.test('what is about nothing of ours is kept as unmatched', async (t) => {
   }
 })
 
-t.test('an event that names our payment but another intent changes nothing', async (t) => {
+t.test('a notification that names our payment but another intent changes nothing', async (t) => {
   const { id } = await openPayment()
   const body = eventBody('payment_intent.succeeded', 'sandbox_pi_foreign', { object: { metadata: { payment_id: id } } })
   t.equal((await send(body)).statusCode, 200)
   t.same((await eventsOf(paymentStream(id))).slice(2), ['ProviderEventIgnored'])
 })
 
-t.test('a declined payment is not paid by the intent of another one', async (t) => {
+t.test("a declined payment is not paid by another payment's intent", async (t) => {
   const payload = { total_cents: 2599, currency: 'EUR', payment_method_id: 'pm_card_declined' }
   const declined = await app.inject({ method: 'POST', url: '/payments/intents', payload })
   const { payment_id } = declined.json().error.details
@@ -118,7 +118,7 @@ t.test('a declined payment is not paid by the intent of another one', async (t) 
   ])
 })
 
-t.test('a notification that names one payment and has the intent of another belongs to the intent', async (t) => {
+t.test("a notification is applied to its intent's payment even if it names another payment", async (t) => {
   const [named, paid] = [await openPayment(), await openPayment()]
   const object = { metadata: { payment_id: named.id } }
   await send(eventBody('payment_intent.succeeded', paid.intent, { object }))
@@ -126,7 +126,7 @@ t.test('a notification that names one payment and has the intent of another belo
   t.same((await eventsOf(paymentStream(paid.id))).slice(2), ['PaymentSucceeded'])
 })
 
-t.test('a body of nearly 1 MiB is kept to the byte', async (t) => {
+t.test('a notification body of nearly 1 MiB is stored byte for byte', async (t) => {
   const { intent } = await openPayment()
   const body = eventBody('payment_intent.processing', intent, {
     id: 'evt_large',
@@ -134,34 +134,37 @@ t.test('a body of nearly 1 MiB is kept to the byte', async (t) => {
   })
   t.equal((await send(body)).statusCode, 200)
   const [received] = await store.readStream(providerEventStream('sandbox', 'evt_large'))
-  if (received?.type !== 'ProviderEventReceived') throw new Error('It was not stored')
+  if (received?.type !== 'ProviderEventReceived') throw new Error('not stored')
   t.equal(received.data.body_encoding, 'gzip')
   t.equal(gunzipSync(Buffer.from(received.data.body, 'base64')).toString('utf8'), body)
 })
 
-t.test('wrong signatures and malformed bodies are 400, and nothing is recorded [4.12-bad-signature]', async (t) => {
-  const { intent } = await openPayment()
-  const before = (await store.head())?.commit
-  const body = eventBody('payment_intent.succeeded', intent)
-  const refused = async (response: Awaited<ReturnType<typeof send>>, status: number, code: string) => {
-    t.equal(response.statusCode, status, code)
-    t.match(response.json(), { success: false, error: { code } })
-  }
-  await refused(await send(body, ''), 400, 'invalid_signature')
-  await refused(await send(body, signSandboxEvent('wrong', body, seconds())), 400, 'invalid_signature')
-  await refused(await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 400, 'invalid_signature')
-  await refused(await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 400, 'invalid_signature')
-  await refused(await send('{}'), 400, 'invalid_request')
-  await refused(await send('no json'), 400, 'invalid_request')
-  await refused(await send(`\ufeff${body}`), 400, 'invalid_request')
-  await refused(
-    await send(eventBody('payment_intent.succeeded', intent, { object: { amount: null } })),
-    400,
-    'invalid_request',
-  )
-  await refused(await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 400, 'invalid_signature')
-  await refused(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_signature')
-  const large = eventBody('payment_intent.succeeded', intent, { object: { note: 'x'.repeat(1_100_000) } })
-  await refused(await send(large), 413, 'body_too_large')
-  t.equal((await store.head())?.commit, before, 'nothing was recorded')
-})
+t.test(
+  'notifications with wrong signatures or malformed bodies are 400, and nothing is recorded [4.12-bad-signature]',
+  async (t) => {
+    const { intent } = await openPayment()
+    const before = (await store.head())?.commit
+    const body = eventBody('payment_intent.succeeded', intent)
+    const rejected = async (response: Awaited<ReturnType<typeof send>>, status: number, code: string) => {
+      t.equal(response.statusCode, status, code)
+      t.match(response.json(), { success: false, error: { code } })
+    }
+    await rejected(await send(body, ''), 400, 'invalid_signature')
+    await rejected(await send(body, signSandboxEvent('wrong', body, seconds())), 400, 'invalid_signature')
+    await rejected(await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 400, 'invalid_signature')
+    await rejected(await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 400, 'invalid_signature')
+    await rejected(await send('{}'), 400, 'invalid_request')
+    await rejected(await send('no json'), 400, 'invalid_request')
+    await rejected(await send(`\ufeff${body}`), 400, 'invalid_request')
+    await rejected(
+      await send(eventBody('payment_intent.succeeded', intent, { object: { amount: null } })),
+      400,
+      'invalid_request',
+    )
+    await rejected(await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 400, 'invalid_signature')
+    await rejected(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_signature')
+    const large = eventBody('payment_intent.succeeded', intent, { object: { note: 'x'.repeat(1_100_000) } })
+    await rejected(await send(large), 413, 'body_too_large')
+    t.equal((await store.head())?.commit, before, 'nothing was recorded')
+  },
+)

@@ -1,4 +1,4 @@
-// Stripe's notifications, as Stripe signs and sends them.
+// Stripe's notifications as Stripe signs and sends them.
 import { createHmac } from 'node:crypto'
 import { matchList } from '@paylog/testing/assertions'
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
@@ -7,7 +7,7 @@ import t from 'tap'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
 import { ordersOf, receiverHarness, reformatted } from '../testing/receiverHarness.ts'
 
-/** How far Stripe's clock is ahead of ours: what happens one after the other has times one after the other. */
+/** How far Stripe's clock is ahead of ours, so that successive events have increasing times. */
 let aheadMs = 0
 const fake = await startFakeStripe(t, { now: () => new Date(Date.now() + aheadMs) })
 const rotated = 'whsec_next'
@@ -26,13 +26,13 @@ type Outcome = Parameters<typeof fake.pay>[1]
 type StripeEvent = ReturnType<typeof fake.pay>[number]
 const signed = (event: object, at = new Date()) => fake.signed(event, { at })
 const ofIntent = (events: readonly StripeEvent[]) => events.filter(({ type }) => type.startsWith('payment_intent.'))
-/** The payer does something; what Stripe says of the intent. */
+/** Runs a payer's action. @returns Stripe's event about the intent */
 const pay = (intent: string, outcome: Outcome) => ofIntent(fake.pay(intent, outcome))[0] ?? fail(outcome)
 const fail = (what: string): never => {
-  throw new Error(`Nothing was told of ${what}`)
+  throw new Error(`no event for ${what}`)
 }
 
-t.test('what Stripe has signed counts, by each secret that is valid [3-retry-success]', async (t) => {
+t.test('a Stripe notification is applied with each valid signing secret [3-retry-success]', async (t) => {
   const { id, intent } = await open()
   const event = pay(intent, 'failed')
   t.same(await send(signed(event)), [200, undefined])
@@ -45,7 +45,7 @@ t.test('what Stripe has signed counts, by each secret that is valid [3-retry-suc
   t.same(await historyOf(id), ['PaymentAttemptFailed', 'PaymentSucceeded'])
 })
 
-t.test('what Stripe has not signed like this is refused, and nothing is kept of it [6.1-card-checked]', async (t) => {
+t.test('a Stripe notification with a wrong signature is rejected and not stored [6.1-card-checked]', async (t) => {
   const { intent } = await open()
   const event = pay(intent, 'succeeded')
   const other = pay((await open()).intent, 'succeeded')
@@ -59,7 +59,7 @@ t.test('what Stripe has not signed like this is refused, and nothing is kept of 
     'with a space more': { ...good, body: `${good.body} ` },
     'signed long ago': signed(event, new Date(Date.now() - 310_000)),
     'signed ahead of time': signed(event, new Date(Date.now() + 310_000)),
-    'of a scheme that says nothing': header(good.headers['stripe-signature']?.replaceAll('v1=', 'v0=') ?? ''),
+    'with an unsupported scheme': header(good.headers['stripe-signature']?.replaceAll('v1=', 'v0=') ?? ''),
     'with another time': header(good.headers['stripe-signature']?.replace(/t=\d+/, `t=${now() + 1}`) ?? ''),
     'without a time': header(good.headers['stripe-signature']?.replace(/t=\d+,/, '') ?? ''),
     unsigned: { body: good.body, headers: { 'content-type': 'application/json' } },
@@ -78,17 +78,17 @@ t.test('what Stripe has not signed like this is refused, and nothing is kept of 
 })
 
 const now = () => Math.floor(Date.now() / 1000)
-/** A text that is no event, signed all the same. */
+/** Signs a text that is not an event. */
 function signedText(body: string) {
   const mac = createHmac('sha256', fake.webhookSecret).update(`${now()}.${body}`).digest('hex')
   return { headers: { 'stripe-signature': `t=${now()},v1=${mac}` }, body }
 }
 
-t.test('the same notification two dozen times at once counts once', async (t) => {
+t.test('24 concurrent copies of a Stripe notification apply once', async (t) => {
   const { id, intent } = await open()
   const event = pay(intent, 'failed')
-  const answers = await Promise.all(Array.from({ length: 24 }, () => send(signed(event))))
-  t.same([...new Set(answers.map(([status]) => status))], [200])
+  const responses = await Promise.all(Array.from({ length: 24 }, () => send(signed(event))))
+  t.same([...new Set(responses.map(([status]) => status))], [200])
   t.same(await historyOf(id), ['PaymentAttemptFailed'])
   t.same(
     (await inboxOf(event.id)).map(({ type }) => type),
@@ -96,7 +96,7 @@ t.test('the same notification two dozen times at once counts once', async (t) =>
   )
 })
 
-/** What payers do in four steps, how far these are apart, and what is true in the end. */
+/** Four steps of a payer, the time between them, and the final status. */
 const scenarios: readonly { readonly steps: readonly Outcome[]; readonly gapMs: number; readonly truth: string }[] = [
   { steps: ['requires_action', 'failed', 'processing', 'succeeded'], gapMs: 1_000, truth: 'succeeded' },
   { steps: ['failed', 'requires_action', 'processing', 'canceled'], gapMs: 1_000, truth: 'canceled' },
@@ -105,48 +105,54 @@ const scenarios: readonly { readonly steps: readonly Outcome[]; readonly gapMs: 
   { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 1_000, truth: 'processing' },
 ]
 for (const { steps, gapMs, truth } of scenarios)
-  t.test(`${steps.join(', ')} in any order is ${truth} in the end, ${gapMs} ms apart`, async (t) => {
-    for (const order of ordersOf([0, 1, 2, 3])) {
-      aheadMs = 0
-      const { id, intent } = await open()
-      const events = steps.map((outcome) => {
-        aheadMs += gapMs
-        return pay(intent, outcome)
-      })
-      for (const n of order) t.same(await send(signed(events[n] ?? fail('it'))), [200, undefined])
-      const final = { succeeded: 'PaymentSucceeded', canceled: 'PaymentCanceled' }[truth]
-      const name = order.map((n) => steps[n]).join(', ')
-      await settlesAs(t, id, { truth, facts: final ? { [final]: 1 } : {}, name })
-    }
-  })
+  t.test(
+    `Stripe notifications ${steps.join(', ')} in any order, ${gapMs} ms apart, leave the payment ${truth}`,
+    async (t) => {
+      for (const order of ordersOf([0, 1, 2, 3])) {
+        aheadMs = 0
+        const { id, intent } = await open()
+        const events = steps.map((outcome) => {
+          aheadMs += gapMs
+          return pay(intent, outcome)
+        })
+        for (const n of order) t.same(await send(signed(events[n] ?? fail('it'))), [200, undefined])
+        const final = { succeeded: 'PaymentSucceeded', canceled: 'PaymentCanceled' }[truth]
+        const name = order.map((n) => steps[n]).join(', ')
+        await settlesAs(t, id, { truth, facts: final ? { [final]: 1 } : {}, name })
+      }
+    },
+  )
 
-t.test('refunds and disputes are facts beside the status, also when they name the charge alone', async (t) => {
-  const { id, intent } = await open()
-  t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
-  const told = [...fake.refund(intent, 500), ...fake.dispute(intent)]
-  for (const event of told) t.same(await send(signed(event)), [200, undefined])
-  const refund = told.find(({ type }) => type === 'charge.refunded') ?? fail('the refund')
-  const alone = fake.event('charge.refunded', { ...refund.data.object, payment_intent: null, metadata: {} })
-  t.same(await send(signed(alone)), [200, undefined])
-  const history = await historyOf(id)
-  t.equal(history[0], 'PaymentSucceeded')
-  t.same(new Set(history.slice(1)), new Set(['PaymentRefundRecorded', 'PaymentDisputeRecorded']))
-  t.match((await inboxOf(alone.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
-  t.equal((await reconcile(id)).payment.status, 'succeeded')
-})
+t.test(
+  'Stripe refunds and disputes are recorded without changing the status, also when they name only the charge',
+  async (t) => {
+    const { id, intent } = await open()
+    t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
+    const sent = [...fake.refund(intent, 500), ...fake.dispute(intent)]
+    for (const event of sent) t.same(await send(signed(event)), [200, undefined])
+    const refund = sent.find(({ type }) => type === 'charge.refunded') ?? fail('the refund')
+    const alone = fake.event('charge.refunded', { ...refund.data.object, payment_intent: null, metadata: {} })
+    t.same(await send(signed(alone)), [200, undefined])
+    const history = await historyOf(id)
+    t.equal(history[0], 'PaymentSucceeded')
+    t.same(new Set(history.slice(1)), new Set(['PaymentRefundRecorded', 'PaymentDisputeRecorded']))
+    t.match((await inboxOf(alone.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
+    t.equal((await reconcile(id)).payment.status, 'succeeded')
+  },
+)
 
-t.test('another amount or currency is no success', async (t) => {
+t.test('a Stripe charge with another amount or currency is not a success', async (t) => {
   const { id, intent } = await open()
   const event = pay(intent, 'succeeded')
-  const told = (object: object) => fake.event(event.type, { ...event.data.object, ...object })
+  const sent = (object: object) => fake.event(event.type, { ...event.data.object, ...object })
   for (const object of [{ amount_received: 2598 }, { amount_received: 0 }, { currency: 'eur' }])
-    t.same(await send(signed(told(object))), [200, undefined])
+    t.same(await send(signed(sent(object))), [200, undefined])
   t.same(await historyOf(id), ['PaymentAmountMismatch', 'PaymentAmountMismatch', 'PaymentAmountMismatch'])
   t.same(await send(signed(event)), [200, undefined])
   t.same((await historyOf(id)).at(-1), 'PaymentSucceeded')
 })
 
-t.test('what is about nothing of ours is kept with what it says [6.1-recorded]', async (t) => {
+t.test('an unmatched Stripe notification is recorded with its fields [6.1-recorded]', async (t) => {
   const foreign = fake.openIntent({ amount: 500, currency: 'eur' })
   const paid = ofIntent(fake.pay(foreign.id, 'succeeded'))
   const subscription = subscriptionBody({ status: 'active', customer: 'cus_1', current_period_end: 1_800_000_000 })
@@ -192,17 +198,17 @@ t.test('what is about nothing of ours is kept with what it says [6.1-recorded]',
   }
 })
 
-t.test('an intent that names our payment without being its intent changes nothing [10.2-other-intent]', async (t) => {
+t.test('a foreign Stripe intent that names our payment changes nothing [10.2-other-intent]', async (t) => {
   const { id } = await open()
   const foreign = fake.openIntent({ amount: 2599, currency: 'usd', metadata: { payment_id: id } })
-  const told = [...fake.pay(foreign.id, 'succeeded'), ...fake.refund(foreign.id)]
-  for (const event of told) t.same(await send(signed(event)), [200, undefined])
+  const sent = [...fake.pay(foreign.id, 'succeeded'), ...fake.refund(foreign.id)]
+  for (const event of sent) t.same(await send(signed(event)), [200, undefined])
   const history = await historyOf(id)
   t.same(new Set(history), new Set(['ProviderEventIgnored']))
   t.match((await reconcile(id)).payment, { status: 'pending' })
 })
 
-t.test('a notification that comes before our own call is answered finds its payment', async (t) => {
+t.test('a Stripe notification that arrives before the response of our call finds its payment', async (t) => {
   fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: false }, { kind: 'drop', commits: false })
   const payload = { total_cents: 2599, currency: 'USD' }
   const lost = await receiver.app.inject({ method: 'POST', url: '/payments/intents', payload })

@@ -1,4 +1,4 @@
-// Setup intents: what the route answers, and what it does under an Idempotency-Key.
+// The setup intent route: responses, errors and Idempotency-Key.
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
 import { matchList } from '@paylog/testing/assertions'
@@ -11,46 +11,46 @@ import { linkCustomer, sandbox, setupIntentsHarness, streamOf, url } from '../te
 const log = await startEventStore(t)
 const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsHarness(t, { log })
 
-t.test('a session gets the setup intent of the provider, flat, and it is on record [4.4-values]', async (t) => {
-  const key = freshKey()
-  const response = await post({ provider_id: 'stripe' }, { ...ada, ...key })
-  t.equal(response.statusCode, 201)
-  t.same(response.json(), { success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' })
-  const [created, ...more] = await store.readStream(streamOf(key))
-  t.same(more, [])
-  t.match(created, {
-    type: 'SetupIntentCreated',
-    data: {
-      provider_id: 'stripe',
-      provider_setup_intent_id: 'seti_1',
-      client_secret: 'seti_1_secret',
-      provider_customer_id: null,
-      user_id: adaId,
-      request_fingerprint: /^[0-9a-f]{64}$/,
-    },
-    metadata: { actor: `session:${adaId}`, requestId: response.headers['x-request-id'] },
-  })
-  t.equal(response.headers['x-event-position'], String(created?.position.commit))
-  t.equal(response.headers['idempotent-replayed'], undefined)
-  t.ok(created?.type === 'SetupIntentCreated' && card.calls[0]?.idempotency_key === created.data.setup_intent_id)
-})
-
 t.test(
-  'the body may be missing, empty or without a provider when one is enabled [10.1-provider-default]',
+  "a session gets the provider's setup intent without a data envelope, and it is recorded [4.4-values]",
   async (t) => {
-    for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
-    const measured = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
-    t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
-    t.equal(
-      new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size,
-      5,
-      'without a key each is a new one',
-    )
+    const key = freshKey()
+    const response = await post({ provider_id: 'stripe' }, { ...ada, ...key })
+    t.equal(response.statusCode, 201)
+    t.same(response.json(), { success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' })
+    const [created, ...more] = await store.readStream(streamOf(key))
+    t.same(more, [])
+    t.match(created, {
+      type: 'SetupIntentCreated',
+      data: {
+        provider_id: 'stripe',
+        provider_setup_intent_id: 'seti_1',
+        client_secret: 'seti_1_secret',
+        provider_customer_id: null,
+        user_id: adaId,
+        request_fingerprint: /^[0-9a-f]{64}$/,
+      },
+      metadata: { actor: `session:${adaId}`, requestId: response.headers['x-request-id'] },
+    })
+    t.equal(response.headers['x-event-position'], String(created?.position.commit))
+    t.equal(response.headers['idempotent-replayed'], undefined)
+    t.ok(created?.type === 'SetupIntentCreated' && card.calls[0]?.idempotency_key === created.data.setup_intent_id)
   },
 )
 
+t.test('the setup intent body is optional when one provider is enabled [10.1-provider-default]', async (t) => {
+  for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
+  const measured = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
+  t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
+  t.equal(
+    new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size,
+    5,
+    'each request without a key creates one',
+  )
+})
+
 t.test(
-  "the user's customer at this provider is attached, another's is not, and none is created [4.4-customer]",
+  "a setup intent uses only the user's own customer at this provider, and creates none [4.4-customer]",
   async (t) => {
     await linkCustomer(store, { provider_id: 'stripe', user_id: adaId, provider_customer_id: 'cus_ada' })
     await linkCustomer(store, { provider_id: 'sandbox', user_id: graceId, provider_customer_id: 'cus_elsewhere' })
@@ -66,7 +66,7 @@ t.test(
   },
 )
 
-t.test('a customer that cannot be looked up is left out [4.4-best-effort]', async (t) => {
+t.test('a setup intent is created without a customer when the lookup fails [4.4-best-effort]', async (t) => {
   const user = '00000000-0000-4000-8000-000000000003'
   await store.client.appendToStream(providerCustomerStream('stripe', user), [
     { id: crypto.randomUUID(), type: 'Unreadable', contentType: 'application/json', data: {}, metadata: {} },
@@ -76,27 +76,27 @@ t.test('a customer that cannot be looked up is left out [4.4-best-effort]', asyn
   matchList(t, card.calls, [{ provider_customer_id: null }])
 })
 
-t.test('with several providers one has to be chosen, and only one that has setup intents', async (t) => {
+t.test('with several providers provider_id is required and must support setup intents', async (t) => {
   providers.set('paypal', { ...sandbox, id: 'paypal', createSetupIntent: null })
-  const refused = async (body: object, status: number, code: string) => {
+  const rejected = async (body: object, status: number, code: string) => {
     const response = await post(body)
     t.equal(response.statusCode, status)
     t.match(response.json(), { success: false, error: { code } })
     return response.json().error
   }
-  t.same((await refused({}, 400, 'invalid_request')).details.enabled, ['stripe', 'paypal'])
-  const { message, details } = await refused({ provider_id: 'paypal' }, 422, 'provider_not_enabled')
+  t.same((await rejected({}, 400, 'invalid_request')).details.enabled, ['stripe', 'paypal'])
+  const { message, details } = await rejected({ provider_id: 'paypal' }, 422, 'provider_not_enabled')
   t.match(message, /paypal does not support setup intents/)
   t.same(details, { enabled: ['stripe'] })
-  await refused({ provider_id: 'authorize-net' }, 422, 'provider_not_enabled')
-  await refused({ provider_id: 'no\u2028where/../x' }, 422, 'provider_not_enabled')
+  await rejected({ provider_id: 'authorize-net' }, 422, 'provider_not_enabled')
+  await rejected({ provider_id: 'no\u2028where/../x' }, 422, 'provider_not_enabled')
   t.same(card.calls, [])
   providers.clear()
-  await refused({}, 400, 'invalid_request')
+  await rejected({}, 400, 'invalid_request')
 })
 
 t.test(
-  'what is wrong first in the order of the contract is told, and nothing is recorded or asked [4.4-sessions-only]',
+  'a setup intent request with several errors reports the first one in contract order, without a provider call [4.4-sessions-only]',
   async (t) => {
     const before = await lastPosition()
     const guest = { 'x-guest-token': 'demo-guest-token' }
@@ -141,7 +141,7 @@ t.test(
   },
 )
 
-t.test('what the provider did not do is told with its own code, and nothing is recorded', async (t) => {
+t.test('a failed setup intent is reported with its code, and nothing is recorded', async (t) => {
   const before = await lastPosition()
   const cases: [ProviderErrorKind, number, string][] = [
     ['declined', 402, 'payment_declined'],
@@ -156,21 +156,21 @@ t.test('what the provider did not do is told with its own code, and nothing is r
       t.equal(response.statusCode, status, code)
       const { error } = response.json()
       t.equal(error.code, code)
-      t.equal(error.details, undefined, 'there is no payment to name')
+      t.equal(error.details, undefined, 'no payment id')
       t.notMatch(response.body, 'some_code')
     }
   }
   t.equal(await lastPosition(), before)
 })
 
-t.test('the sandbox has setup intents, too', async (t) => {
+t.test('the sandbox supports setup intents', async (t) => {
   providers.set('sandbox', sandbox)
   const { setup_intent_id, client_secret } = (await post({ provider_id: 'sandbox' })).json()
   t.match(setup_intent_id, /^sandbox_seti_/)
   t.match(client_secret, /_secret$/)
 })
 
-t.test('after a lost answer the same key asks for the same setup intent', async (t) => {
+t.test('a retry after a lost response gets the same setup intent', async (t) => {
   const headers = { ...ada, ...freshKey() }
   card.fails = 'unknown'
   t.equal((await post({}, headers)).statusCode, 504)
@@ -182,7 +182,7 @@ t.test('after a lost answer the same key asks for the same setup intent', async 
   t.equal(card.calls[0]?.idempotency_key, card.calls[1]?.idempotency_key)
 })
 
-t.test('the same key and body give the same answer without another call; another body is 422', async (t) => {
+t.test('the same key replays a setup intent without a call, and another body is 422', async (t) => {
   const key = freshKey()
   const headers = { ...ada, ...key }
   const first = await post({ provider_id: 'stripe' }, headers)
@@ -202,7 +202,7 @@ t.test('the same key and body give the same answer without another call; another
   t.equal((await store.readStream(streamOf(key))).length, 1)
 })
 
-t.test('no body and an empty one are the same request, and another user has keys of its own', async (t) => {
+t.test('no body equals an empty one under the same key, and users do not share keys', async (t) => {
   const key = freshKey()
   const first = await post(undefined, { ...ada, ...key })
   const again = await post({}, { ...ada, ...key })
@@ -214,47 +214,44 @@ t.test('no body and an empty one are the same request, and another user has keys
   t.not(other.json().setup_intent_id, first.json().setup_intent_id)
 })
 
-t.test('32 identical requests at once make one setup intent, and all get it', async (t) => {
+t.test('32 concurrent identical requests create one setup intent', async (t) => {
   const key = freshKey()
   const release = Promise.withResolvers<void>()
   card.delay = release.promise
   const answering = Array.from({ length: 32 }, () => post({}, { ...ada, ...key }))
   await waitFor(() => card.calls.length === 32, { what: 'all of them at the provider' })
   release.resolve()
-  const answers = await Promise.all(answering)
-  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
-  t.equal(new Set(answers.map(({ body }) => body)).size, 1)
+  const responses = await Promise.all(answering)
+  t.same([...new Set(responses.map(({ statusCode }) => statusCode))], [201])
+  t.equal(new Set(responses.map(({ body }) => body)).size, 1)
   t.equal(card.made.size, 1)
-  t.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1)
-  t.equal(new Set(answers.map(({ headers }) => headers['x-event-position'])).size, 1)
+  t.equal(responses.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1)
+  t.equal(new Set(responses.map(({ headers }) => headers['x-event-position'])).size, 1)
   t.same(
     (await store.readStream(streamOf(key))).map(({ type }) => type),
     ['SetupIntentCreated'],
   )
 })
 
-t.test(
-  'a request that the provider refuses because it is busy with an equal one gets the answer of that one',
-  async (t) => {
-    const headers = { ...ada, ...freshKey() }
-    const [quick, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    card.delay = quick.promise
-    const first = post({}, headers)
-    await waitFor(() => card.calls.length === 1, { what: 'the first call' })
-    card.delay = slow.promise
-    const second = post({}, headers)
-    await waitFor(() => card.calls.length === 2, { what: 'the second call' })
-    quick.resolve()
-    const answered = await first
-    card.fails = 'unknown'
-    slow.resolve()
-    t.equal((await second).statusCode, 201)
-    t.same((await second).json(), answered.json())
-    t.equal((await second).headers['idempotent-replayed'], 'true')
-  },
-)
+t.test('a setup intent call rejected because an equal one is running returns the result of the other', async (t) => {
+  const headers = { ...ada, ...freshKey() }
+  const [quick, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  card.delay = quick.promise
+  const first = post({}, headers)
+  await waitFor(() => card.calls.length === 1, { what: 'the first call' })
+  card.delay = slow.promise
+  const second = post({}, headers)
+  await waitFor(() => card.calls.length === 2, { what: 'the second call' })
+  quick.resolve()
+  const answered = await first
+  card.fails = 'unknown'
+  slow.resolve()
+  t.equal((await second).statusCode, 201)
+  t.same((await second).json(), answered.json())
+  t.equal((await second).headers['idempotent-replayed'], 'true')
+})
 
-t.test('of two different requests at once under one key, one is told that the key was used', async (t) => {
+t.test('of two concurrent different setup intent requests with one key one is rejected', async (t) => {
   const headers = { ...ada, ...freshKey() }
   const release = Promise.withResolvers<void>()
   card.delay = release.promise
@@ -265,13 +262,13 @@ t.test('of two different requests at once under one key, one is told that the ke
   t.same(statuses.toSorted(), [201, 422])
 })
 
-t.test('without the log nothing is promised', { timeout: 60_000 }, async (t) => {
+t.test('setup intents are 503 while the event store is down', { timeout: 60_000 }, async (t) => {
   const headers = { ...ada, ...freshKey() }
   await log.kill()
   const response = await post({}, headers)
   t.equal(response.statusCode, 503)
   t.match(response.json(), { error: { code: 'event_store_unavailable' } })
-  t.same(card.calls, [], 'what cannot be recorded is not asked for')
+  t.same(card.calls, [], 'no provider call')
   await log.start()
   t.equal((await post({}, headers)).statusCode, 201)
 })

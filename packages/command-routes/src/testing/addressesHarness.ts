@@ -1,16 +1,16 @@
-// The address routes as a test sees them: several owners, requests over HTTP, and what is on record afterwards.
+// The address routes under test: callers, requests over HTTP, and recorded state.
 import { type AddressResource, addressFold, existingAddress } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
 import { type ApiResponse, ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
 
-/** The same guest as the identity backend may write him another time. */
+/** The demo guest, with the e-mail in other case. */
 export const sameGuest = { 'x-guest-token': 'same-guest-token' }
 export const otherGuest = { 'x-guest-token': 'other-guest-token' }
-/** A guest whose e-mail is that of a user. */
+/** A guest with a user's e-mail. */
 export const adaAsGuest = { 'x-guest-token': 'ada-guest-token' }
-/** Two guests, if upper and lower case were those of Unicode the same one. */
+/** Two guests whose e-mails would be equal by Unicode case folding. */
 export const kelvinGuest = { 'x-guest-token': 'kelvin-guest-token' }
 export const plainGuest = { 'x-guest-token': 'plain-guest-token' }
 
@@ -29,19 +29,19 @@ export const shipping = { address_type: 'shipping', ...place }
 export type AddressResponse = ApiResponse<AddressResource>
 
 export async function addressesHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
-  const parts = await commandApiHarness(t, { guestTokens, ...options })
-  const { send, store } = parts
+  const api = await commandApiHarness(t, { guestTokens, ...options })
+  const { send, store } = api
   const post = (body?: unknown, headers: Headers = ada) => send<AddressResource>('POST', '/addresses', headers, body)
   const stateOf = async (id: string) => (await store.load(addressStream(id), addressFold)).state
 
   return {
-    ...parts,
+    ...api,
     post,
     put: (id: string, body?: unknown, headers: Headers = ada) =>
       send<AddressResource>('PUT', `/addresses/${id}`, headers, body),
     remove: (id: string, headers: Headers = ada, body?: unknown) =>
       send<AddressResource>('DELETE', `/addresses/${id}`, headers, body),
-    /** Adds an address that the test needs to be there. @returns its id */
+    /** Adds an address. @returns its id */
     async addressOf(headers: Headers, body: object = billing) {
       const { status, data, text } = await post(body, headers)
       if (status !== 201) throw new Error(text)
@@ -49,15 +49,15 @@ export async function addressesHarness(t: Test, options: Parameters<typeof comma
     },
     stateOf,
     eventsOf: (id: string) => store.readStream(addressStream(id)),
-    /** Which of these a list would show as the default of a type: whoever says so and carries the highest number. */
+    /** The addresses of a type marked as default, and the one that a list shows: the marked one with the highest number. */
     async defaultOf(ids: readonly string[], type: AddressType) {
       const states = await Promise.all(ids.map(stateOf))
       const list = states.filter((state) => state.status !== 'none' && state.address_type === type)
       const numbers = list.map((state) => (state.status === 'none' ? -1 : (state.default_choice ?? -1)))
-      const saying = list.filter((state) => state.status === 'kept' && state.is_default).map(existingAddress)
+      const defaults = list.filter((state) => state.status === 'kept' && state.is_default).map(existingAddress)
       return {
-        says: saying.map(({ address_id }) => address_id),
-        shown: saying
+        marked: defaults.map(({ address_id }) => address_id),
+        shown: defaults
           .filter(({ default_choice }) => default_choice === Math.max(...numbers))
           .map(({ address_id }) => address_id),
       }

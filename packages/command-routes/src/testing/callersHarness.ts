@@ -1,4 +1,4 @@
-// Routes of every verb that tell who is calling, on a port, before an identity backend over HTTP.
+// Routes that return the caller, served on a port, with an identity backend over HTTP.
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { configuredIdentity, type EmailOfToken } from '@paylog/identity/identity'
@@ -10,13 +10,13 @@ import type { Test } from 'tap'
 export const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const
 export type Verb = (typeof verbs)[number]
 
-/** `headers` are names and values in turn, so that a name can come twice. */
+/** `headers` alternate names and values, so that a name can be repeated. */
 export type CallerRequest = { readonly method?: Verb; readonly path: string; readonly headers?: readonly string[] }
 export type CallerResponse = { readonly status: number; readonly body: string }
 
 /**
- * `/anyone`, `/known` and `/remembered` take every verb and answer the caller, each with the hook of that name.
- * @param options `emailOf` is the memory of guest tokens; without one there is none
+ * `/anyone`, `/known` and `/remembered` accept every verb and return the caller, each with the hook of that name.
+ * @param options `emailOf` looks up remembered guest tokens; none are remembered by default
  */
 export async function callersHarness(
   t: Test,
@@ -48,7 +48,7 @@ export async function callersHarness(
     await identity.close()
   })
   return {
-    /** Every line of the log, from `trace` on. */
+    /** Every log line, from level `trace`. */
     logged,
     send: ({ method = 'GET', path, headers = [] }: CallerRequest): Promise<CallerResponse> =>
       new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Who calls in the tests: the people whom the sandbox identity backend knows.
+// The write API under test: real event store, real identity backend over HTTP, the sandbox provider, no port.
 import type { EventStoreTiming } from '@paylog/event-store/connection/connection'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createIdentity } from '@paylog/identity/identity'
@@ -25,16 +25,14 @@ export const guestEmail = 'guest@example.com'
 export const guest = { 'x-guest-token': 'demo-guest-token' }
 
 let keys = 0
-/** A header that no request of this test file had before. */
+/** An idempotency key that is unique in this test file. */
 export const freshKey = () => ({ 'idempotency-key': `key-${keys++}` })
-
-// The write side as a test sees it: real log, real identity backend over HTTP, the sandbox provider, no port.
 
 export const webhookSecret = 'sandbox-test-secret'
 /** How long an expired guest token is remembered: the default. */
 export const guestTokenMaxAgeMs = 86_400_000
 
-/** A busy machine is no log that is away. */
+/** Longer than the defaults, so that a loaded machine does not look like an outage. */
 const relaxedTiming = {
   appendTimeoutMs: 15_000,
   appendPatienceMs: 30_000,
@@ -44,19 +42,19 @@ const relaxedTiming = {
 
 export type Headers = Readonly<Record<string, string>>
 
-/** What a request was answered: with data, or with an error. */
+/** A response with data or an error. */
 export type ApiResponse<Data> = {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
-  readonly answer: object
+  readonly json: object
   readonly data: Data
   readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
 }
 
 /**
- * @param options `providers` in place of the sandbox alone; `log` that the test takes away, and `timing` that is less patient
- *   with it than the real one; `guestTokens` besides the demo guest's; `nodes` that webhooks go to, of which there are none otherwise
+ * @param options `providers` instead of the sandbox; `log` an event store that the test stops, and `timing` with shorter
+ *   timeouts for it; `guestTokens` besides the demo guest's; `endpoints` for webhooks, none by default
  */
 export async function commandApiHarness(
   t: Test,
@@ -65,18 +63,18 @@ export async function commandApiHarness(
     readonly log?: { readonly connectionString: string }
     readonly timing?: Partial<EventStoreTiming>
     readonly guestTokens?: readonly SandboxGuestToken[]
-    readonly nodes?: readonly WebhookEndpoint[]
+    readonly endpoints?: readonly WebhookEndpoint[]
     readonly testsBy?: 'session' | 'admin'
   } = {},
 ) {
-  const { timing = {}, guestTokens = [], nodes = [], testsBy = 'session' } = options
+  const { timing = {}, guestTokens = [], endpoints = [], testsBy = 'session' } = options
   const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startFakeIdentity(t, { guestTokens })])
   const store = createEventStore({ connectionString: log.connectionString, timing: { ...relaxedTiming, ...timing } })
   const identity = createIdentity({
     authUrl: backend.authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
-    // Thirty requests at once ask it at once, on a machine with much else to do.
+    // Long enough for thirty concurrent requests on a loaded machine.
     timeoutMs: 5_000,
   })
   const enabled = options.providers ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
@@ -89,7 +87,7 @@ export async function commandApiHarness(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers, endpoints: nodes, testsBy }))
+  await app.register(commandApi({ workflow, callers, endpoints, testsBy }))
   await app.ready()
   t.teardown(async () => {
     await app.close()
@@ -100,7 +98,7 @@ export async function commandApiHarness(
 
   return {
     app,
-    /** @param body text as it is, anything else as JSON; there is none when it is left out */
+    /** @param body a string as it is, anything else as JSON; none if omitted */
     async send<Data>(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
       const response = await app.inject({
         method,
@@ -109,20 +107,20 @@ export async function commandApiHarness(
         ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       const { statusCode: status, body: text } = response
-      const answer = response.json()
+      const json = response.json()
       const apiResponse: ApiResponse<Data> = {
         status,
         headers: response.headers,
         text,
-        answer,
-        data: answer.data,
-        error: answer.error,
+        json,
+        data: json.data,
+        error: json.error,
       }
       return apiResponse
     },
     store,
     lastPosition,
-    /** Does something after which the log is as long as before. */
+    /** Asserts that an action records no event. */
     async recordsNothing<Result>(t: Test, act: () => Promise<Result>, what = 'nothing is recorded'): Promise<Result> {
       const before = await lastPosition()
       const result = await act()
@@ -133,17 +131,15 @@ export async function commandApiHarness(
     time,
     providers,
     workflow,
-    /** What was logged from warnings on, a line each. */
+    /** The logged lines, from level `warn`. */
     logged,
   }
 }
 
-// What a request is told that is refused as malformed.
-
-/** One character more than most texts may have. */
+/** One character more than most texts allow. */
 export const tooLong = 'x'.repeat(256)
 
-/** Refused as malformed, naming these fields without their values. */
+/** Asserts a 400 that names these fields without their values. */
 export function assertInvalid(
   t: Test,
   { status, error, text }: ApiResponse<unknown>,
@@ -156,7 +152,7 @@ export function assertInvalid(
   t.same(
     reported.map((each: { field: string }) => each.field),
     fields,
-    `${name} is named`,
+    `${name}: fields`,
   )
   for (const { message } of reported) t.match(message, /./)
   t.notMatch(text, tooLong)

@@ -1,4 +1,4 @@
-// The routes of payment methods as a test sees them.
+// The payment method routes under test.
 import { recordedOwner } from '@paylog/domain/actor'
 import {
   type PaymentMethod,
@@ -16,11 +16,11 @@ import { ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
 import { providerFromEnv } from './fakeProviders.ts'
 
 export async function methodsHarness(t: Test, given?: readonly Provider[]) {
-  const parts = await commandApiHarness(t, given && { providers: given })
-  const { store, workflow } = parts
+  const api = await commandApiHarness(t, given && { providers: given })
+  const { store, workflow } = api
 
   async function send(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
-    const sent = await parts.send<PaymentMethodResource | undefined>(method, url, headers, body)
+    const sent = await api.send<PaymentMethodResource | undefined>(method, url, headers, body)
     return {
       ...sent,
       code: sent.error?.code,
@@ -31,19 +31,19 @@ export async function methodsHarness(t: Test, given?: readonly Provider[]) {
   }
 
   return {
-    ...parts,
+    ...api,
     save: (body: unknown, headers: Headers = ada) => send('POST', '/payment-methods', headers, body),
     change: (id: string, body: unknown, headers: Headers = ada) => send('PUT', `/payment-methods/${id}`, headers, body),
     remove: (id: string, headers: Headers = ada) => send('DELETE', `/payment-methods/${id}`, headers),
     typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
     eventsOf: (id: string) => store.readStream(paymentMethodStream(id)),
-    /** A method as its own stream tells it. */
+    /** The method folded from its stream. */
     async stateOf(id: string): Promise<PaymentMethod> {
       const { state } = await loadMethod(workflow, id)
-      if (state.status === 'none') throw new Error(`There is no method ${id}`)
+      if (state.status === 'none') throw new Error(`no method ${id}`)
       return state
     },
-    /** Every method of an owner that is the default by what the log says: it says so and has the highest number. */
+    /** The owner's default methods by the log: marked as default, with the highest choice number. */
     async defaultsOf(owner: string): Promise<string[]> {
       const methods = new Map<string, PaymentMethodState>()
       for await (const event of store.readLog({ prefixes: ['paymentMethod-'] })) {
@@ -59,7 +59,7 @@ export async function methodsHarness(t: Test, given?: readonly Provider[]) {
         .filter(({ is_default, default_choice }) => is_default && default_choice === highest)
         .map(({ payment_method_id }) => payment_method_id)
     },
-    /** Everything that is in the log, as text. */
+    /** All events in the log, as text. */
     async wholeLog(): Promise<string> {
       const events: unknown[] = []
       for await (const { event } of store.client.readAll()) events.push(event?.data, event?.metadata)
@@ -68,9 +68,7 @@ export async function methodsHarness(t: Test, given?: readonly Provider[]) {
   }
 }
 
-// Saving methods at Stripe's fake, with the sandbox beside it, as a test sees it.
-
-/** A test may take a provider out of `providers`; before the next one both are back. */
+/** A fake Stripe beside the sandbox. A test may remove one from `providers`; each test starts with both. */
 export async function savedMethodsHarness(t: Test) {
   const fake = await startFakeStripe(t)
   const stripe = await providerFromEnv(t, fake.env)

@@ -1,4 +1,4 @@
-// The routes of a payment's history as a test sees them, and payments on the log with whatever past a test gives them.
+// The payment history routes under test, and payments with given events.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { HistoryEntry } from '@paylog/domain/payments/history'
@@ -8,7 +8,7 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
 import { admin, commandApiHarness, type Headers } from './commandApiHarness.ts'
 
-/** Far below what one append may hold. */
+/** Far below the limit of one append. */
 const eventsPerAppend = 500
 
 export type ReadResponse<Data> = {
@@ -20,8 +20,8 @@ export type ReadResponse<Data> = {
 }
 
 export async function paymentHistoryHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
-  const parts = await commandApiHarness(t, options)
-  const { app, store } = parts
+  const api = await commandApiHarness(t, options)
+  const { app, store } = api
 
   async function get<Data>(url: string, headers: Headers): Promise<ReadResponse<Data>> {
     const response = await app.inject({ method: 'GET', url, headers })
@@ -30,17 +30,17 @@ export async function paymentHistoryHarness(t: Test, options: Parameters<typeof 
   }
 
   return {
-    ...parts,
+    ...api,
     get,
-    /** @param query with its question mark, if there is one */
+    /** @param query including the question mark */
     payment: (id: string, query = '', headers: Headers = admin) =>
       get<PaymentResource>(`/admin/payments/${id}${query}`, headers),
     history: (id: string, headers: Headers = admin, query = '') =>
       get<HistoryEntry[]>(`/admin/payments/${id}/history${query}`, headers),
-    /** Records events as those of a new payment. @returns its id, and the events as they are about it */
-    async record(told: readonly PaymentEvent[]) {
+    /** Records events under a new payment id. @returns the id, and the events with it */
+    async record(template: readonly PaymentEvent[]) {
       const id: string = randomUUID()
-      const events = told.map((event) => ({ ...event, data: { ...event.data, payment_id: id } }) as PaymentEvent)
+      const events = template.map((event) => ({ ...event, data: { ...event.data, payment_id: id } }) as PaymentEvent)
       for (let from = 0; from < events.length; from += eventsPerAppend)
         await store.handle({
           stream: paymentStream(id),

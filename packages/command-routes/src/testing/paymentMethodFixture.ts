@@ -1,4 +1,4 @@
-// Saved methods on a real log, put there without asking a provider.
+// Saved methods in a real event store, recorded without a provider call.
 import { randomUUID } from 'node:crypto'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
@@ -24,7 +24,7 @@ export type StoredPaymentMethod = {
   readonly provider_customer_id: string | null
 }
 
-/** @param now when something happens to a method */
+/** @param now the time of the next event */
 export function paymentMethodFixture(store: EventStore, now = () => new Date().toISOString()) {
   const decide = (id: string, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
     store.handle({
@@ -54,7 +54,7 @@ export function paymentMethodFixture(store: EventStore, now = () => new Date().t
 
   return {
     add,
-    /** A user's method belongs to a customer at the provider, a guest's to none. */
+    /** A user's method belongs to a customer at the provider, a guest's does not. */
     async save(owner: MethodOwner, provider_id: string, alias = 'Mine'): Promise<StoredPaymentMethod> {
       const provider_method_id = `pm_${randomUUID()}`
       const method = {

@@ -1,4 +1,4 @@
-// The product routes as a test sees them: an administrator's requests over HTTP, and what is on record afterwards.
+// The product and product sync routes under test: an administrator's requests over HTTP, and recorded state.
 import { type ProductResource, productFold } from '@paylog/domain/products/product'
 import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest'
 import { productStream } from '@paylog/event-store/streamName'
@@ -20,17 +20,17 @@ export const plan = {
 export type ProductResponse = ApiResponse<ProductResource>
 
 export async function productsHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
-  const parts = await commandApiHarness(t, options)
-  const { send, store } = parts
+  const api = await commandApiHarness(t, options)
+  const { send, store } = api
   const post = (body?: unknown, headers: Headers = admin) =>
     send<ProductResource>('POST', '/admin/products', headers, body)
 
   return {
-    ...parts,
+    ...api,
     post,
     put: (id: string, body?: unknown, headers: Headers = admin) =>
       send<ProductResource>('PUT', `/admin/products/${id}`, headers, body),
-    /** Adds a product that the test needs to be there. @returns its id */
+    /** Adds a product. @returns its id */
     async productOf(body: object = mug) {
       const { status, data, text } = await post(body)
       if (status !== 201) throw new Error(text)
@@ -41,8 +41,6 @@ export async function productsHarness(t: Test, options: Parameters<typeof comman
   }
 }
 
-// The route of synchronising as a test sees it: an administrator's requests, and what is on record afterwards.
-
 export const syncUrl = '/admin/sync/products'
 
 export async function syncHarness(t: Test, options: Parameters<typeof productsHarness>[1] = {}) {
@@ -52,7 +50,7 @@ export async function syncHarness(t: Test, options: Parameters<typeof productsHa
   return {
     ...products,
     sync,
-    /** Syncs one product. @throws when the request as a whole is refused */
+    /** Syncs one product. @throws when the request as a whole fails */
     async syncOne(id: string, more: object = {}): Promise<SyncResult> {
       const { status, data, text } = await sync({ product_ids: [id], ...more })
       const [result] = data?.results ?? []
@@ -68,9 +66,7 @@ export async function syncHarness(t: Test, options: Parameters<typeof productsHa
   }
 }
 
-// Synchronising at the fakes of the providers that keep a catalogue.
-
-/** Each of them keeps a price of it. */
+/** A recurring product, for which each provider with a catalogue keeps a price. */
 export const membership = {
   name: 'Membership',
   description: 'Everything, every month',
@@ -89,7 +85,7 @@ export async function syncProvidersHarness(t: Test) {
     ...api,
     productOf,
     productsOf: (count: number) => Promise.all(Array.from({ length: count }, () => productOf())),
-    /** What there is to know of each provider. */
+    /** The harness of each provider with a catalogue. */
     at: fakes.map((fake) => ({
       fake,
       provider_id: fake.id,

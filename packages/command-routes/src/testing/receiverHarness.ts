@@ -1,4 +1,4 @@
-// The receiver of one provider as a test sees it: over the wire, with a payment to send notifications about.
+// A provider's receiver under test, over HTTP, with payments to send notifications about.
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
@@ -15,8 +15,8 @@ export type SignedNotification = { readonly headers: Readonly<Record<string, str
 export type OpenedPayment = { readonly id: string; readonly intent: string; readonly secret: string }
 
 export async function receiverHarness(t: Test, provider: Provider) {
-  const parts = await commandApiHarness(t, { providers: [provider] })
-  const { app, store, workflow } = parts
+  const api = await commandApiHarness(t, { providers: [provider] })
+  const { app, store, workflow } = api
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `${origin}/webhooks/${provider.id}`
   const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
@@ -24,7 +24,7 @@ export async function receiverHarness(t: Test, provider: Provider) {
   const reconcile = (paymentId: string): Promise<Reconciliation> =>
     reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' })
   return {
-    ...parts,
+    ...api,
     url,
     /** Opens a payment of 25.99. */
     async open(): Promise<OpenedPayment> {
@@ -32,20 +32,20 @@ export async function receiverHarness(t: Test, provider: Provider) {
       const { data } = (await app.inject({ method: 'POST', url: '/payments/intents', payload })).json()
       return { id: data.id, intent: data.provider_intent_id, secret: data.client_secret }
     },
-    /** @returns the status and the code of the answer, when it is a refusal */
+    /** @returns the status and the error code, if any */
     async send({ headers, body }: SignedNotification): Promise<readonly [status: number, code: string | undefined]> {
       const response = await fetch(url, { method: 'POST', headers, body })
-      const answer: unknown = await response.json()
-      return [response.status, (answer as { error?: { code: string } }).error?.code]
+      const json: unknown = await response.json()
+      return [response.status, (json as { error?: { code: string } }).error?.code]
     },
-    /** What happened to a payment after it was opened. */
+    /** The event types after the opening of a payment. */
     historyOf,
     inboxOf: (eventId: string) => store.readStream(providerEventStream(provider.id, eventId)),
     typesOf,
     reconcile,
     /**
-     * After all was told of a payment it has the status that is true, and nothing contradicts it.
-     * @param expected `facts` is how often events of a type are on record, `name` that of the case
+     * Asserts that the payment has its final status and no conflict.
+     * @param expected `facts` is the number of recorded events by type, `name` that of the case
      */
     async assertSettlesAs(
       t: Test,
@@ -69,24 +69,23 @@ export async function receiverHarness(t: Test, provider: Provider) {
   }
 }
 
-/** The same JSON with other bytes. */
+/** The same JSON in other bytes. */
 export function reformatted({ headers, body }: SignedNotification): SignedNotification {
   const other = JSON.stringify(JSON.parse(body))
-  if (other === body) throw new Error('It has the same bytes')
+  if (other === body) throw new Error('the bytes are the same')
   return { headers, body: other }
 }
 
 /**
- * Orders of some things in which each of them comes at every place, and any two of them both ways round. What each order
- * means is decided by the domain, whose tests play them all.
+ * Orders in which each item takes every place, and any two items come both ways round. The domain's tests cover all
+ * permutations.
  */
 export function ordersOf<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   const rotations = items.map((_, n) => [...items.slice(n), ...items.slice(0, n)])
   return items.length < 3 ? rotations : [...rotations, ...rotations.map((order) => order.toReversed())]
 }
 
-// Authorize.Net's receiver before a fake gateway, with what payers and merchants do at it.
-
+/** Authorize.Net's receiver with a fake gateway. */
 export async function authorizeNetHarness(t: Test) {
   const fake = await startFakeAuthorizeNet(t)
   const oldKey = 'F0E1D2C3B4A59687'.repeat(8)
@@ -95,40 +94,39 @@ export async function authorizeNetHarness(t: Test) {
     AUTHORIZE_NET_SIGNATURE_KEY: `${oldKey},${fake.signatureKey}`,
   })
   const receiver = await receiverHarness(t, provider)
-  /** What the gateway tells of what somebody does. */
+  /** Runs an action at the gateway. @returns its notification */
   function notificationOf(act: () => unknown): FakeEvent {
     const before = fake.events.length
     act()
-    const told = fake.events[before]
-    if (!told) throw new Error('There is no notification')
-    return told
+    const event = fake.events[before]
+    if (!event) throw new Error('no notification')
+    return event
   }
   return {
     ...receiver,
     fake,
-    /** Still good, during the rotation. */
+    /** Still valid during the rotation. */
     oldKey,
     notificationOf,
-    /** The gateway sends what it has signed, and it is taken in. */
+    /** Sends signed notifications. @throws unless they are accepted */
     async deliver(...events: readonly FakeEvent[]): Promise<void> {
-      for (const told of events) {
-        const [status, code] = await receiver.send(fake.signed(told))
-        if (status !== 200) throw new Error(`${told.eventType} was answered ${status} ${code}`)
+      for (const event of events) {
+        const [status, code] = await receiver.send(fake.signed(event))
+        if (status !== 200) throw new Error(`${event.eventType}: ${status} ${code}`)
       }
     },
     /** The payer submits the hosted form. */
     pay({ secret }: OpenedPayment, outcome: 'approved' | 'held' = 'approved') {
       let transId = ''
-      const told = notificationOf(() => {
+      const event = notificationOf(() => {
         transId = fake.pay({ token: secret }, { outcome }).transId
       })
-      return { told, transId }
+      return { event, transId }
     },
   }
 }
 
-// PayPal's receiver before a fake PayPal, with what the payer, PayPal and a dying process of ours do.
-
+/** PayPal's receiver with a fake PayPal. */
 export async function paypalHarness(t: Test) {
   const fake = await startFakePaypal(t, { webhookIds: ['8PT597110X687430L', '5GP028458E2496506'] })
   const provider = await providerFromEnv(t, fake.env)
@@ -136,18 +134,18 @@ export async function paypalHarness(t: Test) {
   return {
     ...receiver,
     fake,
-    /** PayPal sends what it has signed, and it is taken in. */
+    /** Sends signed notifications. @throws unless they are accepted */
     async deliver(...events: readonly PaypalEvent[]): Promise<void> {
-      for (const told of events) {
-        const [status, code] = await receiver.send(fake.signed(told))
-        if (status !== 200) throw new Error(`${told.event_type} was answered ${status} ${code}`)
+      for (const event of events) {
+        const [status, code] = await receiver.send(fake.signed(event))
+        if (status !== 200) throw new Error(`${event.event_type}: ${status} ${code}`)
       }
     },
     notificationOf: (intent: string, type: string) => notificationOf(fake, intent, type),
     captureOf: (intent: string) => captureOf(fake, intent),
-    /** How often we have asked for an order to be captured. */
+    /** How many capture calls arrived for an order. */
     captures: (intent: string) => fake.callsTo(new RegExp(`/${intent}/capture$`)).length,
-    /** Captures as a process does that dies before it can record anything. @returns the capture's id */
+    /** Captures without recording it, as a crashed process does. @returns the capture's id */
     async captureUnrecorded({ id, intent }: Pick<OpenedPayment, 'id' | 'intent'>): Promise<string> {
       await provider.captureIntent?.({
         payment_id: id,
@@ -162,15 +160,15 @@ export async function paypalHarness(t: Test) {
   }
 }
 
-/** What PayPal has to tell of an order of its own accord. */
+/** PayPal's notification of this type about an order. */
 function notificationOf(fake: FakePaypal, intent: string, type: string): PaypalEvent {
-  const told = fake.events.find(({ event_type, body }) => event_type === type && body.includes(intent))
-  if (!told) throw new Error(`PayPal has no ${type} to tell`)
-  return told
+  const event = fake.events.find(({ event_type, body }) => event_type === type && body.includes(intent))
+  if (!event) throw new Error(`no ${type} notification`)
+  return event
 }
 
 function captureOf(fake: FakePaypal, intent: string) {
   const capture = fake.orders.get(intent)?.captures[0]
-  if (!capture) throw new Error('PayPal has captured nothing')
+  if (!capture) throw new Error('no capture')
   return capture
 }

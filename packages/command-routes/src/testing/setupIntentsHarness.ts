@@ -1,4 +1,4 @@
-// The route of setup intents, before a card processor that keeps what it was asked for by the key.
+// The setup intent route under test, with a provider that stores setup intents by idempotency key.
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
@@ -16,13 +16,13 @@ import { ada, adaId, commandApiHarness } from './commandApiHarness.ts'
 export const url = '/payment-methods/setup-intent'
 export const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 
-/** The stream of what the session's request with this key creates. */
+/** The stream of the setup intent that Ada's request with this key creates. */
 export function streamOf(key: { readonly 'idempotency-key': string }): string {
   const actor = { user_id: adaId, user_type: 'user', user_email: null, is_administrator: false }
   return setupIntentStream(requestIdentity(key['idempotency-key'], { kind: 'session', ...actor }, `POST ${url}`, {}).id)
 }
 
-/** Puts on record which customer at a provider stands for a user. */
+/** Records a user's customer at a provider. */
 export async function linkCustomer(
   store: EventStore,
   customer: { readonly provider_id: string; readonly user_id: string; readonly provider_customer_id: string },
@@ -35,7 +35,7 @@ export async function linkCustomer(
   })
 }
 
-/** Everything is as at first before each test of `t`. */
+/** Each test of `t` starts with a fresh state. */
 export async function setupIntentsHarness(
   t: Test,
   options: Pick<NonNullable<Parameters<typeof commandApiHarness>[1]>, 'log'> = {},
@@ -43,9 +43,9 @@ export async function setupIntentsHarness(
   const card = {
     calls: [] as CreateSetupIntent[],
     made: new Map<string, string>(),
-    /** Calls fail like this. */
+    /** The kind of error that all calls fail with. */
     fails: undefined as ProviderErrorKind | undefined,
-    /** Calls are not answered before this. */
+    /** Calls wait for this. */
     delay: undefined as Promise<unknown> | undefined,
   }
   const provider: Provider = {
@@ -54,14 +54,14 @@ export async function setupIntentsHarness(
     async createSetupIntent(request) {
       card.calls.push(request)
       await card.delay
-      if (card.fails) throw new ProviderError(card.fails, 'some_code', 'In words for the caller')
+      if (card.fails) throw new ProviderError(card.fails, 'some_code', 'Message for the caller')
       const id = card.made.get(request.idempotency_key) ?? `seti_${card.made.size + 1}`
       card.made.set(request.idempotency_key, id)
       return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
     },
   }
-  const parts = await commandApiHarness(t, { ...options, providers: [provider], timing: { readRetryTimeoutMs: 4_000 } })
-  const { app, backend, providers } = parts
+  const api = await commandApiHarness(t, { ...options, providers: [provider], timing: { readRetryTimeoutMs: 4_000 } })
+  const { app, backend, providers } = api
   t.beforeEach(() => {
     Object.assign(card, { calls: [], fails: undefined, delay: undefined })
     card.made.clear()
@@ -70,9 +70,9 @@ export async function setupIntentsHarness(
     providers.set(provider.id, provider)
   })
   return {
-    ...parts,
+    ...api,
     card,
-    /** @param payload text as it is, anything else as JSON; nothing at all when left out */
+    /** @param payload a string as it is, anything else as JSON; none if omitted */
     post: (payload?: unknown, headers: Record<string, string> = ada) =>
       app.inject({
         method: 'POST',

@@ -1,11 +1,11 @@
-// The routes that try endpoints out as a test sees them: nodes of every mode, requests, and what is on record afterwards.
+// The webhook test routes under test: endpoints of every mode, requests, and recorded state.
 import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhookTest'
 import { webhookTestStream } from '@paylog/event-store/streamName'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import type { Test } from 'tap'
 import { ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
 
-/** `1` raw, `2` canonical, `3` both, `4` a chat that is told canonical events, `legacy-1` the single list. */
+/** `1` raw, `2` canonical, `3` both, `4` a chat with canonical events, `legacy-1` the legacy list. */
 const everyMode = {
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: 'https://raw.example.com/hook',
@@ -35,24 +35,24 @@ export async function webhookTestsHarness(
   env: Readonly<Record<string, string>> = everyMode,
   testsBy: 'session' | 'admin' = 'session',
 ) {
-  const { endpoints: decoded, problems } = decodeEndpoints(env)
+  const { endpoints: configured, problems } = decodeEndpoints(env)
   if (problems.length > 0) throw new Error(problems.join())
-  const nodes = [...decoded]
-  const parts = await commandApiHarness(t, { nodes, testsBy })
-  const { send, store } = parts
+  const endpoints = [...configured]
+  const api = await commandApiHarness(t, { endpoints, testsBy })
+  const { send, store } = api
   const stateOf = async (id: string): Promise<WebhookTestFacts | null> =>
     (await store.load(webhookTestStream(id), webhookTestFold)).state
   return {
-    ...parts,
-    /** May be changed, as an operator would between two starts. */
-    nodes,
+    ...api,
+    /** A test may change it, like an operator between two starts. */
+    endpoints,
     test: (body?: unknown, headers: Headers = ada) => send<WebhookTestData>('POST', testRoute, headers, body),
     simulate: (body?: unknown, headers: Headers = ada) => send<WebhookTestData>('POST', simulateRoute, headers, body),
     eventsOf: (id: string) => store.readStream(webhookTestStream(id)),
-    /** What was recorded under an id; fails when nothing was. */
+    /** The recorded facts of a test. @throws if there are none */
     async recorded(id: string): Promise<WebhookTestFacts> {
       const facts = await stateOf(id)
-      if (facts === null) throw new Error(`Nothing is recorded of ${id}`)
+      if (facts === null) throw new Error(`no webhook test ${id}`)
       return facts
     },
   }

@@ -1,4 +1,4 @@
-// What a test or a simulation carries is no payment of anybody's.
+// Webhook tests and simulations must not contain ids of recorded payments.
 
 import { randomUUID } from 'node:crypto'
 import { intentOwnerFold } from '@paylog/domain/providerEvents'
@@ -21,7 +21,7 @@ async function paymentOf(headers: Headers): Promise<Payment> {
   return data
 }
 
-/** Notes that an intent, order or invoice number is a payment's, as its creation does. */
+/** Records the owner of an intent, order or invoice number, as the creation of a payment does. */
 async function owned(provider_id: string, provider_intent_id: string, payment_id: string): Promise<string> {
   await store.handle({
     stream: providerIntentStream(provider_id, provider_intent_id),
@@ -38,7 +38,7 @@ const keyed = await paymentOf({ ...ada, ...freshKey() })
 const orderId = await owned('paypal', '5O190127TN364715T', others.id)
 const invoiceNumber = await owned('authorize-net', mine.id.replaceAll('-', '').slice(-20), mine.id)
 
-/** Every way in which a message could speak of a payment. */
+/** Every form in which a payload can contain a payment id. */
 const named: Readonly<Record<string, object>> = {
   'our id': { id: mine.id },
   "another user's payment": { id: others.id },
@@ -64,24 +64,24 @@ const asks = {
 
 for (const [what, ask] of Object.entries(asks)) {
   t.test(
-    `${what} that names a recorded payment is 422, in the same words for everybody's payments [10.4-recorded-payment]`,
+    `${what} with the id of any recorded payment is 422 with the same message [10.4-recorded-payment]`,
     async (t) => {
       const texts = new Set<string>()
       for (const [how, payload] of Object.entries(named)) {
-        const answer = await recordsNothing(t, () => ask(payload), how)
-        t.equal(answer.status, 422, `${how}: ${answer.text}`)
-        t.equal(answer.error?.code, 'recorded_payment_id', how)
-        texts.add(JSON.stringify({ ...answer.error, request_id: null }))
+        const response = await recordsNothing(t, () => ask(payload), how)
+        t.equal(response.status, 422, `${how}: ${response.text}`)
+        t.equal(response.error?.code, 'recorded_payment_id', how)
+        texts.add(JSON.stringify({ ...response.error, request_id: null }))
       }
       t.equal(texts.size, 1)
     },
   )
 
-  t.test(`an administrator may send ${what} that names a recorded payment [10.4-recorded-payment]`, async (t) => {
+  t.test(`an administrator may send ${what} with the id of a recorded payment [10.4-recorded-payment]`, async (t) => {
     for (const [how, payload] of Object.entries(named)) t.equal((await ask(payload, admin)).status, 202, how)
   })
 
-  t.test(`${what} with ids that no payment has is accepted`, async (t) => {
+  t.test(`${what} with unknown ids is accepted`, async (t) => {
     const first = await ask({})
     const free: readonly object[] = [
       { id: randomUUID() },
@@ -92,12 +92,12 @@ for (const [what, ask] of Object.entries(asks)) {
     for (const payload of free) t.equal((await ask(payload)).status, 202, JSON.stringify(payload))
   })
 
-  t.test(`${what} with an id that an Idempotency-Key can give to a payment later is 422`, async (t) => {
+  t.test(`${what} with an id that an Idempotency-Key can derive is 422`, async (t) => {
     const id = uuidv5(JSON.stringify(['ada', 'POST /payments/intents', 'later']), randomUUID())
     for (const payload of [{ id }, { id: `sandbox_pi_${id}` }]) rejected(t, await ask(payload))
   })
 
-  t.test(`${what} that was accepted is answered the same again, whatever payment has its id since`, async (t) => {
+  t.test(`${what} that was accepted is replayed after a payment with its id was recorded`, async (t) => {
     const id = `pi_${randomUUID().replaceAll('-', '')}`
     const headers = { ...ada, ...freshKey() }
     const first = await ask({ id }, headers)
@@ -105,12 +105,12 @@ for (const [what, ask] of Object.entries(asks)) {
     await owned('stripe', id, mine.id)
     const again = await ask({ id }, headers)
     t.equal(again.status, 202)
-    t.same(again.answer, first.answer)
+    t.same(again.json, first.json)
     rejected(t, await ask({ id }))
   })
 }
 
-t.test('a body with thousands of ids is 400 and not looked up', async (t) => {
+t.test('a webhook test with thousands of ids is 400 without a lookup', async (t) => {
   const payload = { ids: Array.from({ length: 2_500 }, (_, index) => `a-${index}`) }
   const { status, error } = await simulate({ event: 'ping', provider: 'stripe', payload })
   t.same([status, error?.code], [400, 'invalid_request'])

@@ -1,4 +1,4 @@
-// POST /webhooks/test and POST /webhooks/external/simulate over HTTP, on a real log.
+// POST /webhooks/test and POST /webhooks/external/simulate over HTTP, on a real event store.
 
 import { matchList } from '@paylog/testing/assertions'
 import t, { type Test } from 'tap'
@@ -12,19 +12,19 @@ const paid = {
   provider: 'stripe',
   payload: { id: 'pi_1', amount: 2599, currency: 'eur' },
 }
-/** A test number that every provider knows; it passes the check. */
+/** A well-known test card number with a valid check digit. */
 const cardNumber = '4242424242424242'
 
-t.test('a test of a canonical name goes to canonical nodes alone [2.7-simulation-result]', async (t) => {
-  const answer = await test({ event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } })
-  t.equal(answer.status, 202, answer.text)
-  const { id, ...plan } = answer.data
+t.test('a test of a canonical name goes only to canonical endpoints [2.7-simulation-result]', async (t) => {
+  const response = await test({ event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } })
+  t.equal(response.status, 202, response.text)
+  const { id, ...plan } = response.data
   t.strictSame(plan, {
     canonical_events: ['payment.succeeded'],
     deliveries: ['2', '3', '4'].map((node) => ({ node, event: 'payment.succeeded', mode: 'canonical' })),
   })
-  t.equal(answer.headers['x-event-position'], String(await lastPosition()))
-  t.equal(answer.headers['idempotent-replayed'], undefined)
+  t.equal(response.headers['x-event-position'], String(await lastPosition()))
+  t.equal(response.headers['idempotent-replayed'], undefined)
   const events = await eventsOf(id)
   matchList(t, events, [
     {
@@ -44,7 +44,7 @@ t.test('a test of a canonical name goes to canonical nodes alone [2.7-simulation
   ])
 })
 
-t.test('a test of a generic name goes to nodes of every mode', async (t) => {
+t.test('a test of a generic name goes to endpoints of every mode', async (t) => {
   const { status, data } = await test({ event: 'payment_intent.failed' })
   t.equal(status, 202)
   const raw = { event: 'sandbox:payment_intent.failed', mode: 'raw' }
@@ -60,31 +60,28 @@ t.test('a test of a generic name goes to nodes of every mode', async (t) => {
   ])
 })
 
-t.test(
-  'a simulation is a notification of the provider to nodes of every mode, and is recorded with its text [4.9-models]',
-  async (t) => {
-    const { status, data } = await simulate(paid)
-    t.equal(status, 202)
-    t.strictSame(data.canonical_events, ['payment.succeeded'])
-    t.strictSame(
-      sorted(data).map(({ node, mode, event }) => `${node} ${mode} ${event}`),
-      [
-        '1 raw stripe:payment_intent.succeeded',
-        '2 canonical payment.succeeded',
-        '3 canonical payment.succeeded',
-        '3 raw stripe:payment_intent.succeeded',
-        '4 canonical payment.succeeded',
-        'legacy-1 legacy payment_intent.succeeded',
-      ],
-    )
-    const facts = await recorded(data.id)
-    t.match(facts, { provider_id: 'stripe', object_id: 'pi_1', amount_cents: 2599, requested_by: { id: adaId } })
-    t.same(JSON.parse(facts.body ?? '').data.object, paid.payload)
-    matchList(t, await eventsOf(data.id), [{ type: 'WebhookSimulationRequested' }])
-  },
-)
+t.test('a simulation goes to endpoints of every mode, and is recorded with its payload [4.9-models]', async (t) => {
+  const { status, data } = await simulate(paid)
+  t.equal(status, 202)
+  t.strictSame(data.canonical_events, ['payment.succeeded'])
+  t.strictSame(
+    sorted(data).map(({ node, mode, event }) => `${node} ${mode} ${event}`),
+    [
+      '1 raw stripe:payment_intent.succeeded',
+      '2 canonical payment.succeeded',
+      '3 canonical payment.succeeded',
+      '3 raw stripe:payment_intent.succeeded',
+      '4 canonical payment.succeeded',
+      'legacy-1 legacy payment_intent.succeeded',
+    ],
+  )
+  const facts = await recorded(data.id)
+  t.match(facts, { provider_id: 'stripe', object_id: 'pi_1', amount_cents: 2599, requested_by: { id: adaId } })
+  t.same(JSON.parse(facts.body ?? '').data.object, paid.payload)
+  matchList(t, await eventsOf(data.id), [{ type: 'WebhookSimulationRequested' }])
+})
 
-t.test('the payload may be left out, and unknown fields are dropped', async (t) => {
+t.test('the payload of a simulation is optional, and unknown fields are dropped', async (t) => {
   const { status, data } = await simulate({ event: 'customer.created', provider: 'sandbox', further: 'x' })
   t.equal(status, 202)
   t.match(await recorded(data.id), { object_id: `test_${data.id}`, canonical_name: null })
@@ -92,7 +89,7 @@ t.test('the payload may be left out, and unknown fields are dropped', async (t) 
   t.equal((await test({ event: 'customer.created', test_data: {}, further: 'x' })).status, 202)
 })
 
-t.test('an event that no node is told of is accepted, and the answer says so', async (t) => {
+t.test('an event without a subscribed endpoint is accepted with an empty list of deliveries', async (t) => {
   const { status, data } = await simulate({
     event: 'membership.activated',
     provider: 'stripe',
@@ -113,28 +110,25 @@ t.test('an event that no node is told of is accepted, and the answer says so', a
   t.equal((await picky.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
 })
 
-t.test(
-  'only sessions may: a guest is 403, anonymous 401, an administrator is a session [4.9-sessions-only]',
-  async (t) => {
-    for (const route of [testRoute, simulateRoute]) {
-      const body = { ...paid, event: 'payment_intent.succeeded' }
-      for (const [headers, code, status] of [
-        [{}, 'unauthenticated', 401],
-        [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
-        [guest, 'forbidden', 403],
-      ] as const) {
-        const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, headers, body))
-        rejected(t, answer, status, code)
-        const unread = await send<WebhookTestData>('POST', route, headers, '{')
-        t.equal(unread.status, status, 'before the body is read')
-      }
-      t.equal((await send('POST', route, admin, body)).status, 202)
-      t.equal((await send('POST', `${route}?session_id=demo-session`, {}, body)).status, 202)
+t.test('webhook tests need a session: a guest is 403, anonymous is 401 [4.9-sessions-only]', async (t) => {
+  for (const route of [testRoute, simulateRoute]) {
+    const body = { ...paid, event: 'payment_intent.succeeded' }
+    for (const [headers, code, status] of [
+      [{}, 'unauthenticated', 401],
+      [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
+      [guest, 'forbidden', 403],
+    ] as const) {
+      const response = await recordsNothing(t, () => send<WebhookTestData>('POST', route, headers, body))
+      rejected(t, response, status, code)
+      const unread = await send<WebhookTestData>('POST', route, headers, '{')
+      t.equal(unread.status, status, 'before the body is parsed')
     }
-  },
-)
+    t.equal((await send('POST', route, admin, body)).status, 202)
+    t.equal((await send('POST', `${route}?session_id=demo-session`, {}, body)).status, 202)
+  }
+})
 
-t.test('with WEBHOOK_TESTS_BY=admin other sessions get 403, and administrators go on [10.4-tests-by]', async (t) => {
+t.test('with WEBHOOK_TESTS_BY=admin only administrators may send webhook tests [10.4-tests-by]', async (t) => {
   const limited = await webhookTestsHarness(t, {}, 'admin')
   const body = { ...paid, event: 'payment_intent.succeeded' }
   for (const route of [testRoute, simulateRoute]) {
@@ -147,7 +141,7 @@ t.test('with WEBHOOK_TESTS_BY=admin other sessions get 403, and administrators g
 
 const badNames = ['', 'x'.repeat(256), 17, null, ['payment.succeeded'], {}]
 
-t.test('a body that is not in order is 400 and records nothing', async (t) => {
+t.test('an invalid webhook test body is 400 and records nothing', async (t) => {
   const bad: readonly unknown[] = [
     {},
     [],
@@ -164,8 +158,8 @@ t.test('a body that is not in order is 400 and records nothing', async (t) => {
   ]
   for (const body of bad)
     for (const route of [testRoute, simulateRoute]) {
-      const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
-      rejected(t, answer, 400, 'invalid_request', JSON.stringify(body))
+      const response = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
+      rejected(t, response, 400, 'invalid_request', JSON.stringify(body))
     }
   const objects = [[], 'x', 1, null, true]
   for (const value of objects) {
@@ -178,7 +172,7 @@ t.test('a body that is not in order is 400 and records nothing', async (t) => {
   rejected(t, await simulate(`{"event":"a","provider":"stripe","payload":${deep}}`), 400, 'invalid_request')
 })
 
-t.test('other refusals: an unknown provider, too much, no JSON', async (t) => {
+t.test('webhook tests with an unknown provider, a large body or no JSON are rejected', async (t) => {
   const unknown = await simulate({ ...paid, provider: 'square' })
   rejected(t, unknown, 422, 'provider_not_enabled')
   t.match(unknown.error, { message: /stripe, paypal, authorize-net, sandbox/ })
@@ -198,8 +192,8 @@ t.test('other refusals: an unknown provider, too much, no JSON', async (t) => {
     rejected(t, await test({ event: 'payment.succeeded' }, { ...ada, 'idempotency-key': key }), 400, 'invalid_request')
 })
 
-t.test('the largest body that is taken can be recorded [4.9-payload]', async (t) => {
-  // Both are escaped once more each time the text goes into another text.
+t.test('the largest accepted webhook test body can be recorded [4.9-payload]', async (t) => {
+  // Both characters are escaped again each time the JSON is nested.
   for (const filler of ['"', '\\', '\n', 'ä', '€']) {
     const payload = { ...paid.payload, note: '' }
     const room = 32 * 1024 - JSON.stringify({ ...paid, payload }).length
@@ -210,7 +204,7 @@ t.test('the largest body that is taken can be recorded [4.9-payload]', async (t)
   }
 })
 
-t.test('a card number anywhere is refused, and neither recorded nor logged nor repeated', async (t) => {
+t.test('a card number in a webhook test is rejected, and neither recorded, logged nor echoed', async (t) => {
   const holding: readonly (readonly [string, object])[] = [
     [simulateRoute, { ...paid, payload: { ...paid.payload, number: cardNumber } }],
     [simulateRoute, { ...paid, payload: { ...paid.payload, nested: [{ deep: `card ${cardNumber}` }] } }],
@@ -223,9 +217,9 @@ t.test('a card number anywhere is refused, and neither recorded nor logged nor r
     [testRoute, { event: 'payment.succeeded', dropped: { of: cardNumber } }],
   ]
   for (const [route, body] of holding) {
-    const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
-    rejected(t, answer, 422, 'card_number_rejected', JSON.stringify(body))
-    t.notMatch(answer.text, cardNumber)
+    const response = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
+    rejected(t, response, 422, 'card_number_rejected', JSON.stringify(body))
+    t.notMatch(response.text, cardNumber)
   }
   t.notMatch(logged.join(''), cardNumber)
 })

@@ -1,4 +1,4 @@
-// Which name is what, and what is read for it: without a log.
+// Name lookup and payload parsing of simulations, without an event store.
 import { genericNames } from '@paylog/providers/genericEvent'
 import { matchList } from '@paylog/testing/assertions'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
@@ -10,7 +10,7 @@ const id = '018f0000-0000-7000-8000-000000000001'
 const at = new Date('2026-01-02T03:04:05.678Z')
 
 type Payload = Readonly<Record<string, unknown>>
-/** 25.99 euros (or whatever the account's currency is) as each provider writes it. */
+/** 25.99 in each provider's format. */
 const money: Readonly<Record<string, Payload>> = {
   stripe: { amount: 2599, currency: 'eur' },
   paypal: { amount: { currency_code: 'EUR', value: '25.99' } },
@@ -21,8 +21,8 @@ const currencies: Readonly<Record<string, string | null>> = { 'authorize-net': n
 const providers = Object.keys(money)
 
 function simulated(provider: string, event: string, payload: Payload) {
-  const asked = { provider, event, payload }
-  return simulationFacts(asked, parseRequestedName(asked), { simulator: simulatorOf(provider), id, at })
+  const request = { provider, event, payload }
+  return simulationFacts(request, parseRequestedName(request), { simulator: simulatorOf(provider), id, at })
 }
 
 function meaning(provider: string, event: string, payload: Payload) {
@@ -64,7 +64,7 @@ for (const provider of providers) {
     }
   })
 
-  t.test(`every generic name is a notification of ${provider}`, async (t) => {
+  t.test(`every generic name can be simulated for ${provider}`, async (t) => {
     for (const name of genericNames) {
       const facts = simulated(provider, name, { id: 'object-1', ...money[provider] })
       const isOnlyCanonical = simulatorOf(provider).nativeType(name) === undefined && isCanonical(name)
@@ -79,7 +79,7 @@ for (const provider of providers) {
   })
 }
 
-t.test('a generic name means what the notification means', async (t) => {
+t.test('a generic name has the canonical meaning of its notification', async (t) => {
   const names = (provider: string, event: string, payload: Payload = {}) =>
     meaning(provider, event, { id: 'object-1', ...money[provider], ...payload }).map(({ name }) => name)
   for (const provider of providers) {
@@ -100,19 +100,19 @@ t.test('a generic name means what the notification means', async (t) => {
   }
 })
 
-t.test('a name with the provider before it is its own, whatever else it could be', async (t) => {
+t.test("a name with the provider prefix is the provider's own, even if it is generic or canonical too", async (t) => {
   const native = { canonical_name: null, provider_id: 'stripe' }
   const own = simulated('stripe', 'stripe:customer.subscription.paused', { id: 'sub_1', status: 'paused' })
   t.hasStrict(own, { ...native, provider_type: 'customer.subscription.paused', generic_type: 'subscription.updated' })
   const same = simulated('stripe', 'customer.subscription.paused', { id: 'sub_1', status: 'paused' })
-  t.strictSame(same, own, 'with or without it')
+  t.strictSame(same, own, 'the same with and without the prefix')
   const generic = simulated('stripe', 'stripe:subscription.updated', { id: 'sub_1' })
   t.hasStrict(generic, { ...native, provider_type: 'subscription.updated' }, 'not looked up as a generic name')
   const unknown = simulated('stripe', 'stripe:membership.extended', { id: 'in_1' })
   t.hasStrict(
     unknown,
     { ...native, provider_type: 'membership.extended', generic_type: null },
-    'nor as a canonical one',
+    'not looked up as a canonical name',
   )
   const transaction = 'net.authorize.payment.authcapture.created'
   t.hasStrict(simulated('authorize-net', `authorize-net:${transaction}`, { authAmount: 7.25 }), {
@@ -122,14 +122,14 @@ t.test('a name with the provider before it is its own, whatever else it could be
   })
 })
 
-t.test('a name that is generic and canonical is the notification', async (t) => {
+t.test('a name that is both generic and canonical is simulated as the notification', async (t) => {
   const facts = simulated('stripe', 'customer.created', { id: 'cus_1', email: 'ann@example.com' })
   t.hasStrict(facts, { canonical_name: null, provider_type: 'customer.created', customer_email: 'ann@example.com' })
   const both = simulated('paypal', 'subscription.updated', { id: 'I-1' })
   t.hasStrict(both, { canonical_name: null, provider_type: 'BILLING.SUBSCRIPTION.UPDATED' })
 })
 
-t.test('a name that nobody knows is for raw nodes alone', async (t) => {
+t.test('an unknown name goes only to raw endpoints', async (t) => {
   for (const event of ['charge.some_future_thing', 'ping', 'v2.core.account[configuration.merchant].updated']) {
     const facts = simulated('stripe', event, { id: 'object-1' })
     t.hasStrict(facts, { canonical_name: null, provider_type: event, generic_type: null }, event)
@@ -138,7 +138,7 @@ t.test('a name that nobody knows is for raw nodes alone', async (t) => {
   t.hasStrict(simulated('paypal', 'PAYMENT.PAYOUTS-ITEM.SUCCEEDED', {}), { generic_type: null, canonical_name: null })
 })
 
-t.test('what is no name is refused, and so is a name of another provider', async (t) => {
+t.test("a malformed name and another provider's name are rejected", async (t) => {
   const malformed = [' ', 'a b', 'payment.*', 'all,payment.failed', '.', 'payment.', '.payment', 'a..b', 'stripe:']
   const further = [':a', 'Stripe:a', 'stripe:stripe:a', 'käse', 'a/b', 'a\u0000b', '{}', 'x'.repeat(201)]
   for (const event of [...malformed, ...further]) {
@@ -155,7 +155,7 @@ t.test('what is no name is refused, and so is a name of another provider', async
   })
 })
 
-t.test('a canceled payment that failed is told as canceled', async (t) => {
+t.test('a failed payment with the status canceled is reported as canceled', async (t) => {
   const canceled = { ...money.stripe, status: 'canceled' }
   matchList(t, meaning('stripe', 'payment.failed', canceled), [{ name: 'payment.failed', status: 'canceled' }])
 })
@@ -171,7 +171,7 @@ const natural: Readonly<Record<string, readonly [payload: Payload, amount: numbe
 }
 for (const [shape, [payload, amount, currency]] of Object.entries(natural))
   t.test(
-    `a payload of ${shape} gives a message for every provider, with null for what is missing [4.9-nulls]`,
+    `a payload of ${shape} gives a message for every provider, with null for missing fields [4.9-nulls]`,
     async (t) => {
       for (const provider of providers)
         for (const event of ['payment.succeeded', 'payment_intent.succeeded'])
@@ -187,7 +187,7 @@ for (const [shape, [payload, amount, currency]] of Object.entries(natural))
     },
   )
 
-t.test('an unknown provider is refused with the names of those there are [10.4-simulate-any]', async (t) => {
+t.test('a simulation for an unknown provider is rejected with the known names [10.4-simulate-any]', async (t) => {
   t.throws(() => simulatorOf('nobody'), {
     code: 'provider_not_enabled',
     details: { known: ['stripe', 'paypal', 'authorize-net', 'sandbox'] },

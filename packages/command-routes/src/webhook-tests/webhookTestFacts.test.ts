@@ -1,4 +1,4 @@
-// What a test says when next to nothing is given.
+// Defaults and fields of webhook tests.
 import { genericNames } from '@paylog/providers/genericEvent'
 import { matchList } from '@paylog/testing/assertions'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
@@ -26,19 +26,22 @@ function meaning(event: string, test_data: Data = {}) {
   })
 }
 
-t.test('every canonical name is one canonical event about the user who asks [6.2-canonical-test]', async (t) => {
-  for (const name of canonicalNames) {
-    const messages = meaning(name)
-    t.same(
-      messages.map((message) => message.name),
-      [name],
-    )
-    t.hasStrict(messages[0], { provider: 'sandbox', user: ann, owner: 'user-1', is_test: true }, name)
-    t.hasStrict(tested(name), { canonical_name: name, provider_type: null, generic_type: null, body: null }, name)
-  }
-})
+t.test(
+  'a test of every canonical name gives one canonical event about the requesting user [6.2-canonical-test]',
+  async (t) => {
+    for (const name of canonicalNames) {
+      const messages = meaning(name)
+      t.same(
+        messages.map((message) => message.name),
+        [name],
+      )
+      t.hasStrict(messages[0], { provider: 'sandbox', user: ann, owner: 'user-1', is_test: true }, name)
+      t.hasStrict(tested(name), { canonical_name: name, provider_type: null, generic_type: null, body: null }, name)
+    }
+  },
+)
 
-t.test('every generic name is a notification by that name', async (t) => {
+t.test('a test of every generic name gives a notification with that name', async (t) => {
   const canonical: readonly string[] = canonicalNames
   for (const name of genericNames.filter((each) => !canonical.includes(each))) {
     const facts = tested(name)
@@ -47,7 +50,7 @@ t.test('every generic name is a notification by that name', async (t) => {
   }
 })
 
-t.test('what is left out is made up, and can be seen to be', async (t) => {
+t.test('omitted test fields get recognizable default values', async (t) => {
   matchList(t, meaning('payment.succeeded'), [
     { payment_id: `test_${id}`, amount: 1000, currency: 'USD', status: 'succeeded', customer_id: `test_cus_${id}` },
   ])
@@ -68,18 +71,18 @@ t.test('what is left out is made up, and can be seen to be', async (t) => {
   ])
 })
 
-t.test('what is given is told [4.10-data]', async (t) => {
+t.test('given test fields appear in the message [4.10-data]', async (t) => {
   const given = { id: 'order-17', amount: 2599, currency: 'eur', status: 'canceled' }
-  const told = { payment_id: 'order-17', amount: 2599, currency: 'EUR' }
-  matchList(t, meaning('payment.succeeded', given), [{ ...told, status: 'succeeded' }])
-  matchList(t, meaning('payment.failed', given), [{ ...told, status: 'canceled' }])
-  matchList(t, meaning('payment_intent.succeeded', given), [{ ...told, name: 'payment.succeeded' }])
+  const expected = { payment_id: 'order-17', amount: 2599, currency: 'EUR' }
+  matchList(t, meaning('payment.succeeded', given), [{ ...expected, status: 'succeeded' }])
+  matchList(t, meaning('payment.failed', given), [{ ...expected, status: 'canceled' }])
+  matchList(t, meaning('payment_intent.succeeded', given), [{ ...expected, name: 'payment.succeeded' }])
   matchList(t, meaning('payment.succeeded', { amount: 0 }), [{ amount: 0, currency: 'USD' }])
   const { body } = tested('payment_intent.succeeded', { ...given, note: 'as it came', amount: 5 })
   t.hasStrict(JSON.parse(body ?? ''), { data: { object: { ...given, note: 'as it came', amount: 5 } } })
 })
 
-t.test('test_data is passed on whole to raw endpoints [4.10-raw]', async (t) => {
+t.test('raw endpoints get the whole test_data [4.10-raw]', async (t) => {
   const object = { id: 'order-17', amount: 5, note: { deep: [1, null] }, data: { a: 1 }, resource: {}, payload: {} }
   const { body } = tested('payment_intent.succeeded', object)
   t.match(JSON.parse(body ?? '').data.object, object)
@@ -87,7 +90,7 @@ t.test('test_data is passed on whole to raw endpoints [4.10-raw]', async (t) => 
   t.match(JSON.parse(tested('payment_intent.succeeded', event).body ?? ''), event, "an event in the interface's shape")
 })
 
-t.test('a field of another type, or null, is null in the message, and never an error', async (t) => {
+t.test('a test field of another type is null in the message, not an error', async (t) => {
   const odd: readonly Data[] = [
     { amount: '1000', currency: 'dollars' },
     { amount: 10.5, currency: 'U$D' },
@@ -101,7 +104,7 @@ t.test('a field of another type, or null, is null in the message, and never an e
   matchList(t, meaning('payment.failed', { id: 17 }), [{ payment_id: '17' }])
 })
 
-t.test('a name that is neither is refused with those there are', async (t) => {
+t.test('a test with an unknown name is rejected with the known names', async (t) => {
   const others = [
     'payment.suceeded',
     'stripe:charge.failed',

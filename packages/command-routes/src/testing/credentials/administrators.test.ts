@@ -7,7 +7,7 @@ import { commandVariables } from '../../config.ts'
 import { callersHarness } from '../callersHarness.ts'
 import { commandApiHarness } from '../commandApiHarness.ts'
 
-t.test('administrators are the user types that the operator names, to the letter [5-administrators]', async (t) => {
+t.test('only the exact user types in ADMIN_USER_TYPES are administrators [5-administrators]', async (t) => {
   const userTypes = [
     'admin',
     'Admin',
@@ -53,7 +53,7 @@ t.test('administrators are the user types that the operator names, to the letter
   }
 })
 
-t.test('an administrator may change no more of what belongs to others than anybody else', async (t) => {
+t.test("an administrator cannot change other owners' resources", async (t) => {
   const { app, store } = await commandApiHarness(t)
   const as = {
     ada: { 'x-session-id': 'demo-session' },
@@ -62,9 +62,9 @@ t.test('an administrator may change no more of what belongs to others than anybo
     admin: { 'x-session-id': 'demo-admin-session' },
   }
   const ask = async (method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Record<string, string>, payload = {}) => {
-    const answer = await app.inject({ method, url, headers, payload })
-    const { request_id: _, ...error } = answer.json().error ?? {}
-    return { status: answer.statusCode, error, id: String(answer.json().data?.id) }
+    const response = await app.inject({ method, url, headers, payload })
+    const { request_id: _, ...error } = response.json().error ?? {}
+    return { status: response.statusCode, error, id: String(response.json().data?.id) }
   }
   const address = { address_type: 'billing', line1: 'Calle 1', city: 'Madrid', country: 'ES' }
   const cards = { ada: 'pm_card_visa', guest: 'pm_card_mastercard' }

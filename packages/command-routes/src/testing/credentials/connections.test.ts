@@ -8,7 +8,7 @@ const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).po
 
 const json = 'Content-Type: application/json'
 const close = 'Connection: close'
-/** Presents itself in every way, and what its answers must and no other answer may carry. */
+/** A caller's credentials in every header, and the text that only its responses may contain. */
 const identities = [
   {
     lines: ['X-Session-ID: demo-session'],
@@ -44,7 +44,7 @@ const shown = async (bytes: string) =>
     return error ? [status, error.code] : [status, data.user_id, data.guest_email, data.alias]
   })
 
-t.test('many callers that share a connection each get their own answers, in order', async (t) => {
+t.test('callers that share a connection get their own responses, in order', async (t) => {
   const turns = Array.from({ length: 24 }, (_, n) => ({ n, who: identities[(n * 7) % 4] ?? identities[0] }))
   const requests = turns.map(({ n, who }) =>
     n % 6 === 5 || who === undefined ? bytesOf('POST /addresses', [json], '{}') : adding(who, `n${n}`),
@@ -57,7 +57,7 @@ t.test('many callers that share a connection each get their own answers, in orde
 
 t.test('a caller without a credential inherits none from the request before', async (t) => {
   const [ada] = identities
-  if (ada === undefined) throw new Error('nobody is there')
+  if (ada === undefined) throw new Error('no caller')
   const anonymous = bytesOf('POST /addresses', [json], addressOf('x'))
   const wrong = bytesOf('POST /addresses', [json, 'X-Session-ID: gone'], addressOf('x'))
   t.same(await shown(`${adding(ada, 'a')}${anonymous}${wrong}${adding(ada, 'b')}${anonymous}${last}`), [
@@ -70,22 +70,22 @@ t.test('a caller without a credential inherits none from the request before', as
   ])
 })
 
-t.test('a request in the body of another is not carried out', async (t) => {
+t.test('a request inside the body of another is not executed', async (t) => {
   const [ada, grace] = identities
-  if (ada === undefined || grace === undefined) throw new Error('nobody is there')
+  if (ada === undefined || grace === undefined) throw new Error('no caller')
   const hidden = adding(grace, 'hidden')
   const before = await head()
   const stays = (status: number) => [status, 404]
   const closes = (status: number) => [status]
   const cases: readonly (readonly [name: string, bytes: string, statuses: readonly number[]])[] = [
-    ['of one that is refused', bytesOf('POST /addresses', [json], hidden), stays(401)],
+    ['of a rejected request', bytesOf('POST /addresses', [json], hidden), stays(401)],
     ['of one that reads no body', bytesOf('GET /addresses', ada.lines, hidden), stays(404)],
     ['of one that takes none', bytesOf('DELETE /addresses/x', ada.lines, hidden), stays(415)],
     ['of one that expects JSON', bytesOf('POST /addresses', [json, ...ada.lines], hidden), closes(400)],
     ['of one that counts bytes', bytesOf('POST /addresses', [json, ...ada.lines], `\xe9${hidden}`), closes(400)],
     ['of one that goes nowhere', bytesOf('POST /nowhere', [json], hidden), closes(400)],
     [
-      'of one that is too large',
+      'of a request that is too large',
       bytesOf('POST /addresses', [json, ...ada.lines], ' '.repeat(3e5) + hidden),
       closes(413),
     ],
@@ -100,9 +100,9 @@ t.test('a request in the body of another is not carried out', async (t) => {
   t.equal(await head(), before, 'nothing is recorded')
 })
 
-t.test('what is wrong on a connection is never the answer to what was in order before', async (t) => {
+t.test('a malformed request on a connection does not affect the responses before it', async (t) => {
   const [ada] = identities
-  if (ada === undefined) throw new Error('nobody is there')
+  if (ada === undefined) throw new Error('no caller')
   const wrong = {
     garbage: 'garbage garbage\r\n\r\n',
     'two lengths': adding(ada, 'x', 'Content-Length: 3'),
@@ -112,10 +112,10 @@ t.test('what is wrong on a connection is never the answer to what was in order b
     'headers that are too large': adding(ada, 'x', `X-A: ${'a'.repeat(20_000)}`),
   }
   for (const [name, bytes] of Object.entries(wrong)) {
-    const answers = await shown(`${adding(ada, 'first')}${adding(ada, 'second')}${bytes}`)
+    const responses = await shown(`${adding(ada, 'first')}${adding(ada, 'second')}${bytes}`)
     matchList(
       t,
-      answers,
+      responses,
       [
         [201, ada.user_id, null, 'first'],
         [201, ada.user_id, null, 'second'],

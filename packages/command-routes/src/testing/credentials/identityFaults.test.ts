@@ -6,12 +6,12 @@ import { freePort } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
 import { callersHarness } from '../callersHarness.ts'
 
-/** Stands in everything that the backend says; nobody else may ever see it. Short, because errors quote short texts. */
+/** Contained in every backend response, and must never leak. Short, because errors quote short texts. */
 const canary = 'c4n4ry'
 const secret = 's3cr3t-credential'
 const json = { 'content-type': 'application/json' }
 const expires_at = '2099-01-01T00:00:00Z'
-/** Valid as a session and as a token. */
+/** A response that is valid for a session and for a token. */
 const valid = {
   success: true,
   canary,
@@ -21,14 +21,14 @@ const valid = {
 }
 const user = (more: object) => ({ ...valid, user: { ...valid.user, ...more } })
 
-const says =
+const respondsWith =
   (status: number, body: unknown, headers: Record<string, string> = json): RequestListener =>
   (_, response) =>
     response
       .writeHead(status, canary, { 'x-canary': canary, ...headers })
       .end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
 
-/** Bytes in place of an HTTP server. */
+/** Writes raw bytes instead of an HTTP response. */
 const writes = (bytes: string, end: (socket: Socket) => void) => (socket: Socket) =>
   void socket
     .on('error', () => undefined)
@@ -40,64 +40,66 @@ const head = `HTTP/1.1 200 ${canary}\r\ncontent-type: application/json\r\nx-cana
 const hangs = () => undefined
 const closes = (socket: Socket) => void socket.end()
 const resets = (socket: Socket) => void socket.resetAndDestroy()
-/** Keeps on sending until the other side has enough. */
+/** Sends until the client disconnects. */
 function floods(socket: Socket): void {
   const timer = setInterval(() => socket.write(canary.repeat(1_000)), 5)
   socket.on('close', () => clearInterval(timer))
 }
 
 const responses: Record<string, RequestListener> = {
-  'server error': says(500, valid),
-  'bad request': says(400, valid),
-  'too many requests': says(429, { success: false, canary }),
-  'gateway error': says(502, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
-  redirect: says(302, valid, { ...json, location: '/elsewhere' }),
-  'permanent redirect': says(308, valid, { ...json, location: '/elsewhere' }),
-  'no content': says(204, ''),
-  HTML: says(200, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
-  'HTML that says that it is JSON': says(200, `<html>${canary}</html>`),
-  'truncated JSON': says(200, JSON.stringify(valid).slice(0, -5)),
-  'JSON with something behind it': says(200, `${JSON.stringify(valid)}${canary}`),
-  'a valid answer of another type': says(200, valid, { 'content-type': 'text/html; charset=utf-8' }),
-  'a compressed answer': says(200, gzipSync(JSON.stringify(valid)), { ...json, 'content-encoding': 'gzip' }),
-  'compressed garbage': says(200, `\u001f\u008b${canary}`, { ...json, 'content-encoding': 'gzip' }),
-  'a huge answer': says(200, { ...valid, padding: canary.repeat(20_000) }),
-  'a huge refusal': says(200, { success: false, padding: canary.repeat(20_000) }),
-  text: says(200, JSON.stringify(canary)),
-  'a word': says(200, canary),
+  'server error': respondsWith(500, valid),
+  'bad request': respondsWith(400, valid),
+  'too many requests': respondsWith(429, { success: false, canary }),
+  'gateway error': respondsWith(502, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
+  redirect: respondsWith(302, valid, { ...json, location: '/elsewhere' }),
+  'permanent redirect': respondsWith(308, valid, { ...json, location: '/elsewhere' }),
+  'no content': respondsWith(204, ''),
+  HTML: respondsWith(200, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
+  'HTML labelled as JSON': respondsWith(200, `<html>${canary}</html>`),
+  'truncated JSON': respondsWith(200, JSON.stringify(valid).slice(0, -5)),
+  'JSON with trailing text': respondsWith(200, `${JSON.stringify(valid)}${canary}`),
+  'a valid response with another content type': respondsWith(200, valid, {
+    'content-type': 'text/html; charset=utf-8',
+  }),
+  'a compressed response': respondsWith(200, gzipSync(JSON.stringify(valid)), { ...json, 'content-encoding': 'gzip' }),
+  'compressed garbage': respondsWith(200, `\u001f\u008b${canary}`, { ...json, 'content-encoding': 'gzip' }),
+  'a huge response': respondsWith(200, { ...valid, padding: canary.repeat(20_000) }),
+  'a huge rejection': respondsWith(200, { success: false, padding: canary.repeat(20_000) }),
+  text: respondsWith(200, JSON.stringify(canary)),
+  'a word': respondsWith(200, canary),
   'the question': (request, response) => response.writeHead(200, json).end(request.url?.split('=')[1] ?? secret),
-  'a list': says(200, [valid]),
-  'no verdict': says(200, { ...valid, success: undefined }),
-  'a verdict that is text': says(200, { ...valid, success: 'true' }),
-  'a verdict that is a number': says(200, { ...valid, success: 1 }),
-  'no user': says(200, { ...valid, user: null }),
-  'no e-mail': says(200, user({ email: undefined })),
-  'an e-mail that is none': says(200, user({ email: canary })),
-  'an e-mail with a control character': says(200, user({ email: `${canary}\u0000@example.com` })),
-  'an e-mail with half a surrogate pair': says(200, user({ email: `${canary}\ud800@example.com` })),
-  'a list of e-mails': says(200, user({ email: [`${canary}@example.com`] })),
-  'no expiry': says(200, { ...valid, session: {}, expires_at: undefined }),
-  'an expiry that is text': says(200, { ...valid, session: { expiresAt: canary }, expires_at: canary }),
+  'a list': respondsWith(200, [valid]),
+  'no verdict': respondsWith(200, { ...valid, success: undefined }),
+  'a verdict that is text': respondsWith(200, { ...valid, success: 'true' }),
+  'a verdict that is a number': respondsWith(200, { ...valid, success: 1 }),
+  'no user': respondsWith(200, { ...valid, user: null }),
+  'no e-mail': respondsWith(200, user({ email: undefined })),
+  'a malformed e-mail': respondsWith(200, user({ email: canary })),
+  'an e-mail with a control character': respondsWith(200, user({ email: `${canary}\u0000@example.com` })),
+  'an e-mail with half a surrogate pair': respondsWith(200, user({ email: `${canary}\ud800@example.com` })),
+  'a list of e-mails': respondsWith(200, user({ email: [`${canary}@example.com`] })),
+  'no expiry': respondsWith(200, { ...valid, session: {}, expires_at: undefined }),
+  'an expiry that is text': respondsWith(200, { ...valid, session: { expiresAt: canary }, expires_at: canary }),
 }
 const connections: Record<string, (socket: Socket) => void> = {
   'it is closed at once': (socket) => void socket.end(),
   'it is reset at once': (socket) => void socket.resetAndDestroy(),
-  'it is closed before the answer': writes('', closes),
-  'it is reset before the answer': writes('', resets),
+  'it is closed before the response': writes('', closes),
+  'it is reset before the response': writes('', resets),
   'it is closed within the headers': writes(head, closes),
   'it is closed within the body': writes(`${head}content-length: 5000\r\n\r\n${JSON.stringify(valid)}`, closes),
   'it is reset within the body': writes(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"suc\r\n`, resets),
   'no HTTP is spoken': writes(`${canary} ${canary}\r\n${canary}\r\n\r\n`, closes),
   'the headers are endless': writes(`${head}x: ${canary.repeat(16_000)}`, hangs),
   'the chunks are garbage': writes(`${head}transfer-encoding: chunked\r\n\r\n${canary}\r\n${canary}`, hangs),
-  'there are two lengths': writes(`${head}content-length: 3\r\ncontent-length: 4\r\n\r\n${canary}`, hangs),
+  'the response has two lengths': writes(`${head}content-length: 3\r\ncontent-length: 4\r\n\r\n${canary}`, hangs),
   'it is announced that more will come than anyone wants': writes(`${head}content-length: 99999999999\r\n\r\n`, floods),
   'there is no end': writes(`${head}\r\n`, floods),
 }
 const silences: Record<string, (socket: Socket) => void> = {
-  'nothing is said': writes('', hangs),
-  'nothing is said after the headers': writes(`${head}content-length: 100\r\n\r\n`, hangs),
-  'nothing is said in the middle of the body': writes(`${head}content-length: 5000\r\n\r\n{"success":`, hangs),
+  'nothing is sent': writes('', hangs),
+  'nothing is sent after the headers': writes(`${head}content-length: 100\r\n\r\n`, hangs),
+  'nothing is sent in the middle of the body': writes(`${head}content-length: 5000\r\n\r\n{"success":`, hangs),
 }
 
 const ways: readonly (readonly [path: string, ...headers: string[]])[] = [
@@ -108,8 +110,8 @@ const ways: readonly (readonly [path: string, ...headers: string[]])[] = [
   [`/remembered?session_id=${secret}`, 'X-Guest-Token', secret],
 ]
 
-/** @returns how long the answers took */
-async function closesTheDoor(t: Test, authUrl: string): Promise<number> {
+/** @returns how long the responses took, in ms */
+async function assertAllRejected(t: Test, authUrl: string): Promise<number> {
   const remembered: string[] = []
   const { send, logged } = await callersHarness(t, {
     authUrl,
@@ -133,25 +135,25 @@ async function closesTheDoor(t: Test, authUrl: string): Promise<number> {
       },
     })
   }
-  t.same(remembered, [], 'nobody is looked up')
-  t.ok(took < 4_000, `answered within ${took} ms`)
+  t.same(remembered, [], 'no token is looked up')
+  t.ok(took < 4_000, `${took} ms`)
   const failures = logged.filter((line) => line.includes('request failed'))
-  t.equal(failures.length, ways.length, 'the operator is told')
+  t.equal(failures.length, ways.length, 'every failure is logged')
   t.notMatch([...all.map(({ body }) => body), ...logged].join('\n'), new RegExp(`${canary}|${secret}|remembered@`))
   return took
 }
 
 for (const [name, listener] of Object.entries(responses))
-  t.test(`an identity backend that answers with ${name} lets nobody in, and nothing out`, async (t) =>
-    closesTheDoor(t, await listen(t, createHttpServer(listener))),
+  t.test(`an identity backend response with ${name} is 503 and leaks nothing`, async (t) =>
+    assertAllRejected(t, await listen(t, createHttpServer(listener))),
   )
 
-/** Listens with bare sockets. */
-async function speaking(t: Test, answer: (socket: Socket) => void): Promise<string> {
+/** Starts a raw TCP server. */
+async function listenRaw(t: Test, respond: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
-    answer(socket)
+    respond(socket)
   })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -162,24 +164,24 @@ async function speaking(t: Test, answer: (socket: Socket) => void): Promise<stri
   return `http://127.0.0.1:${port}`
 }
 
-for (const [name, answer] of Object.entries(connections))
-  t.test(`a connection to the identity backend on which ${name} lets nobody in`, async (t) =>
-    closesTheDoor(t, await speaking(t, answer)),
+for (const [name, respond] of Object.entries(connections))
+  t.test(`an identity backend connection where ${name} is 503`, async (t) =>
+    assertAllRejected(t, await listenRaw(t, respond)),
   )
 
-for (const [name, answer] of Object.entries(silences))
-  t.test(`when ${name}, the wait is 2 s [5-backend-timeout]`, async (t) => {
-    const took = await closesTheDoor(t, await speaking(t, answer))
+for (const [name, respond] of Object.entries(silences))
+  t.test(`an identity backend connection where ${name} times out after 2 s [5-backend-timeout]`, async (t) => {
+    const took = await assertAllRejected(t, await listenRaw(t, respond))
     t.ok(took > 1_900, `waited ${took} ms`)
   })
 
-t.test('a backend that is not there lets nobody in', async (t) =>
-  closesTheDoor(t, `http://127.0.0.1:${await freePort()}`),
+t.test('an unreachable identity backend is 503', async (t) =>
+  assertAllRejected(t, `http://127.0.0.1:${await freePort()}`),
 )
 
-t.test('a backend that says 401 lets nobody in, whatever else it says', async (t) => {
+t.test('a 401 of the identity backend is 401 whatever its body contains', async (t) => {
   const { send, logged } = await callersHarness(t, {
-    authUrl: await listen(t, createHttpServer(says(401, valid))),
+    authUrl: await listen(t, createHttpServer(respondsWith(401, valid))),
   })
   for (const [path, ...headers] of ways) {
     const { status, body } = await send({ path, headers })
@@ -189,9 +191,9 @@ t.test('a backend that says 401 lets nobody in, whatever else it says', async (t
   t.notMatch(logged.join('\n'), new RegExp(`${canary}|${secret}`))
 })
 
-t.test('the same answers without a fault are valid', async (t) => {
+t.test('the identity responses of these tests are valid without a fault', async (t) => {
   for (const headers of [json, { 'content-type': 'application/json; charset=utf-8' }, {}] as Record<string, string>[]) {
-    const authUrl = await listen(t, createHttpServer(says(200, valid, headers)))
+    const authUrl = await listen(t, createHttpServer(respondsWith(200, valid, headers)))
     const { send } = await callersHarness(t, { authUrl })
     for (const [path, ...more] of ways) t.equal((await send({ path, headers: more })).status, 200, path)
   }

@@ -3,12 +3,12 @@ import { listen } from '@paylog/testing/fakeServer'
 import t from 'tap'
 import { type CallerRequest, callersHarness, type Verb, verbs } from '../callersHarness.ts'
 
-// What follows is the table of the interface's section 5 and its first rule, and nothing of how it is built.
+// A model of the credential table and its first rule (interface, section 5), independent of the implementation.
 
 const ways = ['Bearer', 'Token', 'X-Session-ID', 'X-Guest-Token', 'session_id', 'token'] as const
 type Way = (typeof ways)[number]
 const sessionWays: readonly Way[] = ['Bearer', 'X-Session-ID', 'session_id']
-/** The Authorization header is there once, with one of the two words. */
+/** There is one Authorization header, with one of the two schemes. */
 const places: readonly (readonly Way[])[] = [
   ['Bearer', 'Token'],
   ['X-Session-ID'],
@@ -33,7 +33,7 @@ function textOf({ way, state }: Presented): string {
       return 'two words'
     case 'repeated':
       return `valid-${way}`
-    // Valid, but of the other kind.
+    // Valid as the other kind of credential.
     case 'crossed':
       return sessionWays.includes(way) ? 'valid-token' : 'valid-session_id'
     default:
@@ -41,7 +41,7 @@ function textOf({ way, state }: Presented): string {
   }
 }
 
-/** Everything in the reverse of the order in which it counts. */
+/** The credentials in reverse order of precedence. */
 function requestWith(presented: readonly Presented[], path: string, method?: Verb): CallerRequest {
   const headers: string[] = []
   const query: string[] = []
@@ -56,26 +56,26 @@ function requestWith(presented: readonly Presented[], path: string, method?: Ver
   return { ...(method && { method }), path: query.length === 0 ? path : `${path}?${query.join('&')}`, headers }
 }
 
-type Expected = { readonly status: number; readonly who?: string; readonly asked: readonly string[] }
+type Expected = { readonly status: number; readonly who?: string; readonly queries: readonly string[] }
 
-/** In the order of `ways`, which is that of the interface: the first valid one counts. */
+/** The first valid credential counts, in the order of `ways`. */
 function expected(presented: readonly Presented[]): Expected {
-  const asked: string[] = []
+  const queries: string[] = []
   for (const { way, state } of presented) {
     if (state === 'empty' || state === 'malformed' || state === 'repeated') continue
-    asked.push(sessionWays.includes(way) ? 'session' : 'token')
-    if (state === 'valid') return { status: 200, who: sessionWays.includes(way) ? idOf(way) : emailOf(way), asked }
+    queries.push(sessionWays.includes(way) ? 'session' : 'token')
+    if (state === 'valid') return { status: 200, who: sessionWays.includes(way) ? idOf(way) : emailOf(way), queries }
   }
-  return { status: presented.length === 0 ? 200 : 401, asked }
+  return { status: presented.length === 0 ? 200 : 401, queries }
 }
 
-/** One of each list. */
+/** All combinations with one entry of each list. */
 const product = (lists: readonly (readonly Presented[])[]): readonly (readonly Presented[])[] =>
   lists.reduce<readonly (readonly Presented[])[]>(
     (soFar, list) => soFar.flatMap((some) => list.map((each) => [...some, each])),
     [[]],
   )
-/** Every choice of so many places, in their order. */
+/** All ordered subsets of this size. */
 const choices = <Item>(items: readonly Item[], count: number): readonly (readonly Item[])[] =>
   count === 0 ? [[]] : items.flatMap((item, n) => choices(items.slice(n + 1), count - 1).map((rest) => [item, ...rest]))
 const combinations = (count: number, among: readonly State[]) =>
@@ -98,46 +98,46 @@ const backend = createSandboxIdentity({
   guestTokens: guestTokens.filter(({ name }) => !sessionWays.some((way) => way === name)),
   now: Date.now,
 })
-let asked: string[] = []
+let queries: string[] = []
 backend.on('request', ({ method, url }) => {
   const isSession = method === 'POST' && url === '/auth/payments/validate'
   const isToken = method === 'GET' && url?.startsWith('/auth/token/validate?token=')
-  asked.push(isSession ? 'session' : isToken ? 'token' : `${method} ${url}`)
+  queries.push(isSession ? 'session' : isToken ? 'token' : `${method} ${url}`)
 })
 const { send } = await callersHarness(t, { authUrl: await listen(t, backend) })
 
-async function told(request: CallerRequest) {
-  asked = []
+async function whoIs(request: CallerRequest) {
+  queries = []
   const { status, body } = await send(request)
   const { user_id, guest_email, kind, error } = JSON.parse(body)
-  return { status, who: user_id ?? guest_email ?? error?.code ?? kind, asked }
+  return { status, who: user_id ?? guest_email ?? error?.code ?? kind, queries }
 }
 
-/** @returns what was answered otherwise than the model says, as text */
+/** @returns a description of each response that differs from the model */
 async function differences(all: readonly (readonly Presented[])[]): Promise<readonly string[]> {
   const wrong: string[] = []
   for (const presented of all) {
     const model = expected(presented)
-    const want = JSON.stringify({ status: model.status, who: model.who ?? 'unauthenticated', asked: model.asked })
-    const got = JSON.stringify(await told(requestWith(presented, '/anyone')))
+    const want = JSON.stringify({ status: model.status, who: model.who ?? 'unauthenticated', queries: model.queries })
+    const got = JSON.stringify(await whoIs(requestWith(presented, '/anyone')))
     if (got !== want) wrong.push(`${named(presented)}: ${got} instead of ${want}`)
   }
   return wrong
 }
 
-t.test('each way by itself, in every state [5-states]', async (t) => {
+t.test('each credential alone gives the expected caller in every state [5-states]', async (t) => {
   const all = combinations(1, states)
   t.equal(all.length, 6 * states.length)
   t.same(await differences(all), [])
 })
 
-t.test('two ways at once: the first valid one counts, whatever the other is [5-first-valid]', async (t) => {
+t.test('of two credentials the first valid one counts [5-first-valid]', async (t) => {
   const all = combinations(2, states)
   t.equal(all.length, (2 * 4 + 6) * states.length ** 2)
   t.same(await differences(all), [])
 })
 
-t.test('three ways at once, and all five [5-first-valid]', async (t) => {
+t.test('of three to five credentials the first valid one counts [5-first-valid]', async (t) => {
   const some: readonly State[] = ['valid', 'invalid', 'repeated']
   const three = combinations(3, some)
   t.equal(three.length, (2 * 6 + 4) * some.length ** 3)
@@ -147,25 +147,29 @@ t.test('three ways at once, and all five [5-first-valid]', async (t) => {
   t.same(await differences(all), [])
 })
 
-t.test('every way works with every verb, and is refused with every verb [5-methods]', async (t) => {
+t.test('every credential is accepted or rejected with every HTTP method [5-methods]', async (t) => {
   for (const method of verbs)
     for (const way of ways)
       for (const path of ['/known', '/remembered', '/anyone']) {
-        const valid = await told(requestWith([{ way, state: 'valid' }], path, method))
-        t.same(valid, { status: 200, who: kindOf(way) === 'session' ? idOf(way) : emailOf(way), asked: [kindOf(way)] })
-        const expired = await told(requestWith([{ way, state: 'expired' }], path, method))
-        t.same(expired, { status: 401, who: 'unauthenticated', asked: [kindOf(way)] }, `${method} ${path} ${way}`)
+        const valid = await whoIs(requestWith([{ way, state: 'valid' }], path, method))
+        t.same(valid, {
+          status: 200,
+          who: kindOf(way) === 'session' ? idOf(way) : emailOf(way),
+          queries: [kindOf(way)],
+        })
+        const expired = await whoIs(requestWith([{ way, state: 'expired' }], path, method))
+        t.same(expired, { status: 401, who: 'unauthenticated', queries: [kindOf(way)] }, `${method} ${path} ${way}`)
       }
 })
 
-t.test('nobody is asked about a caller without a credential', async (t) => {
+t.test('a request without a credential does not call the identity backend', async (t) => {
   for (const method of verbs) {
-    t.same(await told({ path: '/anyone', method }), { status: 200, who: 'anonymous', asked: [] })
-    t.same(await told({ path: '/known', method }), { status: 401, who: 'unauthenticated', asked: [] })
+    t.same(await whoIs({ path: '/anyone', method }), { status: 200, who: 'anonymous', queries: [] })
+    t.same(await whoIs({ path: '/known', method }), { status: 401, who: 'unauthenticated', queries: [] })
   }
 })
 
-t.test('an Authorization header of another kind is a credential that is not valid [5-empty]', async (t) => {
+t.test('an Authorization header with another scheme is an invalid credential [5-empty]', async (t) => {
   for (const value of [
     '',
     'Basic dTpw',
@@ -175,29 +179,26 @@ t.test('an Authorization header of another kind is a credential that is not vali
     'Bearer valid-Bearer, Bearer valid-Bearer',
   ])
     t.same(
-      await told({ path: '/anyone', headers: ['Authorization', value] }),
-      { status: 401, who: 'unauthenticated', asked: [] },
+      await whoIs({ path: '/anyone', headers: ['Authorization', value] }),
+      { status: 401, who: 'unauthenticated', queries: [] },
       value,
     )
   const behind = requestWith([{ way: 'token', state: 'valid' }], '/anyone')
-  t.match(await told({ ...behind, headers: ['Authorization', 'Basic dTpw'] }), { status: 200, who: emailOf('token') })
+  t.match(await whoIs({ ...behind, headers: ['Authorization', 'Basic dTpw'] }), { status: 200, who: emailOf('token') })
 })
 
-t.test(
-  'nothing is remembered of an answer: what is revoked is refused at once, and let in again [1-no-accounts]',
-  async (t) => {
-    for (const way of ['X-Session-ID', 'X-Guest-Token'] as const) {
-      const record = [...sessions, ...guestTokens].find((each) =>
-        'session_id' in each
-          ? each.session_id === `valid-${way}` && kindOf(way) === 'session'
-          : each.token === `valid-${way}`,
-      )
-      if (record === undefined) throw new Error('The backend does not know it')
-      const request = requestWith([{ way, state: 'valid' }], '/known')
-      for (const expires_at of [null, past, null, past, null]) {
-        record.expires_at = expires_at
-        t.match(await told(request), { status: expires_at === null ? 200 : 401, asked: [kindOf(way)] })
-      }
+t.test('a revoked credential is rejected at once, and accepted at once when restored [1-no-accounts]', async (t) => {
+  for (const way of ['X-Session-ID', 'X-Guest-Token'] as const) {
+    const record = [...sessions, ...guestTokens].find((each) =>
+      'session_id' in each
+        ? each.session_id === `valid-${way}` && kindOf(way) === 'session'
+        : each.token === `valid-${way}`,
+    )
+    if (record === undefined) throw new Error('unknown to the backend')
+    const request = requestWith([{ way, state: 'valid' }], '/known')
+    for (const expires_at of [null, past, null, past, null]) {
+      record.expires_at = expires_at
+      t.match(await whoIs(request), { status: expires_at === null ? 200 : 401, queries: [kindOf(way)] })
     }
-  },
-)
+  }
+})

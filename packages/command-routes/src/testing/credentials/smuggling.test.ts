@@ -13,12 +13,12 @@ const close = 'Connection: close'
 const users = { ada: '00000000-0000-4000-8000-000000000001', grace: '00000000-0000-4000-8000-000000000002' }
 const address = JSON.stringify({ address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', country: 'ES' })
 
-/** An address is added by whoever the lines present, and the connection is closed. */
+/** Adds an address with the credentials in the lines, and closes the connection. */
 const adding = (...lines: string[]) => bytesOf('POST /addresses', [json, close, ...lines], address)
 const addingAt = (target: string, ...lines: string[]) => bytesOf(`POST ${target}`, [json, close, ...lines], address)
-/** What must never be taken for a request of its own. */
+/** Must never be executed as a separate request. */
 const hidden = adding(grace)
-/** A request of Ada's whose end is described by these lines, with something that looks like another's behind. */
+/** Ada's request with these framing headers, followed by bytes that look like another caller's request. */
 const ending = (lines: readonly string[], body: string, version = '1.1') =>
   `POST /addresses HTTP/${version}\r\nHost: x\r\n${[ada, json, ...lines].join('\r\n')}\r\n\r\n${body}${hidden}`
 
@@ -26,17 +26,17 @@ const head = async () => (await store.head())?.commit
 const codeOf = ({ body }: RawResponse) => JSON.parse(body).error?.code
 const ownerOf = ({ body }: RawResponse) => JSON.parse(body).data?.user_id
 
-/** One answer, in the envelope, and nothing on record. */
+/** Asserts a single enveloped response, and that nothing is recorded. */
 async function rejects(t: Test, cases: Readonly<Record<string, string>>, status: number, code: string) {
   for (const [name, bytes] of Object.entries(cases)) {
     const before = await head()
-    const answers = await exchange(port, bytes)
+    const responses = await exchange(port, bytes)
     t.same(
-      answers.map((answer) => [answer.status, codeOf(answer)]),
+      responses.map((response) => [response.status, codeOf(response)]),
       [[status, code]],
       name,
     )
-    for (const { head, body } of answers) {
+    for (const { head, body } of responses) {
       t.match(head, /^content-type: application\/json; charset=utf-8$/im)
       t.match(JSON.parse(body), { success: false, error: { message: String, request_id: /^[-0-9a-f]{36}$/ } })
       t.notMatch(body, /demo-|Madrid|nonsense/)
@@ -45,13 +45,13 @@ async function rejects(t: Test, cases: Readonly<Record<string, string>>, status:
   }
 }
 
-t.test('what is sent here is in order but for what each test changes', async (t) => {
+t.test('the unmodified raw requests of these tests succeed', async (t) => {
   t.same((await exchange(port, adding(ada))).map(ownerOf), [users.ada])
   t.same((await exchange(port, hidden)).map(ownerOf), [users.grace])
   t.same((await exchange(port, ending(['Content-Length: 2'], '{}'))).map(codeOf), ['invalid_request', undefined])
 })
 
-t.test('a credential that comes twice is none', (t) =>
+t.test('a repeated credential header is rejected', (t) =>
   rejects(
     t,
     {
@@ -80,7 +80,7 @@ t.test('a credential that comes twice is none', (t) =>
   ),
 )
 
-t.test('what only resembles a credential is none', (t) =>
+t.test('a malformed credential header is rejected', (t) =>
   rejects(
     t,
     {
@@ -116,7 +116,7 @@ t.test('what only resembles a credential is none', (t) =>
   ),
 )
 
-t.test('headers that are none are refused before anybody reads them', (t) =>
+t.test('malformed headers are rejected by the HTTP parser', (t) =>
   rejects(
     t,
     {
@@ -166,7 +166,7 @@ t.test('headers that are none are refused before anybody reads them', (t) =>
   ),
 )
 
-t.test('a request whose end can be seen in two places is refused, and what is behind it is not read', (t) =>
+t.test('a request with ambiguous framing is rejected, and the bytes after it are not read', (t) =>
   rejects(
     t,
     {
@@ -198,7 +198,7 @@ t.test('a request whose end can be seen in two places is refused, and what is be
   ),
 )
 
-t.test('a method is what the first line says', async (t) => {
+t.test('method override headers are ignored', async (t) => {
   const [added] = await exchange(port, adding(ada))
   const { id } = JSON.parse(added?.body ?? '').data
   const overrides = ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE', 'X-HTTP-Method: DELETE']
@@ -217,7 +217,7 @@ t.test('a method is what the first line says', async (t) => {
   t.match(JSON.parse((await exchange(port, update))[0]?.body ?? ''), { success: true, data: { id, alias: 'kept' } })
 })
 
-t.test('what means the same is answered the same', async (t) => {
+t.test('equivalent raw requests get the same response', async (t) => {
   const cases = {
     'the absolute form': addingAt('http://other.example/addresses', ada),
     'the absolute form with a credential in it': addingAt('http://other.example/addresses?session_id=demo-session'),
@@ -232,4 +232,4 @@ t.test('what means the same is answered the same', async (t) => {
     t.same((await exchange(port, bytes)).map(ownerOf), [users.ada], name)
 })
 
-t.test('none of this was a failure of ours', async (t) => t.same(logged, []))
+t.test('raw requests cause no logged server error', async (t) => t.same(logged, []))
