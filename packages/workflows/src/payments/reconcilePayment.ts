@@ -108,7 +108,7 @@ async function finishCall(
   const { workflow, metadata } = context
   const payment = existingPayment(known.state)
   const { kind } = payment.intent_outcome
-  if (kind === 'created' || kind === 'refused' || isInFlight(workflow, payment)) return known
+  if (kind === 'created' || kind === 'rejected' || isInFlight(workflow, payment)) return known
   const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
   const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
   if (existingPayment(adopted.state).intent_outcome.kind === 'created') return adopted
