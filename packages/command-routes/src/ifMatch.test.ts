@@ -63,3 +63,17 @@ t.test('no If-Match value matches a missing stream', async (t) => {
   for (const header of ['*', '"no_stream"', '"-1"', '"0"']) t.notOk(isMet(header, 'no_stream'), header)
   t.ok(isMet(undefined, 'no_stream'))
 })
+
+t.test('requireMatch: a header without any strong ETag says what If-Match must be', async (t) => {
+  for (const header of ['7', "'7'", '"7', 'W/"7"', '', ',', '**', 'x, y'])
+    t.throws(
+      () => requireMatch(header, 7n),
+      {
+        code: 'precondition_failed',
+        details: { etag: '"7"' },
+        message: 'If-Match must be the ETag of a response, such as "3", or *',
+      },
+      header,
+    )
+  t.throws(() => requireMatch('7, "6"', 7n), { message: /read it again/ })
+})

@@ -8,6 +8,9 @@ export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(Type.String({ description: 'The ETag that the client has read' })),
 })
 
+/** A weak ETag never matches (RFC 9110, section 8.8.3.2). */
+const strongTag = /^"[\x21\x23-\x7e\x80-\xff]*"$/
+
 /** The ETag of a resource is the revision of its stream. */
 export function etagOf(revision: Revision): string {
   return `"${revision}"`
@@ -24,5 +27,7 @@ export function requireMatch(header: string | undefined, revision: Revision): vo
   const etag = etagOf(revision)
   const tags = header.split(',').map((tag) => tag.trim())
   if (header.trim() === '*' || tags.includes(etag)) return
+  if (!tags.some((tag) => strongTag.test(tag)))
+    throw new DomainError('precondition_failed', 'If-Match must be the ETag of a response, such as "3", or *', { etag })
   throw new DomainError('precondition_failed', 'The resource has changed; read it again', { etag })
 }

@@ -182,3 +182,14 @@ t.test('an address request with several errors reports the first one in contract
     t.match(JSON.parse(response.text), { success: false, error: { code, message: String, request_id: String } }, name)
   }
 })
+
+t.test('POST /addresses reports every error of the body in one response', async (t) => {
+  const wrong = { name: 1, is_business: true, country: 'XX', email: 'x' }
+  const expected = ['address_type', 'name', 'email', 'country', 'line1', 'city', 'business_name']
+  const response = await post(wrong)
+  assertInvalid(t, response, 'POST', expected)
+  t.equal(JSON.parse(response.text).error.details.fields.length, expected.length)
+  const ofPartial = ['address_type', 'name', 'email', 'country', 'business_name']
+  assertInvalid(t, await post({ ...wrong, is_partial: true }), 'partial', ofPartial)
+  assertInvalid(t, await put(await addressOf(ada), { name: 1, country: 'XX' }), 'PUT', ['name', 'country'])
+})

@@ -1,12 +1,19 @@
 // Bodies, responses and OpenAPI descriptions of the address routes (interface, section 2.5).
 
-import { AddressResource, type AddressState, addressResource, existingAddress } from '@paylog/domain/addresses/address'
+import {
+  AddressResource,
+  type AddressState,
+  addressResource,
+  existingAddress,
+  missingFields,
+} from '@paylog/domain/addresses/address'
 import { countryCode } from '@paylog/domain/addresses/countries'
 import { type AddressContent, AddressType, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleAddress } from '@paylog/domain/examples'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import type { FieldProblem } from '@paylog/runtime/http/validation'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
@@ -78,8 +85,24 @@ export function changedContent({ is_default: _, country, ...changes }: AddressCh
 function existingCountry(country: string): string {
   const code = countryCode(country)
   if (code !== undefined) return code
-  const message = 'must be an ISO 3166-1 alpha-2 country code'
-  throw new DomainError('invalid_request', `country ${message}`, { fields: [{ field: 'country', message }] })
+  throw new DomainError('invalid_request', `country ${unknownCountry.message}`, { fields: [unknownCountry] })
+}
+
+const unknownCountry = { field: 'country', message: 'must be an ISO 3166-1 alpha-2 country code' }
+
+/** The errors of a new address beyond its schema, for any body. */
+export function newAddressProblems(body: unknown): readonly FieldProblem[] {
+  return isObject(body) ? [...changeProblems(body), ...missingFields(body)] : []
+}
+
+/** The errors of a change beyond its schema; whether the result is complete depends on the stored address. */
+export function changeProblems(body: unknown): readonly FieldProblem[] {
+  const country = isObject(body) ? body.country : undefined
+  return typeof country === 'string' && countryCode(country) === undefined ? [unknownCountry] : []
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const example = { success: true, data: exampleAddress }
