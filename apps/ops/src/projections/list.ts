@@ -18,7 +18,7 @@ import { heldLocks, withReadModels } from './readModels.ts'
 import { sizeText } from './sizes.ts'
 
 /** Nobody wants to wait long for a list. */
-const timing = { readTimeoutMs: 2_000, readPatienceMs: 2_000 }
+const timing = { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 }
 
 type Lags = ReadonlyMap<string, Lag>
 
