@@ -8,7 +8,7 @@ import { admin, adminId, freshKey } from '../testing/commandApiHarness.ts'
 import { syncHarness, syncUrl } from '../testing/productsHarness.ts'
 
 const { provider, fake } = createFakeCatalog()
-const timing = { appendPatienceMs: 4_000, appendTimeoutMs: 4_000, readPatienceMs: 4_000, readTimeoutMs: 4_000 }
+const timing = { appendRetryTimeoutMs: 4_000, appendTimeoutMs: 4_000, readRetryTimeoutMs: 4_000, readTimeoutMs: 4_000 }
 const log = await startEventStore(t)
 const api = await syncHarness(t, { providers: [provider], log, timing })
 const { sync, productOf, change, recordsNothing, store, time } = api

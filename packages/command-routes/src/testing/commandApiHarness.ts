@@ -35,9 +35,9 @@ export const guestTokenMaxAgeMs = 86_400_000
 /** Longer than the defaults, so that a loaded machine does not look like an outage. */
 const relaxedTiming = {
   appendTimeoutMs: 15_000,
-  appendPatienceMs: 30_000,
+  appendRetryTimeoutMs: 30_000,
   readTimeoutMs: 15_000,
-  readPatienceMs: 15_000,
+  readRetryTimeoutMs: 15_000,
 }
 
 export type Headers = Readonly<Record<string, string>>
