@@ -224,7 +224,7 @@ t.test('a failed detach is reported with its code, and nothing is removed [10.3-
     ['rejected', 422, 'provider_rejected'],
   ] as const) {
     meanwhile = async () => {
-      throw new ProviderError(kind, 'code', 'In words for the caller')
+      throw new ProviderError(kind, 'code', 'Message for the caller')
     }
     t.match(await recordsNothing(t, () => remove(id)), { status, code })
   }

@@ -50,7 +50,7 @@ t.test('a sync with a failed product is 200 [2.7-sync-results]', async (t) => {
   fake.rejected.add(id)
   const { status, json } = await sync({ product_ids: [id], provider_id: 'shop' })
   t.equal(status, 200)
-  const error = { code: 'provider_rejected', message: 'This one is no good (bad_product)' }
+  const error = { code: 'provider_rejected', message: 'The product was rejected (bad_product)' }
   const results = [{ product_id: id, status: 'failed', provider_product_id: null, provider_price_id: null, error }]
   const summary = { created: 0, updated: 0, skipped: 0, failed: 1 }
   t.same(json, { success: true, data: { total: 1, successful: 0, failed: 1, results, summary } })
