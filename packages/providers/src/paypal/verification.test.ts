@@ -179,8 +179,8 @@ t.test('PayPal: a failed verification call is an error, so that PayPal sends the
     })
   fake.verificationFaults.always(undefined)
   await verify(paypal, signed)
-  const nobody = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
-  await t.rejects(verify(nobody, signed), { ...unclear, kind: 'unavailable' })
+  const unreachable = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
+  await t.rejects(verify(unreachable, signed), { ...unclear, kind: 'unavailable' })
 })
 
 t.test('PayPal: a verification call is not retried after a lost response', async (t) => {

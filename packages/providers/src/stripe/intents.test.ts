@@ -87,13 +87,13 @@ t.test('Stripe: parallel create calls with the same key create one intent', asyn
 })
 
 t.test('Stripe: a create response about another payment or amount is unknown', async (t) => {
-  let answer: unknown
-  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+  let body: unknown
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(body)), {
     timeoutMs: 440,
   })
-  answer = intent
+  body = intent
   t.same(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
-  answer = { ...intent, metadata: {} }
+  body = { ...intent, metadata: {} }
   t.match(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1' }, 'without a payment id')
   const others: readonly [string, object][] = [
     ['amount', { amount: 25990 }],
@@ -101,7 +101,7 @@ t.test('Stripe: a create response about another payment or amount is unknown', a
     ['payment', { metadata: { payment_id: '018f0000-0000-7000-8000-000000000002' } }],
   ]
   for (const [what, difference] of others) {
-    answer = { ...intent, ...difference }
+    body = { ...intent, ...difference }
     await t.rejects(stripe.createIntent(createIntentRequest), { ...unknown, code: 'another_intent' }, what)
   }
   const unreadable = [
@@ -116,7 +116,7 @@ t.test('Stripe: a create response about another payment or amount is unknown', a
     'pi_1',
   ]
   for (const other of unreadable) {
-    answer = other
+    body = other
     await t.rejects(
       stripe.createIntent(createIntentRequest),
       { ...unknown, code: 'unreadable_answer' },
@@ -126,11 +126,11 @@ t.test('Stripe: a create response about another payment or amount is unknown', a
 })
 
 t.test('Stripe: each intent status maps to a payment status', async (t) => {
-  let answer: object = intent
+  let body: object = intent
   const date = 'Thu, 01 Jan 2026 12:00:07 GMT'
   const stripe = await stripeWithListener(
     t,
-    (_request, response) => void response.writeHead(200, { date }).end(JSON.stringify(answer)),
+    (_request, response) => void response.writeHead(200, { date }).end(JSON.stringify(body)),
     { timeoutMs: 440 },
   )
   const error = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds', charge: 'ch_2' }
@@ -145,7 +145,7 @@ t.test('Stripe: each intent status maps to a payment status', async (t) => {
     [{ status: 'canceled', cancellation_reason: 'abandoned' }, 'canceled'],
   ]
   for (const [difference, status] of statuses) {
-    answer = { ...intent, latest_charge: 'ch_1', ...difference }
+    body = { ...intent, latest_charge: 'ch_1', ...difference }
     const snapshot = await stripe.retrieveIntent(refOf('pi_1'))
     t.same(snapshot?.further_charges, [])
     t.match(
@@ -165,29 +165,29 @@ t.test('Stripe: each intent status maps to a payment status', async (t) => {
       JSON.stringify(difference),
     )
   }
-  answer = { ...intent, status: 'requires_payment_method', last_payment_error: error }
+  body = { ...intent, status: 'requires_payment_method', last_payment_error: error }
   const failed = await stripe.retrieveIntent(refOf('pi_1'))
   t.match(failed, { evidence: { failure_code: 'insufficient_funds', failure_message: 'The payment was declined' } })
-  answer = { ...intent, status: 'canceled', cancellation_reason: 'abandoned' }
+  body = { ...intent, status: 'canceled', cancellation_reason: 'abandoned' }
   t.match(await stripe.retrieveIntent(refOf('pi_1')), { evidence: { reason: 'abandoned' } })
   for (const status of ['requires_luck', '', null]) {
-    answer = { ...intent, status }
+    body = { ...intent, status }
     await t.rejects(stripe.retrieveIntent(refOf('pi_1')), unknown, `unknown status: ${status}`)
   }
 })
 
 t.test('Stripe: a succeeded intent has the received amount and the charge, expanded or not', async (t) => {
-  let answer: object = intent
-  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+  let body: object = intent
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(body)), {
     timeoutMs: 440,
   })
-  answer = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', object: 'charge' } }
+  body = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', object: 'charge' } }
   t.match(await stripe.retrieveIntent(refOf('pi_1')), {
     evidence: { amount_cents: 1000, provider_payment_id: 'ch_1' },
   })
-  answer = { ...intent, status: 'succeeded', currency: 'isk', amount: 1050, amount_received: 1050 }
+  body = { ...intent, status: 'succeeded', currency: 'isk', amount: 1050, amount_received: 1050 }
   await t.rejects(stripe.retrieveIntent(refOf('pi_1')), { ...unknown, code: 'another_amount' })
-  answer = { ...intent, id: 'pi_2' }
+  body = { ...intent, id: 'pi_2' }
   await t.rejects(stripe.retrieveIntent(refOf('pi_1')), { ...unknown, code: 'another_intent' })
 })
 

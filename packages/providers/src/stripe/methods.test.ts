@@ -18,9 +18,9 @@ t.test('Stripe: creating a customer with the same key returns the same customer'
     params: { email: 'user@example.com', name: 'User Example' },
   })
   t.equal(await methods.createCustomer(person), provider_customer_id)
-  const nobody = await methods.createCustomer({ ...person, idempotency_key: 'nobody', email: null, name: null })
+  const anonymous = await methods.createCustomer({ ...person, idempotency_key: 'nobody', email: null, name: null })
   t.same(fake.calls.at(-1)?.params, {})
-  t.not(nobody, provider_customer_id)
+  t.not(anonymous, provider_customer_id)
 })
 
 t.test('Stripe: attaching a method returns its details', async (t) => {
@@ -138,7 +138,7 @@ t.test(
     const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
     t.equal(await retrieve(id, other ?? ''), null, "another customer's")
     t.equal(await retrieve('pm_missing'), null, 'unknown')
-    t.equal(await retrieve(fake.addMethod().id), null, "nobody's")
+    t.equal(await retrieve(fake.addMethod().id), null, 'unattached')
     fake.detachMethod(id)
     t.equal(await retrieve(), null, 'detached')
     fake.readFaults.always({ kind: 'status', status: 500, commits: false })
@@ -147,8 +147,8 @@ t.test(
 )
 
 t.test('Stripe: an attachment to another customer in the response is unknown', async (t) => {
-  const answer = { id: 'pm_1', type: 'card', customer: 'cus_2' }
-  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+  const body = { id: 'pm_1', type: 'card', customer: 'cus_2' }
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(body)), {
     timeoutMs: 440,
   })
   const attach = { idempotency_key: 'attach', token: 'pm_1', user_id: 'u1', provider_customer_id: 'cus_1' }

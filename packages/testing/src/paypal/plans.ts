@@ -182,12 +182,11 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
     },
     show: (id) => (all.has(id) ? respondWith(200, shown(id, true)) : missing),
     list(query, isWhole) {
-      const [page, requestedSize] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 10)]
-      if (!(page >= 1) || !(requestedSize >= 1 && requestedSize <= 20))
-        return errorResponse(400, 'INVALID_PARAMETER_VALUE')
+      const [page, pageSize] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 10)]
+      if (!(page >= 1) || !(pageSize >= 1 && pageSize <= 20)) return errorResponse(400, 'INVALID_PARAMETER_VALUE')
       const ofProduct = query.get('product_id')
       if (ofProduct !== null && !hasProduct(ofProduct)) return missing
-      const size = Math.min(requestedSize, distortion.pageSize ?? requestedSize)
+      const size = Math.min(pageSize, distortion.pageSize ?? pageSize)
       const isRequested = ({ id, product_id }: Plan) =>
         (listed === undefined || listed.has(id)) && [null, product_id].includes(ofProduct)
       const plans = [...all.values()].filter(isRequested).toReversed()
