@@ -1,4 +1,4 @@
-// The projector's health page: whether the read models keep up with the log, for orchestrators and for Prometheus.
+// The projector's health page: whether the read models keep up with the log.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { type ProjectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
 import type { RunnerState } from '@paylog/projections/runProjection'
@@ -10,7 +10,7 @@ import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
 import type { MeasuredRunner } from './lag.ts'
 
-/** A projection that is further behind is not ready: who rolls out a new version waits for it. */
+/** A projection with more lag is not ready, which makes a rolling deployment wait. */
 const readyLagSeconds = 60
 
 /**
@@ -37,15 +37,15 @@ export async function startHealthPage(options: {
     await store.head()
     return {}
   })
-  const look = sharedFigures(pool)
+  const readFigures = sharedFigures(pool)
   for (const { projection, state } of runners) {
     health.check(`projection ${projection.name}`, async () => {
-      const figures = (await look()).find((row) => row.projection === projection.name)
+      const figures = (await readFigures()).find((row) => row.projection === projection.name)
       return readiness(state, figures)
     })
   }
   metrics.gauges({
-    readRows: look,
+    readRows: readFigures,
     labelName: 'projection',
     labelOf: ({ projection }) => projection,
     figures: projectionMetrics,
@@ -58,7 +58,7 @@ export async function startHealthPage(options: {
   return await http.listen({ host, port })
 }
 
-/** Who stands by is ready to; whoever runs a projection has to keep up with the log. */
+/** A standby is ready. A running projection has to keep up with the log. */
 export function readiness(
   { role, isConnected: connected }: RunnerState,
   figures: ProjectionFigures | undefined,

@@ -1,4 +1,4 @@
-// Measures how far the projections are behind the log, and tells those who have no log to look into.
+// Measures how far the projections are behind the log, and records it for processes without access to the log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
@@ -8,17 +8,17 @@ import type { RunnerState } from '@paylog/projections/runProjection'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
-const shortestPauseMs = 2_000
-/** What was told longer ago is soon taken for nothing: a database that was silent for long must not make a long pause. */
-const longestPauseMs = 10_000
-/** Who is further behind than this is far behind, and has better things to do than counting. */
+const minPauseMs = 2_000
+/** Recorded lags expire soon, so a slow database must not lead to a long pause. */
+const maxPauseMs = 10_000
+/** Counting stops here: a projection that is further behind should not spend its time on counting. */
 const limits = { maxEvents: 1_000, timeoutMs: 200 }
-/** Counting takes the time of those who apply events: so much of all time at most. */
+/** Counting competes with applying events: the largest share of time it may take. */
 const shareOfTime = 0.1
 
 export type MeasuredRunner = { readonly projection: Projection; readonly state: RunnerState }
 
-/** Until the signal aborts, for the projections that this process runs, or that stopped here. */
+/** Measures until the signal aborts, for the projections that run or stopped in this process. */
 export async function watchLags(options: {
   readonly runners: readonly MeasuredRunner[]
   readonly pool: Pool
@@ -29,24 +29,24 @@ export async function watchLags(options: {
 }): Promise<void> {
   const { runners, signal, log } = options
   while (!signal.aborted) {
-    const ours = runners.filter(({ state }) => state.role === 'running' || state.role === 'stopped')
-    const begun = performance.now()
+    const measured = runners.filter(({ state }) => state.role === 'running' || state.role === 'stopped')
+    const startedAt = performance.now()
     try {
-      await measure(options, ours)
+      await measure(options, measured)
     } catch (error) {
-      // The projections themselves say it more loudly, and whoever reads the figures sees that they are old.
-      if (!signal.aborted) log.debug({ err: error }, 'the lag of the projections could not be measured')
+      // Debug only: the projections log database errors themselves, and old figures are recognizable.
+      if (!signal.aborted) log.debug({ err: error }, 'could not measure the lag')
     }
-    await sleep(pauseAfter(performance.now() - begun), undefined, { signal }).catch(() => undefined)
+    await sleep(pauseAfter(performance.now() - startedAt), undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** How long not to measure, in ms, after a measurement that took so many. */
+/** The pause in ms after a measurement of this duration. */
 export function pauseAfter(tookMs: number): number {
-  return Math.min(Math.max(tookMs / shareOfTime, shortestPauseMs), longestPauseMs)
+  return Math.min(Math.max(tookMs / shareOfTime, minPauseMs), maxPauseMs)
 }
 
-/** One after the other: together they would take all the time that there is. */
+/** Measures one projection after the other, to leave connections to those that apply events. */
 async function measure(
   { pool, store, now }: Pick<Parameters<typeof watchLags>[0], 'pool' | 'store' | 'now'>,
   runners: readonly MeasuredRunner[],
@@ -55,7 +55,7 @@ async function measure(
   const checkpoints = await liveCheckpoints(pool)
   for (const { projection } of runners) {
     const position = checkpoints.get(projection.name)?.position
-    const counted = await store.lag(position, projection.streamPrefixes, limits)
-    await recordLag(pool, projection.name, lagOf(counted, now().getTime()))
+    const lag = await store.lag(position, projection.streamPrefixes, limits)
+    await recordLag(pool, projection.name, lagOf(lag, now().getTime()))
   }
 }

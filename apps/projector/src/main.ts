@@ -1,5 +1,4 @@
-// The variables of the projector.
-
+// The projector: keeps the read models up to date with the log.
 import { loadConfig } from '@paylog/config/environment'
 import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -21,9 +20,7 @@ const ProjectorConfig = Type.Object({
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
 })
 
-// Keeps the read models up with the log.
-
-/** For each projection its transaction, and three when it is rebuilt; some for notes, the lag and the health page. */
+/** One transaction per projection, three during a rebuild, and some for checkpoints, lag and health page. */
 const maxConnections = 3 * projections.length + 3
 
 runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
@@ -37,7 +34,7 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
   const metrics = createMetrics()
   const countApplied = metrics.counter({
     name: 'projection_events_total',
-    help: 'Events that were applied to the read model',
+    help: 'Events applied to the read model',
     labelNames: ['projection'],
   })
   const runners = projections.map((projection) => ({
@@ -47,13 +44,13 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
     applied: (count: number) => countApplied({ projection: projection.name }, count),
   }))
   const running = runners.map((runner) => runProjection({ ...runner, databaseUrl, pool, store, signal, log }))
-  const heard = (name: string) => {
+  const onReadWaiting = (name: string) => {
     for (const { projection, awaited } of runners)
       if (projection.name === name) awaited.dispatchEvent(new Event('awaited'))
   }
-  const listening = listen({ databaseUrl, channel: waitingReadsChannel, onNotification: heard, signal, log })
+  const listening = listen({ databaseUrl, channel: waitingReadsChannel, onNotification: onReadWaiting, signal, log })
   const watching = watchLags({ runners, pool, store, now: () => new Date(), signal, log })
-  // A poison event stops its projection alone. When it was the last one there is nothing left to do here.
+  // A poison event stops only its projection. When the last one has stopped, the process ends.
   const ended = Promise.allSettled(running)
   void ended.then(() => {
     if (!signal.aborted) lifecycle.fail(new Error('every projection has stopped'))

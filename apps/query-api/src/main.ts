@@ -1,4 +1,4 @@
-// The read side as a process of its own.
+// The query API: the read side as its own process.
 import { loadConfig } from '@paylog/config/environment'
 import { queryVariables } from '@paylog/query-routes/config'
 import { wireQueryApi } from '@paylog/query-routes/queryApi'

@@ -16,13 +16,13 @@ const env = {
 
 /** As many deliveries of each node, recorded this long ago, with nobody to send them. */
 async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {
-  const rig = await createWorkerHarness(t, 'postgres', env)
-  const { pool, endpoints } = rig
+  const harness = await createWorkerHarness(t, 'postgres', env)
+  const { pool, endpoints } = harness
   const configure = (names: readonly string[]) =>
     startHeartbeat({ pool, worker: '00000000-0000-4000-8000-000000000000', endpoints: names, log })
   await configure(['1', '2'])
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(count))
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(count))
   await pool.query(
     `update webhooks.deliveries set created_at = now() - make_interval(secs => $1),
        next_attempt_at = now() - make_interval(secs => $1)`,

@@ -26,12 +26,12 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
     WEBHOOK_2_URL: lively.url,
     WEBHOOK_2_EVENT_MODE: 'raw',
   }
-  const rig = await createWorkerHarness(t, 'redis', nodes, redis.url)
-  await rig.dispatcher.start()
-  for (let first = 1; first < backlog; first += batch) await rig.dispatcher.handle(batchOf(batch, BigInt(first)))
+  const harness = await createWorkerHarness(t, 'redis', nodes, redis.url)
+  await harness.dispatcher.start()
+  for (let first = 1; first < backlog; first += batch) await harness.dispatcher.handle(batchOf(batch, BigInt(first)))
   const env = {
     ...nodes,
-    DATABASE_URL: rig.databaseUrl,
+    DATABASE_URL: harness.databaseUrl,
     // Nobody listens there: batches are recorded by the test, and the worker goes on without its log.
     EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false`,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
@@ -43,7 +43,7 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
   const client = new Redis(redis.url)
   t.teardown(() => client.disconnect())
   return {
-    rig,
+    harness,
     lively,
     keys: () => client.dbsize(),
     /** In bytes. */
@@ -55,7 +55,7 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
     async deliver(commit: number): Promise<number> {
       const before = lively.received.length
       const recordedAt = performance.now()
-      await rig.dispatcher.handle({
+      await harness.dispatcher.handle({
         events: [notificationReceived(BigInt(commit), '{}')],
         position: { commit: BigInt(commit), prepare: BigInt(commit) },
       })
@@ -92,12 +92,12 @@ t.test(
 t.test('nor does one that refuses everything, with as many retries waiting', onQueue('redis'), async (t) => {
   // Half of it is more jobs than there may be, if each retry had one.
   const backlog = 8_000
-  const { rig, keys, memory, deliver } = await withBacklog(t, `http://127.0.0.1:${await freePort()}/`, backlog)
+  const { harness, keys, memory, deliver } = await withBacklog(t, `http://127.0.0.1:${await freePort()}/`, backlog)
   let most = 0
   await waitFor(
     async () => {
       most = Math.max(most, await keys())
-      const { rows } = await rig.pool.query<{ tried: number }>(
+      const { rows } = await harness.pool.query<{ tried: number }>(
         `select count(*)::int as tried from webhooks.deliveries where node = '1' and attempts > 0`,
       )
       return (rows[0]?.tried ?? 0) >= backlog / 2

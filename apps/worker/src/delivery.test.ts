@@ -20,10 +20,10 @@ const endpointVariables = (url: string, more: Readonly<Record<string, string>> =
   ...more,
 })
 
-const finished = (rig: WorkerHarness, id: string) =>
+const finished = (harness: WorkerHarness, id: string) =>
   waitFor(
     async () => {
-      const row = await rig.row(id)
+      const row = await harness.row(id)
       return row !== undefined && row.status !== 'pending' && row
     },
     { what: `the end of delivery ${id}`, timeoutMs: 15_000 },
@@ -49,11 +49,11 @@ for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test('a delivery arrives signed, with the stored text', async (t) => {
       const endpoint = await startFakeEndpoint(t)
-      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))
-      await rig.dispatcher.start()
-      await rig.work()
+      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))
+      await harness.dispatcher.start()
+      await harness.work()
       for (let round = 0; round < 3; round++) {
-        await rig.dispatcher.handle(batchOf(1, BigInt(round * 10 + 1)))
+        await harness.dispatcher.handle(batchOf(1, BigInt(round * 10 + 1)))
         // Nothing sweeps here, so what wakes the worker is the job itself.
         await waitFor(() => endpoint.received.length > round, { what: 'the webhook', timeoutMs: 60_000 })
       }
@@ -71,8 +71,8 @@ for (const kind of queueKinds) {
         'webhook-signature': `${signature}`,
       }
       t.ok(new Webhook(secret).verify(webhook?.body ?? '', headers))
-      t.match(await finished(rig, webhook?.id ?? ''), { status: 'succeeded', attempts: 1, next_attempt_at: null })
-      t.match(await rig.attempts(webhook?.id ?? ''), [
+      t.match(await finished(harness, webhook?.id ?? ''), { status: 'succeeded', attempts: 1, next_attempt_at: null })
+      t.match(await harness.attempts(webhook?.id ?? ''), [
         { attempt: 1, http_status: 200, error: null, response_body: 'ok' },
       ])
     })
@@ -82,14 +82,14 @@ for (const kind of queueKinds) {
         response.statusCode = index < 2 ? 500 : 200
         response.end(`answer ${index}`)
       })
-      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
-      await rig.dispatcher.start()
-      await rig.work()
-      await rig.dispatcher.handle(batchOf(1))
+      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
+      await harness.dispatcher.start()
+      await harness.work()
+      await harness.dispatcher.handle(batchOf(1))
       await waitFor(() => endpoint.received.length === 3, { what: 'the third attempt' })
       const [first, second, third] = endpoint.received
-      t.match(await finished(rig, first?.id ?? ''), { status: 'succeeded', attempts: 3 })
-      t.match(await rig.attempts(first?.id ?? ''), [
+      t.match(await finished(harness, first?.id ?? ''), { status: 'succeeded', attempts: 3 })
+      t.match(await harness.attempts(first?.id ?? ''), [
         { attempt: 1, http_status: 500, error: 'unexpected_status', response_body: 'answer 0' },
         { attempt: 2, http_status: 500, error: 'unexpected_status', response_body: 'answer 1' },
         { attempt: 3, http_status: 200, error: null, response_body: 'answer 2' },
@@ -103,26 +103,31 @@ for (const kind of queueKinds) {
       const endpoint = await startFakeEndpoint(t, (response) => {
         response.writeHead(302, { location: '/elsewhere' }).end()
       })
-      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
-      await rig.dispatcher.start()
-      await rig.work()
-      await rig.dispatcher.handle(batchOf(1))
+      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
+      await harness.dispatcher.start()
+      await harness.work()
+      await harness.dispatcher.handle(batchOf(1))
       const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
-      t.match(await finished(rig, id), { status: 'failed', attempts: 3, next_attempt_at: null, last_error: 'redirect' })
+      t.match(await finished(harness, id), {
+        status: 'failed',
+        attempts: 3,
+        next_attempt_at: null,
+        last_error: 'redirect',
+      })
       t.equal(endpoint.received.length, 3)
     })
 
     t.test('a batch of many arrives, each once, with two workers on it', async (t) => {
       const endpoint = await startFakeEndpoint(t)
-      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
-      await rig.dispatcher.start()
-      await rig.work()
-      await rig.work()
-      await rig.dispatcher.handle(batchOf(60))
-      await rig.dispatcher.handle(batchOf(60, 61n))
+      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
+      await harness.dispatcher.start()
+      await harness.work()
+      await harness.work()
+      await harness.dispatcher.handle(batchOf(60))
+      await harness.dispatcher.handle(batchOf(60, 61n))
       await waitFor(
         async () => {
-          const { rows } = await rig.pool.query<{ left: number }>(
+          const { rows } = await harness.pool.query<{ left: number }>(
             `select count(*)::int as left from webhooks.deliveries where status = 'pending'`,
           )
           return rows[0]?.left === 0
@@ -135,32 +140,32 @@ for (const kind of queueKinds) {
     t.test('a slow endpoint does not delay another', async (t) => {
       const slow = await startFakeEndpoint(t, () => undefined)
       const fast = await startFakeEndpoint(t)
-      const rig = await createWorkerHarness(t, kind, {
+      const harness = await createWorkerHarness(t, kind, {
         ...endpointVariables(slow.url, { WEBHOOK_1_TIMEOUT: '20s' }),
         WEBHOOK_2_ENABLED: 'true',
         WEBHOOK_2_URL: fast.url,
       })
-      await rig.dispatcher.start()
-      await rig.work()
+      await harness.dispatcher.start()
+      await harness.work()
       const before = performance.now()
-      await rig.dispatcher.handle(batchOf(2 * concurrencyPerEndpoint))
+      await harness.dispatcher.handle(batchOf(2 * concurrencyPerEndpoint))
       await waitFor(() => fast.received.length === 2 * concurrencyPerEndpoint, { what: 'the fast endpoint' })
       t.ok(performance.now() - before < 20_000, 'before the slow one timed out once')
       t.ok(slow.received.length <= concurrencyPerEndpoint, 'and the slow one holds no more than its share')
-      await rig.pool.query(`update webhooks.deliveries set status = 'failed' where node = '1'`)
+      await harness.pool.query(`update webhooks.deliveries set status = 'failed' where node = '1'`)
     })
 
     t.test('when the queue loses its jobs the sweep brings them back', async (t) => {
       const endpoint = await startFakeEndpoint(t)
-      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
-      await rig.dispatcher.start()
-      await rig.dispatcher.handle(batchOf(5))
-      await forgetQueue(rig)
-      await rig.work()
-      const sweeping = rig.startSweep()
+      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
+      await harness.dispatcher.start()
+      await harness.dispatcher.handle(batchOf(5))
+      await forgetQueue(harness)
+      await harness.work()
+      const requeueing = harness.startRequeuer()
       await waitFor(() => endpoint.received.length === 5, { what: 'the lost deliveries', timeoutMs: 15_000 })
-      await sweeping.stop()
-      for (const { id } of endpoint.received) await finished(rig, id)
+      await requeueing.stop()
+      for (const { id } of endpoint.received) await finished(harness, id)
       await onlyOnce(t, endpoint, 5)
     })
 
@@ -169,20 +174,20 @@ for (const kind of queueKinds) {
         response.statusCode = index === 0 ? 503 : 200
         response.end()
       })
-      const rig = await createWorkerHarness(
+      const harness = await createWorkerHarness(
         t,
         kind,
         endpointVariables(endpoint.url, { WEBHOOK_1_RETRY_SCHEDULE: '1s' }),
       )
-      await rig.dispatcher.start()
-      await rig.work()
-      await rig.dispatcher.handle(batchOf(1))
+      await harness.dispatcher.start()
+      await harness.work()
+      await harness.dispatcher.handle(batchOf(1))
       const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
-      await waitFor(async () => (await rig.row(id))?.attempts === 1, { what: 'its record' })
-      await forgetQueue(rig)
-      const sweeping = rig.startSweep()
-      t.match(await finished(rig, id), { status: 'succeeded', attempts: 2 })
-      await sweeping.stop()
+      await waitFor(async () => (await harness.row(id))?.attempts === 1, { what: 'its record' })
+      await forgetQueue(harness)
+      const requeueing = harness.startRequeuer()
+      t.match(await finished(harness, id), { status: 'succeeded', attempts: 2 })
+      await requeueing.stop()
     })
   })
 }

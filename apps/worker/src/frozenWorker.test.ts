@@ -24,26 +24,29 @@ for (const kind of queueKinds) {
           if (index === 0) pending.push(response)
           else response.end('ok')
         })
-        const rig = await createWorkerProcessHarness(t, {
+        const harness = await createWorkerProcessHarness(t, {
           ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '3s' }),
           ...queueOf(kind),
         })
-        const frozen = await rig.start()
-        await rig.append(1)
+        const frozen = await harness.start()
+        await harness.append(1)
         await waitFor(() => pending.length === 1, { what: 'the attempt that is under way' })
         process.kill(frozen.pid, 'SIGSTOP')
-        await rig.start()
-        await waitFor(async () => (await rig.count('succeeded')) === 1, { what: 'the other one', timeoutMs: 30_000 })
+        await harness.start()
+        await waitFor(async () => (await harness.count('succeeded')) === 1, {
+          what: 'the other one',
+          timeoutMs: 30_000,
+        })
         process.kill(frozen.pid, 'SIGCONT')
         await frozen.stop()
         t.strictSame(await frozen.exited, { code: 0, signal: null }, 'it has come to the end of its attempt')
-        const { rows } = await rig.pool.query(
+        const { rows } = await harness.pool.query(
           `select status, d.attempts, next_attempt_at, a.attempt, a.http_status
            from webhooks.deliveries d join webhooks.attempts a on a.delivery_id = d.id`,
         )
         t.strictSame(rows, [{ status: 'succeeded', attempts: 1, next_attempt_at: null, attempt: 1, http_status: 200 }])
-        await rig.append(5)
-        await assertAllDelivered(t, rig, endpoint)
+        await harness.append(5)
+        await assertAllDelivered(t, harness, endpoint)
         t.equal(endpoint.received.length, 7, 'what was tried by both was sent by both, and everything else once')
       },
     )

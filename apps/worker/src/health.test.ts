@@ -10,20 +10,20 @@ import t from 'tap'
 
 t.test('what a worker shows of what it does, and of what waits', async (t) => {
   const [endpoint, held] = [await startFakeEndpoint(t), await startFakeEndpoint(t)]
-  const rig = await createWorkerProcessHarness(t, {
+  const harness = await createWorkerProcessHarness(t, {
     ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }),
     ...rawEndpointVariables(2, held.url),
   })
-  await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
-  const worker = await rig.start()
+  await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
+  const worker = await harness.start()
 
   await t.test('everything that it needs, what it has done, and what is held', async (t) => {
     const { checks } = await waitForReadiness(worker, 200)
     t.strictSame(Object.keys(checks), ['postgres', 'queue', 'log', 'follow_ups', 'deliveries'])
     t.match(checks.log, { ok: true, role: 'reader', connected: true })
-    await rig.append(3)
+    await harness.append(3)
     await waitFor(() => endpoint.received.length === 3, { what: 'the webhooks of the enabled node' })
-    await waitFor(async () => (await rig.count('succeeded')) === 3, { what: 'their records' })
+    await waitFor(async () => (await harness.count('succeeded')) === 3, { what: 'their records' })
     // Readiness is up to a second old.
     const shown = async () => (await worker.ready()).checks.deliveries
     await waitFor(async () => (await shown())?.held === 3, { what: 'what is held' })
@@ -33,26 +33,26 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     t.match(metrics, 'webhook_deliveries_finished_total{status="succeeded"} 3')
     t.match(metrics, 'webhook_deliveries_held{node="2"} 3')
     t.match(metrics, 'webhook_deliveries_pending{node="1"} 0')
-    await rig.pool.query('update webhooks.nodes set disabled_at = null')
+    await harness.pool.query('update webhooks.nodes set disabled_at = null')
     await waitFor(() => held.received.length === 3, { what: 'what was held, now that the node is enabled' })
   })
 
   await t.test('a delivery that is late makes it not ready until it is made', async (t) => {
-    await waitFor(async () => (await rig.count('succeeded')) === 6, { what: 'all records' })
+    await waitFor(async () => (await harness.count('succeeded')) === 6, { what: 'all records' })
     // As if one had been due for two minutes and nobody had found it.
-    await rig.pool.query(
+    await harness.pool.query(
       `update webhooks.deliveries set status = 'pending', next_attempt_at = now() - interval '2 minutes',
          sweep_at = now() + interval '1 hour'
        where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
     )
     t.match((await waitForReadiness(worker, 503)).checks.deliveries, { ok: false, late_nodes: ['1'], pending: 1 })
-    await rig.pool.query('update webhooks.deliveries set sweep_at = now()')
+    await harness.pool.query('update webhooks.deliveries set sweep_at = now()')
     await waitForReadiness(worker, 200)
     t.equal(endpoint.received.length, 4)
   })
 
   await t.test('so does a log that is heard and not handled', async (t) => {
-    const other = await rig.pool.connect()
+    const other = await harness.pool.connect()
     let isReleased = false
     const release = () => {
       if (!isReleased) other.release(true)
@@ -61,7 +61,7 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     t.teardown(release)
     await other.query('set idle_in_transaction_session_timeout = 0')
     await other.query('begin; lock table webhooks.deliveries in exclusive mode')
-    await rig.append(1)
+    await harness.append(1)
     const stuck = await waitFor(
       async () => {
         const { status, checks } = await worker.ready()
@@ -71,20 +71,20 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     )
     t.match(stuck.log, { ok: false, role: 'reader', connected: true })
     release()
-    await assertAllDelivered(t, rig, endpoint)
+    await assertAllDelivered(t, harness, endpoint)
     await waitForReadiness(worker, 200)
   })
 
   await t.test('one that stands by is ready, says so, and takes over', async (t) => {
-    const workers = async () => (await rig.pool.query<{ id: string }>('select id from webhooks.workers')).rows
+    const workers = async () => (await harness.pool.query<{ id: string }>('select id from webhooks.workers')).rows
     const killed = await workers()
-    const second = await rig.start()
+    const second = await harness.start()
     await waitFor(async () => (await second.ready()).checks.log?.role === 'standing by', { what: 'the standby' })
     t.match(await second.ready(), { status: 200, checks: { log: { ok: true }, follow_ups: { role: 'standing by' } } })
     await worker.kill('SIGKILL')
-    await rig.append(1)
+    await harness.append(1)
     await waitFor(async () => (await second.ready()).checks.log?.role === 'reader', { what: 'the takeover' })
-    await assertAllDelivered(t, rig, endpoint)
+    await assertAllDelivered(t, harness, endpoint)
     await second.stop()
     t.strictSame(await second.exited, { code: 0, signal: null })
     t.strictSame(await workers(), killed, 'it is known that it has left, and not what became of the other one')

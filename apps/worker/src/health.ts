@@ -1,4 +1,4 @@
-// The worker's health page: whether webhooks get delivered, for orchestrators and for Prometheus.
+// The worker's health page: readiness and metrics of the webhook deliveries.
 
 import { createBacklogCheck, type EndpointBacklog, readBacklog } from '@paylog/deliveries/backlog'
 import type { Queues } from '@paylog/deliveries/queue/queues'
@@ -12,8 +12,8 @@ import type { Pool } from 'pg'
 
 /**
  * Serves `/health/live`, `/health/ready` and `/metrics` until the app stops.
- * @param options `readers` are the checks of the readers of the log, by name; `endedAt` is when an attempt of a node last
- *   ended here
+ * @param options `readers` are the checks of the log subscriptions, by name; `endedAt` is when an attempt for an endpoint
+ *   last ended in this process
  * @returns its URL
  */
 export async function startHealthPage(options: {
@@ -40,7 +40,7 @@ export async function startHealthPage(options: {
     return { waiting: waiting.reduce((sum, count) => sum + count, 0) }
   })
   for (const [name, check] of Object.entries(readers)) health.check(name, check)
-  health.check('deliveries', createBacklogCheck({ pool, endpoints: endpoints, endedAt, now }))
+  health.check('deliveries', createBacklogCheck({ pool, endpoints, endedAt, now }))
   addGauges(metrics, () => readBacklog(pool, endpoints.map(nameOf)), log)
   const http = createHttp({ log })
   await http.register(health.plugin)
@@ -51,30 +51,30 @@ export async function startHealthPage(options: {
 
 const nameOf = ({ name }: WebhookEndpoint) => name
 
-function addGauges(metrics: Metrics, look: () => Promise<readonly EndpointBacklog[]>, log: Logger): void {
+function addGauges(metrics: Metrics, readRows: () => Promise<readonly EndpointBacklog[]>, log: Logger): void {
   metrics.gauges<EndpointBacklog>({
-    readRows: look,
+    readRows,
     labelName: 'node',
     labelOf: ({ node }) => node,
     figures: [
       {
         name: 'webhook_deliveries_pending',
-        help: 'Deliveries that are not at their end, up to 10000',
+        help: 'Unfinished deliveries of enabled endpoints, counted up to 10000',
         measure: (row) => (row.is_disabled ? 0 : row.pending),
       },
       {
         name: 'webhook_deliveries_held',
-        help: 'Deliveries that wait for their node to be enabled, up to 10000',
+        help: 'Deliveries held until their endpoint is enabled, counted up to 10000',
         measure: (row) => (row.is_disabled ? row.pending : 0),
       },
       {
         name: 'webhook_oldest_undelivered_seconds',
-        help: 'Age of the oldest delivery that is not at its end',
+        help: 'Age of the oldest unfinished delivery',
         measure: (row) => Math.max(row.oldest_undelivered_seconds ?? 0, 0),
       },
       {
         name: 'webhook_overdue_seconds',
-        help: 'For how long the next attempt that waits longest has been due',
+        help: 'How long the oldest due attempt has been due',
         measure: (row) => (row.is_disabled ? 0 : row.overdue_seconds),
       },
     ],

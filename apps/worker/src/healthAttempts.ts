@@ -1,15 +1,15 @@
-// Watches attempts as they end: for the metrics, and to tell a node that works from one that stands still.
+// Observes attempts as they end: counts results, and remembers when each endpoint's last attempt ended for readiness.
 
 import type { Sender } from '@paylog/deliveries/send/sender'
 import type { Deliveries } from '@paylog/deliveries/tables/deliveries'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 
 export type AttemptMetrics = {
-  /** The same deliveries, with every recorded attempt counted by its result. */
-  counted(deliveries: Deliveries): Deliveries
-  /** The same sender, with the times noted. */
-  noted(send: Sender): Sender
-  /** When an attempt of a node last ended in this process, whatever its result. */
+  /** Wraps the deliveries to count every recorded attempt by its result. */
+  countResults(deliveries: Deliveries): Deliveries
+  /** Wraps the sender to remember when attempts end. */
+  recordEnds(send: Sender): Sender
+  /** When an attempt for an endpoint last ended in this process, whatever its result. */
   endedAt(node: string): Date | undefined
 }
 
@@ -17,18 +17,18 @@ export function measureAttempts({ metrics, now }: { metrics: Metrics; now: () =>
   const ended = new Map<string, Date>()
   const count = metrics.counter({
     name: 'webhook_attempts_total',
-    help: 'Recorded attempts to deliver a webhook, by result: succeeded, or the class of the failure',
+    help: 'Recorded webhook attempts, by result: succeeded, or the failure class',
     labelNames: ['result'],
   })
   const countEnd = metrics.counter({
     name: 'webhook_deliveries_finished_total',
-    help: 'Deliveries that ended: succeeded, or failed with all attempts used up',
+    help: 'Finished deliveries: succeeded, or failed after the last retry',
     labelNames: ['status'],
   })
-  // From zero on, or Prometheus would take no notice of the first one.
+  // Start at zero, or Prometheus would miss the first increase.
   for (const status of ['succeeded', 'failed']) countEnd({ status }, 0)
   return {
-    counted: (deliveries) => ({
+    countResults: (deliveries) => ({
       ...deliveries,
       async finish(result) {
         const finished = await deliveries.finish(result)
@@ -38,7 +38,7 @@ export function measureAttempts({ metrics, now }: { metrics: Metrics; now: () =>
         return finished
       },
     }),
-    noted: (send) => async (node, attempt, signal) => {
+    recordEnds: (send) => async (node, attempt, signal) => {
       const next = await send(node, attempt, signal)
       ended.set(node.name, now())
       return next

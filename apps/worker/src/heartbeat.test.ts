@@ -21,12 +21,12 @@ async function endpoints({ pool }: WorkerHarness) {
 }
 
 t.test('a worker is seen while it runs, and is gone when it was stopped', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  const activity = async () => (await rig.pool.query('select * from webhooks.worker_activity')).rows[0]
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  const activity = async () => (await harness.pool.query('select * from webhooks.worker_activity')).rows[0]
   t.strictSame(await activity(), { running: 0, last_seen_seconds: null })
-  const heartbeat = await startHeartbeat({ pool: rig.pool, worker: first, endpoints: [], log })
+  const heartbeat = await startHeartbeat({ pool: harness.pool, worker: first, endpoints: [], log })
   t.match(await activity(), { running: 1 })
-  await rig.pool.query(`update webhooks.workers set seen_at = now() - interval '40 seconds'`)
+  await harness.pool.query(`update webhooks.workers set seen_at = now() - interval '40 seconds'`)
   const { running, last_seen_seconds: age } = await activity()
   t.equal(running, 0, 'one that is silent does not count')
   t.ok(age >= 40 && age < 45)
@@ -34,38 +34,38 @@ t.test('a worker is seen while it runs, and is gone when it was stopped', async 
   const beating = heartbeat.run(stop.signal)
   stop.abort()
   await beating
-  t.strictSame(await workers(rig), [])
+  t.strictSame(await workers(harness), [])
 })
 
 t.test('a worker that was killed is removed by another one, minutes later', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  await startHeartbeat({ pool: rig.pool, worker: first, endpoints: [], log })
-  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: [], log })
-  t.strictSame(await workers(rig), [first, second])
-  await rig.pool.query(`update webhooks.workers set seen_at = now() - interval '301 seconds'`)
-  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: [], log })
-  t.strictSame(await workers(rig), [second])
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  await startHeartbeat({ pool: harness.pool, worker: first, endpoints: [], log })
+  await startHeartbeat({ pool: harness.pool, worker: second, endpoints: [], log })
+  t.strictSame(await workers(harness), [first, second])
+  await harness.pool.query(`update webhooks.workers set seen_at = now() - interval '301 seconds'`)
+  await startHeartbeat({ pool: harness.pool, worker: second, endpoints: [], log })
+  t.strictSame(await workers(harness), [second])
 })
 
 t.test('the nodes of the worker that started last are the configured ones', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  await startHeartbeat({ pool: rig.pool, worker: first, endpoints: ['1', '2'], log })
-  await rig.pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
-  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: ['2', 'legacy-1'], log })
-  matchList(t, await endpoints(rig), [
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  await startHeartbeat({ pool: harness.pool, worker: first, endpoints: ['1', '2'], log })
+  await harness.pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
+  await startHeartbeat({ pool: harness.pool, worker: second, endpoints: ['2', 'legacy-1'], log })
+  matchList(t, await endpoints(harness), [
     { name: '1', is_configured: false, is_disabled: false },
     { name: '2', is_configured: true, is_disabled: true },
     { name: 'legacy-1', is_configured: true, is_disabled: false },
   ])
-  await startHeartbeat({ pool: rig.pool, worker: first, endpoints: ['1'], log })
-  matchList(t, await endpoints(rig), [
+  await startHeartbeat({ pool: harness.pool, worker: first, endpoints: ['1'], log })
+  matchList(t, await endpoints(harness), [
     { name: '1', is_configured: true, is_disabled: false },
     { name: '2', is_configured: false, is_disabled: true },
     { name: 'legacy-1', is_configured: false, is_disabled: false },
   ])
-  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: [], log })
+  await startHeartbeat({ pool: harness.pool, worker: second, endpoints: [], log })
   t.notOk(
-    (await endpoints(rig)).some(({ is_configured }) => is_configured),
+    (await endpoints(harness)).some(({ is_configured }) => is_configured),
     'a worker without nodes has none',
   )
 })

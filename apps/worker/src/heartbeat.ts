@@ -1,19 +1,19 @@
-// Tells everybody else that this worker runs, and which nodes it has.
+// Records in the database that this worker runs, and which endpoints are configured.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
-const beatEveryMs = 5_000
+const heartbeatMs = 5_000
 
 export type Heartbeat = {
-  /** Beats until the signal aborts, and then says goodbye. */
+  /** Updates the heartbeat until the signal aborts, then removes the worker. */
   run(signal: AbortSignal): Promise<void>
 }
 
 /**
- * Enters a worker, and makes its nodes the configured ones: during a rolling deploy the last start wins.
+ * Registers a worker and its endpoints. During a rolling deployment the endpoints of the last started worker win.
  * @param worker its id
- * @throws when the tables are not there
+ * @throws when the tables are missing
  */
 export async function startHeartbeat(options: {
   readonly pool: Pool
@@ -23,19 +23,17 @@ export async function startHeartbeat(options: {
 }): Promise<Heartbeat> {
   const { pool, worker, endpoints, log } = options
   await pool.query(configuredSql, [endpoints])
-  await pool.query(beatSql, [worker])
+  await pool.query(heartbeatSql, [worker])
   return {
     async run(signal) {
       while (!signal.aborted) {
-        await sleep(beatEveryMs, undefined, { signal }).catch(() => undefined)
+        await sleep(heartbeatMs, undefined, { signal }).catch(() => undefined)
         if (signal.aborted) break
-        await pool
-          .query(beatSql, [worker])
-          .catch((error: unknown) => log.warn({ err: error }, 'could not say that this worker runs'))
+        await pool.query(heartbeatSql, [worker]).catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'))
       }
       await pool
         .query('delete from webhooks.workers where id = $1', [worker])
-        .catch((error: unknown) => log.warn({ err: error }, 'could not say that this worker ends'))
+        .catch((error: unknown) => log.warn({ err: error }, 'could not remove the heartbeat'))
     },
   }
 }
@@ -47,8 +45,8 @@ with configured as (
 )
 update webhooks.nodes set is_configured = false where is_configured and name <> all($1::text[])`
 
-// By the clock of the database, the only one that all of them share. One that froze for long enters itself anew.
-const beatSql = `
+// Uses the clock of the database, which all workers share. A worker that was frozen for long is inserted again.
+const heartbeatSql = `
 with gone as (
   delete from webhooks.workers where id <> $1 and seen_at < now() - interval '5 minutes'
 )

@@ -27,19 +27,19 @@ t.test(
       if (connections++ < deaths) doomed.add(socket)
     })
     const url = await listen(t, server)
-    const rig = await createWorkerProcessHarness(t, {
+    const harness = await createWorkerProcessHarness(t, {
       ...rawEndpointVariables(1, url),
       ...(redisTestUrl ? { REDIS_URL: redisTestUrl } : {}),
     })
-    await rig.append(1)
+    await harness.append(1)
     for (let death = 1; death <= deaths; death++) {
-      const worker = await rig.start()
+      const worker = await harness.start()
       await waitFor(() => connections >= death, { what: `connection ${death}` })
       await worker.kill('SIGKILL')
     }
-    await rig.start()
-    await waitFor(async () => (await rig.count('succeeded')) === 1, { what: 'the delivery' })
-    const { rows } = await rig.pool.query('select id, attempts from webhooks.deliveries')
+    await harness.start()
+    await waitFor(async () => (await harness.count('succeeded')) === 1, { what: 'the delivery' })
+    const { rows } = await harness.pool.query('select id, attempts from webhooks.deliveries')
     t.strictSame(rows, [{ id: ids[0], attempts: 1 }])
     t.equal(ids.length, 1)
     t.equal(connections, deaths + 1)

@@ -1,5 +1,5 @@
-// Wires the worker: the log is mapped to deliveries, deliveries are sent, and what was left open is followed up.
-// biome-ignore-all lint/style/noProcessEnv: the nodes have no fixed list of variables, so all of them are handed over.
+// Starts the worker: maps the log to deliveries, sends them, and runs the reconciler.
+// biome-ignore-all lint/style/noProcessEnv: the endpoints have no fixed list of variables, so all are passed on.
 import { randomUUID } from 'node:crypto'
 import { createDispatcher, webhookSubscription } from '@paylog/deliveries/dispatch/dispatcher'
 import { assertConnections, installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
@@ -29,12 +29,12 @@ import { startReconciler } from './reconciler/reconciler.ts'
 import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
 
 const maxConnections = 6
-/** Longer than a statement may take: it is for a Postgres that is cut off without a word. */
+/** Longer than the statement timeout: it detects Postgres connections that hang. */
 const queryTimeoutMs = 20_000
 
 runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadWorkerConfig(process.env)
-  for (const warning of config.warnings) log.warn(`Doubtful configuration: ${warning}`)
+  for (const warning of config.warnings) log.warn(`Configuration warning: ${warning}`)
   const { endpoints, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   assertConnections({ nodes: endpoints.length, redisUrl })
   const now = () => new Date()
@@ -55,11 +55,11 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
-  const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
-  const { reading, reconciling, readerCheck } = await startReconciler(followed)
+  const options = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
+  const { reading, reconciling, readerCheck } = await startReconciler(options)
   lifecycle.add('reconciler', () => reconciling)
   measureReconciler(metrics, { pool, providers: [...providers.keys()], log })
-  supervise('subscription of the reconciler', reading)
+  supervise('reconciler subscription', reading)
 
   const installation = await installationId(pool)
   const queueStore = await openQueueStore({ databaseUrl, redisUrl, installation, workers: endpoints.length, log })
@@ -72,8 +72,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   lifecycle.add('endpoint connections', () => agent.destroy())
   const successStatus = config.WEBHOOK_SUCCESS_STATUS
   const attempts = measureAttempts({ metrics, now })
-  const sent = attempts.counted(deliveries)
-  const send = attempts.noted(createSender({ deliveries: sent, agent, successStatus, now, random: Math.random, log }))
+  const deps = { deliveries: attempts.countResults(deliveries), agent, successStatus, now, random: Math.random, log }
+  const send = attempts.recordEnds(createSender(deps))
   const sending = { store: queueStore.store, endpoints, queues, send, stopping: signal, givingUp }
   const workers = await startWorkers({ ...sending, log })
   lifecycle.add('workers', workers.close, workers.underWay)
@@ -83,13 +83,13 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
 
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
   const dispatcher = createDispatcher({ deliveries, queues, endpoints, projects, now, log })
-  // Fails at start, not in the background, when the tables are not there.
+  // Fails at start-up, not in the background, when the tables are missing.
   await dispatcher.start()
   const { start, handle } = dispatcher
   const state: ReaderState = { isStandingBy: false, isConnected: false }
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
   const dispatching = runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log })
-  supervise('subscription of the webhooks', dispatching)
+  supervise('webhooks subscription', dispatching)
 
   const names = endpoints.map(({ name }) => name)
   const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), endpoints: names, log })

@@ -128,7 +128,7 @@ t.test(
       t.ok(types.has(type), `the log has ${type}`)
 
     const url = 'http://127.0.0.1:9'
-    const rig = await createWorkerHarness(t, 'postgres', {
+    const harness = await createWorkerHarness(t, 'postgres', {
       WEBHOOK_1_ENABLED: 'true',
       WEBHOOK_1_URL: url,
       WEBHOOK_2_ENABLED: 'true',
@@ -138,9 +138,9 @@ t.test(
       WEBHOOK_3_URL: url,
       WEBHOOK_3_EVENT_MODE: 'both',
     })
-    await rig.dispatcher.start()
-    await rig.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
-    const { rows } = await rig.pool.query<{ node: string; event: string; body: string }>(
+    await harness.dispatcher.start()
+    await harness.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
+    const { rows } = await harness.pool.query<{ node: string; event: string; body: string }>(
       'select node, event, body from webhooks.deliveries order by node, event',
     )
     t.same(

@@ -35,25 +35,25 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
   const { databaseUrl } = postgres
   const proxy = await startTcpProxy(t, server.port)
   const endpoint = await startFakeEndpoint(t)
-  const rig = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { databaseUrl })
-  const worker = await rig.start({ DATABASE_URL: through(databaseUrl, proxy) })
+  const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { databaseUrl })
+  const worker = await harness.start({ DATABASE_URL: through(databaseUrl, proxy) })
 
   await t.test('while it is restarted under load the worker is not ready, and loses nothing', async (t) => {
-    const appending = rig.append(60)
+    const appending = harness.append(60)
     await waitFor(() => endpoint.received.length >= 20, { what: 'traffic', timeoutMs: 30_000 })
     await postgres.stop()
     t.match((await waitForReadiness(worker, 503)).checks.postgres, { ok: false })
     postgres = await startEmbeddedPostgres(server)
     await appending
     await waitForReadiness(worker, 200)
-    await assertAllDelivered(t, rig, endpoint)
+    await assertAllDelivered(t, harness, endpoint)
   })
 
   await t.test('nor is it while its connections are cut off without a word; it comes back by itself', async (t) => {
     proxy.freezeConnections()
-    await rig.append(5)
+    await harness.append(5)
     await waitForReadiness(worker, 503)
-    await assertAllDelivered(t, rig, endpoint, 80_000)
+    await assertAllDelivered(t, harness, endpoint, 80_000)
     await waitForReadiness(worker, 200)
   })
 
@@ -65,15 +65,15 @@ t.test('and everything that happens to the log', { buffered: true }, async (t) =
   const log = await startEventStore(t)
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const endpoint = await startFakeEndpoint(t)
-  const rig = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { log })
-  const worker = await rig.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
+  const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { log })
+  const worker = await harness.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
   await waitForReadiness(worker, 200)
 
   await t.test('while its connections are cut off without a word the worker is not ready', async (t) => {
     proxy.freezeConnections()
-    await rig.append(5)
+    await harness.append(5)
     await waitForReadiness(worker, 503)
-    await assertAllDelivered(t, rig, endpoint, 60_000)
+    await assertAllDelivered(t, harness, endpoint, 60_000)
     await waitForReadiness(worker, 200)
   })
 
@@ -82,7 +82,7 @@ t.test('and everything that happens to the log', { buffered: true }, async (t) =
     t.match((await waitForReadiness(worker, 503)).checks, { log: { ok: false }, postgres: { ok: true } })
     await proxy.accept()
     await waitForReadiness(worker, 200)
-    await rig.append(1)
-    await assertAllDelivered(t, rig, endpoint)
+    await harness.append(1)
+    await assertAllDelivered(t, harness, endpoint)
   })
 })

@@ -25,29 +25,29 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     response.statusCode = index % 5 === 0 ? 503 : 200
     response.end()
   })
-  const rig = await createWorkerProcessHarness(t, {
+  const harness = await createWorkerProcessHarness(t, {
     ...rawEndpointVariables(1, steady.url),
     ...rawEndpointVariables(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: 10 }, () => '300ms').join() }),
     REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
   })
-  const worker = await rig.start()
+  const worker = await harness.start()
   const gone = () => Promise.all([redis.kill(), proxy.refuse()])
   const back = () => Promise.all([redis.restartEmpty(), proxy.accept()])
   const allArrive = async (t: Test, timeoutMs = 40_000) => {
-    for (const endpoint of [steady, shaky]) await assertAllDelivered(t, rig, endpoint, timeoutMs)
-    t.equal(await rig.count('failed'), 0)
+    for (const endpoint of [steady, shaky]) await assertAllDelivered(t, harness, endpoint, timeoutMs)
+    t.equal(await harness.count('failed'), 0)
   }
 
   /** A fault, or several, in the middle of traffic. */
   async function losesNothing(t: Test, fault: () => Promise<unknown>, times = 1): Promise<void> {
     const before = steady.received.length
-    const appending = rig.append(enough * (times + 1))
+    const appending = harness.append(enough * (times + 1))
     for (let time = 1; time <= times; time++) {
       await waitFor(() => steady.received.length >= before + enough * time, { what: 'traffic', timeoutMs: 30_000 })
       await fault()
     }
     await appending
-    await rig.append(10)
+    await harness.append(10)
     await allArrive(t)
   }
 
@@ -75,7 +75,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
   await t.test('while it is gone the worker is not ready', async (t) => {
     await waitForReadiness(worker, 200)
     await gone()
-    await rig.append(3)
+    await harness.append(3)
     t.match((await waitForReadiness(worker, 503)).checks, {
       queue: { ok: false },
       postgres: { ok: true },
@@ -88,7 +88,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
 
   await t.test('nor while its connections are cut off without a word; it comes back by itself', async (t) => {
     proxy.freezeConnections()
-    await rig.append(5)
+    await harness.append(5)
     t.match((await waitForReadiness(worker, 503)).checks, {
       queue: { ok: false },
       postgres: { ok: true },

@@ -16,16 +16,16 @@ import t from 'tap'
 const script = new URL('./main.ts', import.meta.url)
 
 async function environment(
-  rig: WorkerHarness,
+  harness: WorkerHarness,
   nodes: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
   return {
     ...nodes,
-    DATABASE_URL: rig.databaseUrl,
+    DATABASE_URL: harness.databaseUrl,
     // Nobody listens there: batches are recorded by the test, and the worker goes on without its log.
     EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false`,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
-    ...(rig.store.kind === 'redis' ? { REDIS_URL: rig.store.url } : {}),
+    ...(harness.store.kind === 'redis' ? { REDIS_URL: harness.store.url } : {}),
   }
 }
 
@@ -39,10 +39,10 @@ for (const kind of queueKinds) {
       else if (index > kills) pending.resolve(response)
     })
     const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }
-    const rig = await createWorkerHarness(t, kind, nodes)
-    const env = await environment(rig, nodes)
-    await rig.dispatcher.start()
-    await rig.dispatcher.handle(batchOf(1))
+    const harness = await createWorkerHarness(t, kind, nodes)
+    const env = await environment(harness, nodes)
+    await harness.dispatcher.start()
+    await harness.dispatcher.handle(batchOf(1))
 
     await t.test('a worker that is killed again and again still delivers, under the same id', async (t) => {
       for (let kill = 0; kill < kills; kill++) {
@@ -58,37 +58,37 @@ for (const kind of queueKinds) {
     t.comment(`sent again ${Math.round(performance.now() - before)} ms after the start began`)
     const id = endpoint.received[0]?.id ?? ''
     t.strictSame(new Set(endpoint.received.map((webhook) => webhook.id)), new Set([id]))
-    const delivered = async () => (await rig.row(id))?.status === 'succeeded'
+    const delivered = async () => (await harness.row(id))?.status === 'succeeded'
     await waitFor(delivered, { what: 'the record of the success' })
     t.equal(endpoint.received.length, kills + 1, 'and is not sent again')
-    const attempts = await rig.attempts(id)
+    const attempts = await harness.attempts(id)
     matchList(t, attempts, [{ attempt: 1, http_status: 200 }], 'an attempt nobody knows about is not counted')
 
     await t.test('a stop lets the request under way finish, and then ends with 0', async (t) => {
-      await rig.dispatcher.handle(batchOf(1, 2n))
+      await harness.dispatcher.handle(batchOf(1, 2n))
       const response = await pending.promise
       const stopped = worker.stop()
       await waitFor(() => worker.output().includes('stopping'), { what: 'the stop to begin' })
       response.end('ok')
       await stopped
       t.strictSame(await worker.exited, { code: 0, signal: null })
-      t.match(await rig.row(endpoint.received.at(-1)?.id ?? ''), { status: 'succeeded', attempts: 1 })
+      t.match(await harness.row(endpoint.received.at(-1)?.id ?? ''), { status: 'succeeded', attempts: 1 })
     })
   })
 }
 
 t.test('a worker whose database connections are all cut goes on by itself', async (t) => {
   const endpoint = await startFakeEndpoint(t)
-  const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-  await rig.dispatcher.start()
-  await rig.work()
-  const sweeping = rig.startSweep()
-  await rig.dispatcher.handle(batchOf(1))
+  const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  await harness.dispatcher.start()
+  await harness.work()
+  const requeueing = harness.startRequeuer()
+  await harness.dispatcher.handle(batchOf(1))
   await waitFor(() => endpoint.received.length === 1, { what: 'the first delivery' })
-  await rig.pool.query(
+  await harness.pool.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
-  await rig.dispatcher.handle(batchOf(1, 2n))
+  await harness.dispatcher.handle(batchOf(1, 2n))
   await waitFor(() => endpoint.received.length === 2, { what: 'the delivery after the cut', timeoutMs: 15_000 })
-  await sweeping.stop()
+  await requeueing.stop()
 })

@@ -1,4 +1,4 @@
-// What waits to be delivered, and whether it is our fault that it waits.
+// The backlog of each endpoint, and the readiness check for overdue deliveries.
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
@@ -6,18 +6,18 @@ import { concurrencyPerEndpoint } from './queue/workers.ts'
 
 export type EndpointBacklog = {
   readonly node: string
-  /** Nothing is sent to it until an operator enables it. */
+  /** An endpoint that responded 410 Gone is paused until an operator enables it. */
   readonly is_disabled: boolean
-  /** Up to 10 000. */
+  /** Counted up to 10 000. */
   readonly pending: number
-  /** How many of them should have been tried by now, up to 1000. */
+  /** Deliveries whose next attempt is due, counted up to 1000. */
   readonly due: number
   readonly oldest_undelivered_seconds: number | null
-  /** For how long the one that waits longest for its turn has been due. A retry that is not due yet is not overdue. */
+  /** How long the oldest due attempt has been due. A scheduled retry is not due before its time. */
   readonly overdue_seconds: number
 }
 
-/** Of these nodes. It costs some index look-ups for each, however much is waiting or was delivered. */
+/** Reads the backlog of these endpoints. It costs a few index look-ups per endpoint, whatever the number of deliveries. */
 export async function readBacklog(pool: Pool, nodes: readonly string[]): Promise<EndpointBacklog[]> {
   const { rows } = await pool.query<EndpointBacklog>({ name: 'backlog', text: backlogSql, values: [nodes] })
   return rows
@@ -32,11 +32,11 @@ from webhooks.backlog where node = any($1::text[]) order by node`
 const maxOverdueMs = 60_000
 
 /**
- * A check for readiness: no delivery is late by more than a minute. It counts from when an attempt is due, so an endpoint
- * that fails and is tried again makes nothing late, and an attempt may take the node's timeout. Nor is the rest late while
- * attempts fill all places of a node and keep ending: then it is the endpoint that takes no more.
+ * Readiness check: no delivery is overdue by more than a minute plus the endpoint's timeout. Time counts from when an
+ * attempt is due, so the retries of a failing endpoint are not overdue. Neither are deliveries of a slow endpoint: while
+ * all its concurrent attempts are in use and keep ending, the endpoint is the bottleneck.
  *
- * @param options `endedAt` is when an attempt of a node last ended here
+ * @param options `endedAt` is when an attempt for an endpoint last ended in this process
  */
 export function createBacklogCheck(options: {
   readonly pool: Pool
@@ -48,23 +48,23 @@ export function createBacklogCheck(options: {
   const names = endpoints.map(({ name }) => name)
 
   function isLate({ node, due, overdue_seconds }: EndpointBacklog): boolean {
-    const patienceMs = maxOverdueMs + (endpoints.find(({ name }) => name === node)?.timeoutMs ?? 0)
-    if (overdue_seconds * 1_000 <= patienceMs) return false
-    const isBusy = now().getTime() - (endedAt(node)?.getTime() ?? 0) <= patienceMs
+    const toleranceMs = maxOverdueMs + (endpoints.find(({ name }) => name === node)?.timeoutMs ?? 0)
+    if (overdue_seconds * 1_000 <= toleranceMs) return false
+    const isBusy = now().getTime() - (endedAt(node)?.getTime() ?? 0) <= toleranceMs
     return due < concurrencyPerEndpoint || !isBusy
   }
 
   return async () => {
     const backlog = await readBacklog(pool, names)
-    const [held, waiting] = [backlog.filter((row) => row.is_disabled), backlog.filter((row) => !row.is_disabled)]
-    const late = waiting.filter(isLate)
-    const ages = waiting.flatMap(({ oldest_undelivered_seconds: age }) => age ?? [])
+    const [paused, enabled] = [backlog.filter((row) => row.is_disabled), backlog.filter((row) => !row.is_disabled)]
+    const late = enabled.filter(isLate)
+    const ages = enabled.flatMap(({ oldest_undelivered_seconds: age }) => age ?? [])
     const details = {
       oldest_undelivered_seconds: ages.length === 0 ? null : Math.round(Math.max(...ages)),
-      overdue_seconds: Math.round(Math.max(0, ...waiting.map(({ overdue_seconds }) => overdue_seconds))),
-      pending: sumOfPending(waiting),
-      held: sumOfPending(held),
-      disabled_nodes: held.map(({ node }) => node),
+      overdue_seconds: Math.round(Math.max(0, ...enabled.map(({ overdue_seconds }) => overdue_seconds))),
+      pending: sumOfPending(enabled),
+      held: sumOfPending(paused),
+      disabled_nodes: paused.map(({ node }) => node),
       late_nodes: late.map(({ node }) => node),
     }
     return late.length > 0 ? { ok: false, ...details } : details

@@ -1,11 +1,8 @@
-// Brings the worker's tables up to date.
+// Applies the migrations of the schema `webhooks`.
 import { migrate } from '@paylog/runtime/postgres/postgres'
 import type { Pool } from 'pg'
 
-/**
- * Applies what is missing in the schema `webhooks`, which holds the follow-ups as well. Safe to call from several
- * processes at once.
- */
+/** Applies the missing migrations of the schema `webhooks`. Several processes may call it at once. */
 export function migrateWebhooks(pool: Pool): Promise<string[]> {
   return migrate(pool, { schema: 'webhooks', directory: new URL('./migrations/', import.meta.url) })
 }

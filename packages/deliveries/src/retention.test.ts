@@ -41,53 +41,53 @@ async function left({ pool }: WorkerHarness): Promise<Record<string, number>> {
 }
 
 t.test('what ended longer ago than it is to be kept goes with its attempts; what is pending stays', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  await given(rig, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
-  await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(100) })
-  await given(rig, { count: 5, status: 'pending', createdAt: daysAgo(400) })
-  await given(rig, { count: 7, status: 'succeeded', createdAt: daysAgo(89) })
-  await given(rig, { count: 2, status: 'failed', createdAt: daysAgo(91), triedAt: daysAgo(1) })
-  const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  await given(harness, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
+  await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
+  await given(harness, { count: 5, status: 'pending', createdAt: daysAgo(400) })
+  await given(harness, { count: 7, status: 'succeeded', createdAt: daysAgo(89) })
+  await given(harness, { count: 2, status: 'failed', createdAt: daysAgo(91), triedAt: daysAgo(1) })
+  const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
   t.equal(await retention.removeBatch(daysAgo(90)), 253, 'a batch is bounded')
   const stop = new AbortController()
   t.teardown(() => stop.abort())
   const running = retention.run(stop.signal)
-  await waitFor(async () => (await left(rig)).attempts === 14, { what: 'the end of the removal' })
+  await waitFor(async () => (await left(harness)).attempts === 14, { what: 'the end of the removal' })
   stop.abort()
   await running
-  t.strictSame(await left(rig), { pending: 5, succeeded: 7, failed: 2, attempts: 14 })
+  t.strictSame(await left(harness), { pending: 5, succeeded: 7, failed: 2, attempts: 14 })
 })
 
 t.test(
   'an old test is removed whatever became of it, and a real delivery that is pending stays [10.4-tests-removed]',
   async (t) => {
-    const rig = await createWorkerHarness(t, 'postgres', {})
+    const harness = await createWorkerHarness(t, 'postgres', {})
     for (const status of ['pending', 'succeeded', 'failed'])
-      for (const createdAt of [daysAgo(91), daysAgo(89)]) await given(rig, { count: 2, status, createdAt })
-    await rig.pool.query('update webhooks.deliveries set is_test = true')
-    await rig.pool.query(
+      for (const createdAt of [daysAgo(91), daysAgo(89)]) await given(harness, { count: 2, status, createdAt })
+    await harness.pool.query('update webhooks.deliveries set is_test = true')
+    await harness.pool.query(
       `update webhooks.deliveries set attempts = 0, last_attempt_at = null, next_attempt_at = created_at
      where id in (select id from webhooks.deliveries where status = 'pending' and created_at < $1 limit 1)`,
       [daysAgo(90)],
     )
-    await given(rig, { count: 3, status: 'pending', createdAt: daysAgo(400) })
+    await given(harness, { count: 3, status: 'pending', createdAt: daysAgo(400) })
     const redelivered = { count: 1, status: 'pending', createdAt: daysAgo(300) }
-    await given(rig, redelivered)
-    await rig.pool.query('update webhooks.deliveries set is_test = true, next_attempt_at = $1 where created_at = $2', [
-      daysAgo(0),
-      redelivered.createdAt,
-    ])
-    const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
+    await given(harness, redelivered)
+    await harness.pool.query(
+      'update webhooks.deliveries set is_test = true, next_attempt_at = $1 where created_at = $2',
+      [daysAgo(0), redelivered.createdAt],
+    )
+    const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
     t.equal(await retention.removeBatch(daysAgo(90)), 6)
-    t.hasStrict(await left(rig), { succeeded: 2, failed: 2, pending: 6 })
+    t.hasStrict(await left(harness), { succeeded: 2, failed: 2, pending: 6 })
   },
 )
 
 t.test('one worker at a time removes', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(100) })
-  const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
-  const other = await rig.pool.connect()
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
+  const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
+  const other = await harness.pool.connect()
   await other.query('select pg_advisory_lock($1)', [lockKey('webhooks-retention')])
   t.equal(await retention.removeBatch(daysAgo(90)), 0)
   other.release(true)
@@ -95,17 +95,17 @@ t.test('one worker at a time removes', async (t) => {
 })
 
 t.test('0 keeps everything', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
-  await createRetention({ pool: rig.pool, keepMs: 0, now, log }).run(new AbortController().signal)
-  t.strictSame(await left(rig), { failed: 3, attempts: 3 })
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
+  await createRetention({ pool: harness.pool, keepMs: 0, now, log }).run(new AbortController().signal)
+  t.strictSame(await left(harness), { failed: 3, attempts: 3 })
 })
 
 t.test('the oldest are found without walking over the rest', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  for (const status of ['succeeded', 'failed']) await given(rig, { count: 10_000, status, createdAt: daysAgo(10) })
-  await rig.pool.query('analyze webhooks.deliveries')
-  const { rows } = await rig.pool.query<{ 'QUERY PLAN': string }>(`explain ${removeSql}`, [daysAgo(90), 250, '1'])
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  for (const status of ['succeeded', 'failed']) await given(harness, { count: 10_000, status, createdAt: daysAgo(10) })
+  await harness.pool.query('analyze webhooks.deliveries')
+  const { rows } = await harness.pool.query<{ 'QUERY PLAN': string }>(`explain ${removeSql}`, [daysAgo(90), 250, '1'])
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
   t.match(plan, /Index Scan.* using log_arrived on/)
   t.match(plan, /Index Scan.* using log_failed on/)

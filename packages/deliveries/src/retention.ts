@@ -1,26 +1,25 @@
-// Removes deliveries that ended long ago, so that the tables stay bounded. What is pending stays, however old it is, unless it
-// is a test.
+// Removes old finished deliveries, which bounds the tables. Pending ones stay whatever their age, except tests.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockKey } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
 const cleanEveryMs = 10 * 60_000
-/** A batch holds its locks for some milliseconds, and leaves the database to others in between. */
+/** Small enough to hold locks for milliseconds only. */
 const batchSize = 250
 const pauseMs = 200
 
 export type Retention = {
   /**
-   * Removes the oldest of what ended before this time: a batch of what arrived, one of what failed, and one of tests that are
-   * pending since then, because their endpoint is gone or disabled.
-   * @returns how many deliveries were removed; 0 also while another worker is at it
+   * Removes the oldest deliveries that ended before this time: a batch of succeeded ones, a batch of failed ones, and a
+   * batch of tests pending since then.
+   * @returns how many were removed; 0 also while another worker is removing
    */
   removeBatch(before: Date): Promise<number>
   run(signal: AbortSignal): Promise<void>
 }
 
-/** @param deps `keepMs` is how long deliveries are kept after their end; 0 keeps them all */
+/** @param deps `keepMs` is how long deliveries are kept after their end; 0 keeps them for ever */
 export function createRetention(deps: {
   readonly pool: Pool
   readonly keepMs: number
@@ -45,7 +44,7 @@ export function createRetention(deps: {
       removed = await removeBatch(before)
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
-    if (total > 0) log.info({ deliveries: total, before }, 'removed deliveries that ended long ago')
+    if (total > 0) log.info({ deliveries: total, before }, 'removed old deliveries')
   }
 
   return {
@@ -59,9 +58,10 @@ export function createRetention(deps: {
   }
 }
 
-// The indexes of the log find the oldest: every finished delivery was attempted, and what arrived and what failed are apart
-// there. The lock lasts as long as the statement.
-/** For a look at its plan. */
+/**
+ * Exported so that a test can check its plan. Finished deliveries were attempted, so the indexes of the webhook log, one
+ * for successes and one for failures, find the oldest. The lock lasts as long as the statement.
+ */
 export const removeSql = `
 with lock as materialized (select pg_try_advisory_xact_lock($3) as held),
 arrived as (${oldestSql('last_error is null')}),

@@ -1,4 +1,4 @@
-// The variables that configure webhook deliveries, beside those of the endpoints, which have no fixed list.
+// The variables that configure webhook deliveries. Those of the endpoints are decoded elsewhere: their list is open.
 import { ageMs, commaList, listOf, oneOf, text, url } from '@paylog/config/kinds'
 import { isRange } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
@@ -11,7 +11,7 @@ export const deliveryVariables = {
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   PROJECT_ID: text('default'),
-  /** The projects that a payer without a session may name. */
+  /** The projects that payers without a session may name. */
   PROJECT_IDS: commaList([]),
   WEBHOOK_SUCCESS_STATUS: oneOf(['200', '2xx'], '200'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: privateRanges([]),

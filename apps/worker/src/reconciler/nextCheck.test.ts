@@ -4,9 +4,9 @@ import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
+import { afterFailure, afterReconciliation, maxSnapshotAgeMs, watchedForMs } from './followUpHandler.ts'
+import type { FollowUp } from './followUps.ts'
 import type { CheckTimes } from './plan.ts'
-import type { ReconcileTask } from './reconcileTasks.ts'
-import { afterFailure, afterReconciliation, maxSnapshotAgeMs, watchedForMs } from './taskHandler.ts'
 
 const now = new Date(eventSamples.PaymentInitiated.occurred_at)
 const after = (ms: number) => new Date(now.getTime() + ms)
@@ -38,7 +38,7 @@ const snapshot: IntentSnapshot = {
   awaits_capture: true,
 }
 
-const followUp = (times: Partial<CheckTimes<Date>>, pauses = 1): ReconcileTask => ({
+const followUp = (times: Partial<CheckTimes<Date>>, pauses = 1): FollowUp => ({
   subject: 'payment-1',
   payment_id: payment.payment_id,
   times: { ...none, ...times },

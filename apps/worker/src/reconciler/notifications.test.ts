@@ -41,11 +41,11 @@ const offTheList = (inbox: string) =>
   waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
 
 t.test('a notification that was received and not applied is applied', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
-  const inbox = await receive(tills, paid(await harness.intentOf(id)))
-  const foreign = await receive(tills, paid('intent-of-others'))
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
+  const inbox = await receive(provider, paid(await harness.intentOf(id)))
+  const foreign = await receive(provider, paid('intent-of-others'))
   t.match(await harness.entry(inbox), { finish: Date, ask: null, watch: null })
   t.strictSame(await typesOf(inbox), ['ProviderEventReceived'], 'whoever is at it gets his time')
   harness.forward(31 * second)
@@ -61,15 +61,15 @@ t.test('a notification that was received and not applied is applied', async (t) 
 t.test('one whose provider has to be asked waits until it answers, however long that takes', async (t) => {
   let answer: () => Promise<void> = fails('unavailable')
   let asked = 0
-  const tills = createFakeProvider(t, {
+  const provider = createFakeProvider(t, {
     completeNotification: async (notification) => {
       asked++
       await answer()
       return notification
     },
   })
-  await harness.startWorker(t, tills)
-  const inbox = await receive(tills, paid('intent-of-others'))
+  await harness.startWorker(t, provider)
+  const inbox = await receive(provider, paid('intent-of-others'))
   await harness.entry(inbox)
   harness.forward(31 * second)
   const pauses = [20, 40, 80, 160, 320, 600, 600]
@@ -94,10 +94,10 @@ t.test('one whose provider has to be asked waits until it answers, however long 
 })
 
 t.test('one that cannot be read is not lost, and does not keep the others waiting', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const broken = await receive(tills, {}, '{"half":')
-  const inbox = await receive(tills, paid('intent-of-others'))
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const broken = await receive(provider, {}, '{"half":')
+  const inbox = await receive(provider, paid('intent-of-others'))
   await harness.entry(inbox)
   harness.forward(31 * second)
   await offTheList(inbox)

@@ -34,14 +34,14 @@ const fromNow = (time: Date | null | undefined) =>
   Math.round(((time?.getTime() ?? 0) - harness.now().getTime()) / second)
 
 t.test('a call that a crash left open is finished, with the key of the request', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.initiate(tills)
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.initiate(provider)
   t.ok(fromNow((await entryOf(id))?.finish) >= 28)
-  t.strictSame(tills.calls, [], 'whoever is at it gets his time')
+  t.strictSame(provider.calls, [], 'whoever is at it gets his time')
   harness.forward(31 * second)
   await created(id)
-  t.equal(tills.calls[0], `create ${id}`)
+  t.equal(provider.calls[0], `create ${id}`)
   t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
   const [first, last] = await harness.store.readStream(paymentStream(id))
   t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
@@ -52,64 +52,64 @@ t.test('a call that a crash left open is finished, with the key of the request',
 t.test(
   'an unknown outcome becomes known by the same call, and a payment is charged once [10.2-charged-once]',
   async (t) => {
-    const tills = createFakeProvider(t)
-    await harness.startWorker(t, tills)
-    tills.after = fails('unknown')
-    const id = await harness.open(tills)
+    const provider = createFakeProvider(t)
+    await harness.startWorker(t, provider)
+    provider.after = fails('unknown')
+    const id = await harness.open(provider)
     t.match(await harness.payment(id), { intent_outcome: { kind: 'unknown' }, provider_intent_id: null })
     t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
     harness.forward(11 * second)
-    await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+    await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
     t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so after twice the time')
-    tills.after = passes
+    provider.after = passes
     harness.forward(21 * second)
     await created(id)
-    t.strictSame(new Set(tills.calls.slice(0, 3)), new Set([`create ${id}`]))
+    t.strictSame(new Set(provider.calls.slice(0, 3)), new Set([`create ${id}`]))
     t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
-    tills.set(await harness.intentOf(id), 'approved')
+    provider.set(await harness.intentOf(id), 'approved')
     await harness.notify(id, { status: 'processing' })
     await succeeded(id)
-    t.equal(tills.charges.length, 1)
+    t.equal(provider.charges.length, 1)
   },
 )
 
 t.test('that a repeated call did not reach the provider says nothing about the first', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  tills.after = fails('unknown')
-  const id = await harness.open(tills)
-  tills.before = fails('unavailable')
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  provider.after = fails('unknown')
+  const id = await harness.open(provider)
+  provider.before = fails('unavailable')
   harness.forward(11 * second)
-  await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+  await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
   t.match(await looked(id), { finish: Date })
   t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
 })
 
 t.test('what the payer has approved is taken at once, and once, however many workers there are', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  await harness.startWorker(t, tills)
-  const ids = await Promise.all(Array.from({ length: 10 }, () => harness.open(tills)))
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  await harness.startWorker(t, provider)
+  const ids = await Promise.all(Array.from({ length: 10 }, () => harness.open(provider)))
   const before = performance.now()
   for (const id of ids) {
-    tills.set(await harness.intentOf(id), 'approved')
+    provider.set(await harness.intentOf(id), 'approved')
     await harness.notify(id, { status: 'processing' })
   }
   for (const id of ids) await succeeded(id)
   t.comment(`taken after ${Math.round(performance.now() - before)} ms, ten of them`)
   for (const id of ids) await offTheList(id)
-  t.equal(tills.charges.length, ids.length)
-  t.equal(tills.calls.filter((call) => call.startsWith('capture')).length, ids.length)
+  t.equal(provider.charges.length, ids.length)
+  t.equal(provider.calls.filter((call) => call.startsWith('capture')).length, ids.length)
 })
 
 t.test('an approval that was recorded by a notification wakes the sweeper at once', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
   const tookMs = []
   for (let round = 0; round < 10; round++) {
-    const id = await harness.open(tills)
+    const id = await harness.open(provider)
     await entryOf(id)
-    tills.set(await harness.intentOf(id), 'approved')
+    provider.set(await harness.intentOf(id), 'approved')
     await harness.notify(id, { status: 'processing' })
     const before = performance.now()
     await succeeded(id)
@@ -120,42 +120,42 @@ t.test('an approval that was recorded by a notification wakes the sweeper at onc
 })
 
 t.test('a capture that is declined is not made again and again', async (t) => {
-  const tills = createFakeProvider(t)
-  tills.captured = 'failed'
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
-  tills.set(await harness.intentOf(id), 'approved')
+  const provider = createFakeProvider(t)
+  provider.captured = 'failed'
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
+  provider.set(await harness.intentOf(id), 'approved')
   await harness.notify(id, { status: 'processing' })
   await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the decline' })
   t.match(await looked(id), { finish: null, ask: null, watch: Date })
-  t.equal(tills.calls.filter((call) => call.startsWith('capture')).length, 1)
+  t.equal(provider.calls.filter((call) => call.startsWith('capture')).length, 1)
 })
 
 t.test('a capture without an answer is made again with the same key', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
-  tills.set(await harness.intentOf(id), 'approved')
-  tills.after = async () => {
-    if (tills.calls.at(-1)?.startsWith('capture')) await fails('unknown')()
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
+  provider.set(await harness.intentOf(id), 'approved')
+  provider.after = async () => {
+    if (provider.calls.at(-1)?.startsWith('capture')) await fails('unknown')()
   }
   await harness.notify(id, { status: 'processing' })
-  await waitFor(() => tills.charges.length === 1, { what: 'the lost answer' })
+  await waitFor(() => provider.charges.length === 1, { what: 'the lost answer' })
   t.ok(Math.abs(fromNow((await looked(id)).ask) - 10) <= 1)
-  tills.after = passes
+  provider.after = passes
   harness.forward(11 * second)
   await succeeded(id)
-  t.equal(tills.charges.length, 1)
+  t.equal(provider.charges.length, 1)
 })
 
 t.test('statements of the same time leave it to the provider', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
   const intent = await harness.intentOf(id)
   const provider_time = harness.now().toISOString()
   await harness.notify(id, { status: 'pending', provider_time })
-  tills.set(intent, 'failed')
+  provider.set(intent, 'failed')
   await harness.notify(id, { status: 'processing', provider_time })
   await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'what the provider says' })
   t.strictSame((await harness.eventsOf(id)).slice(-2), ['ProviderEventIgnored', 'PaymentAttemptFailed'])
@@ -163,16 +163,16 @@ t.test('statements of the same time leave it to the provider', async (t) => {
 })
 
 t.test('a payment that nothing was heard of is asked about, then less and less often', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
   await entryOf(id)
-  t.equal(tills.calls.length, 1)
+  t.equal(provider.calls.length, 1)
   harness.forward(reconcileAfterMs + second)
-  await waitFor(() => tills.calls.length === 2, { what: 'the first question' })
+  await waitFor(() => provider.calls.length === 2, { what: 'the first question' })
   const minutes = Math.round(fromNow((await looked(id)).watch) / 60)
   t.equal(minutes, 69)
-  tills.set(await harness.intentOf(id), 'succeeded')
+  provider.set(await harness.intentOf(id), 'succeeded')
   harness.forward(2 * reconcileAfterMs + second)
   await succeeded(id)
   await offTheList(id)
@@ -180,9 +180,9 @@ t.test('a payment that nothing was heard of is asked about, then less and less o
 })
 
 t.test('a payment that is not paid for 90 days is left alone then, and that is said once', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
   await entryOf(id)
   harness.forward(91 * 24 * 3_600_000)
   await offTheList(id)
@@ -190,21 +190,21 @@ t.test('a payment that is not paid for 90 days is left alone then, and that is s
 })
 
 t.test('a provider that is away is asked again, and one that is back has the last word', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.open(tills)
-  tills.set(await harness.intentOf(id), 'succeeded')
-  tills.before = fails('unavailable')
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
+  provider.set(await harness.intentOf(id), 'succeeded')
+  provider.before = fails('unavailable')
   harness.forward(reconcileAfterMs + second)
   for (const [round, minutes] of [20, 40].entries()) {
-    await waitFor(() => tills.calls.length === round + 2, { what: `question ${round + 1}` })
+    await waitFor(() => provider.calls.length === round + 2, { what: `question ${round + 1}` })
     const { ask, watch } = await looked(id)
     t.ok(Math.abs(fromNow(watch) - minutes * 60) <= 1, `again in ${minutes} min`)
     t.equal(ask, null, 'nothing is known to be wrong, so others come first')
     harness.forward((minutes * 60 + 1) * second)
   }
   t.ok(harness.lines.some((line) => line.includes(id) && line.includes('"finding":"unreachable"')))
-  tills.before = passes
+  provider.before = passes
   harness.forward(161 * 60 * second)
   await succeeded(id)
   await offTheList(id)
@@ -242,21 +242,21 @@ t.test('where nobody can be asked, a payment is off the list as soon as its inte
 })
 
 t.test('a payment of a provider that is not enabled waits until it is', async (t) => {
-  const tills = createFakeProvider(t)
+  const provider = createFakeProvider(t)
   const without = await harness.startWorker(t)
-  const id = await harness.initiate(tills)
+  const id = await harness.initiate(provider)
   t.match(await entryOf(id), { finish: Date })
   harness.forward(31 * second)
   await without.stop()
   await harness.startWorker(t)
-  t.ok(harness.lines.some((line) => line.includes(tills.id) && line.includes('not enabled')))
-  await harness.startWorker(t, tills)
+  t.ok(harness.lines.some((line) => line.includes(provider.id) && line.includes('not enabled')))
+  await harness.startWorker(t, provider)
   await created(id)
 })
 
 t.test('a payment that has ended is no question to its provider, though the list says so', async (t) => {
-  const tills = createFakeProvider(t)
-  const id = await harness.open(tills)
+  const provider = createFakeProvider(t)
+  const id = await harness.open(provider)
   await harness.notify(id, { status: 'succeeded' })
   const worker = await harness.startWorker(t)
   t.equal(await entryOf(id), undefined)
@@ -264,17 +264,17 @@ t.test('a payment that has ended is no question to its provider, though the list
   await harness.pool.query(
     `insert into webhooks.follow_ups (subject, provider_id, payment_id, ask_at, pauses, correlation_id, event_id)
      values ($1, $2, $3, now(), 0, 'request-1', gen_random_uuid())`,
-    [paymentStream(id), tills.id, id],
+    [paymentStream(id), provider.id, id],
   )
-  await harness.startWorker(t, tills)
+  await harness.startWorker(t, provider)
   await offTheList(id)
-  t.equal(tills.calls.length, 1)
+  t.equal(provider.calls.length, 1)
 })
 
 t.test('while the log is away nothing is decided, and afterwards everything', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  const id = await harness.initiate(tills)
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.initiate(provider)
   await entryOf(id)
   await way.refuse()
   harness.forward(31 * second)
@@ -282,7 +282,7 @@ t.test('while the log is away nothing is decided, and afterwards everything', as
     what: 'a failure',
     timeoutMs: 30_000,
   })
-  t.strictSame(tills.calls, [], 'what cannot be recorded is not begun')
+  t.strictSame(provider.calls, [], 'what cannot be recorded is not begun')
   await way.accept()
   harness.forward(60 * second)
   await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {

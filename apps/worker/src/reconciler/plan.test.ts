@@ -8,7 +8,7 @@ const after = (ms: number) => new Date(at.getTime() + ms)
 const hour = 3_600_000
 const unused = async () => Promise.reject(new Error('a plan asks nobody'))
 const providers = new Map([
-  ['tills', { retrieveIntent: unused, captureIntent: null }],
+  ['fake', { retrieveIntent: unused, captureIntent: null }],
   ['capturing', { retrieveIntent: unused, captureIntent: unused }],
   ['mute', { retrieveIntent: null, captureIntent: null }],
 ])
@@ -75,7 +75,7 @@ t.test('where we have to take the money, an approval leads to a question at once
   const processing = (provider_id: string, provider_event_id: string | null) =>
     planOf(recordedEvent('PaymentProcessingStarted', { at, data: { provider_id, provider_event_id } }), rules)
   t.strictSame(processing('capturing', 'evt_1'), { ask: at })
-  t.strictSame(processing('tills', 'evt_1'), watched)
+  t.strictSame(processing('fake', 'evt_1'), watched)
   t.strictSame(
     processing('capturing', null),
     { ask: after(30_000) },

@@ -1,4 +1,4 @@
-// What an event means for the worker's list: when somebody has to look at its payment or its notification.
+// Plans follow-ups: when the worker has to look at a payment or notification after an event.
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
 import { isNonStatusEvent, type NonStatusEvent } from '@paylog/domain/payments/payment'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/providerEvents'
@@ -6,47 +6,47 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Provider } from '@paylog/providers/provider'
 
 /**
- * The times of a follow-up, one for each need; each is set and cleared by itself.
- * `finish`: what was begun (a create call, the application of a notification) and has no known end.
- * `ask`: what the provider said leaves something to decide, or to do.
- * `watch`: nothing is known to be wrong, but nothing was heard for long.
+ * The times of a follow-up, one per need, set and cleared independently.
+ * `finish`: something that was started (a create call, applying a notification) has not ended.
+ * `ask`: the provider's report leaves a decision or an action open.
+ * `watch`: nothing is wrong, but nothing was reported for long.
  */
 export type CheckTimes<Time> = { readonly finish: Time; readonly ask: Time; readonly watch: Time }
 
-/** What an event changes about the times; what it does not name stays. */
+/** The times that an event changes; the others stay. */
 export type ReconcilePlan = Partial<CheckTimes<Date | null>>
 
-/** What is about a payment or a notification; nothing else leaves something to do. */
+/** Only events of payments and notifications lead to follow-ups. */
 const reconciledEvents = { ...paymentEvents, ...providerNotificationEvents }
 export type ReconciledEvent = PaymentEvent | ProviderNotificationEvent
 
 export type PlanRules = {
-  /** The enabled providers by their id; of one that is not enabled it is not known what it can be asked for. */
+  /** The enabled providers by id. What a disabled provider supports is not known. */
   readonly providers: ReadonlyMap<string, Pick<Provider, 'retrieveIntent' | 'captureIntent'>>
-  /** How long nothing has to be heard of a payment before the provider is asked. */
+  /** How long a payment gets no report before the provider is asked. */
   readonly reconcileAfterMs: number
 }
 
-/** The time that whoever is at it has to finish by himself. */
+/** How long the process that started the call has to finish it itself. */
 const openCallMs = 30_000
 export const unknownOutcomeMs = 10_000
 
 const nothingToDo: ReconcilePlan = { finish: null, ask: null, watch: null }
 
 /**
- * The times that an event leads to, by its own time, so that it leads to the same ones whenever it is read.
+ * The follow-up times after an event. They depend only on the event's own time, so they do not change when it is read again.
  * @returns `null` when it changes nothing
  */
 export function planOf(event: Recorded, rules: PlanRules): ReconcilePlan | null {
-  return isReconciled(event) ? planOfReconciled(event, rules) : null
+  return isReconciled(event) ? planOfPaymentOrNotification(event, rules) : null
 }
 
 function isReconciled(event: Recorded): event is Recorded<ReconciledEvent> {
   return Object.hasOwn(reconciledEvents, event.type)
 }
 
-function planOfReconciled(event: ReconciledEvent, rules: PlanRules): ReconcilePlan | null {
-  if (isNonStatusEvent(event)) return planOfNotedEvent(event, rules)
+function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): ReconcilePlan | null {
+  if (isNonStatusEvent(event)) return planOfNonStatusEvent(event, rules)
   switch (event.type) {
     case 'PaymentInitiated':
     case 'PaymentAttemptStarted':
@@ -62,7 +62,7 @@ function planOfReconciled(event: ReconciledEvent, rules: PlanRules): ReconcilePl
         : nothingToDo
     case 'PaymentProcessingStarted':
       return rules.providers.get(event.data.provider_id)?.captureIntent
-        ? capture(event.data)
+        ? planCapture(event.data)
         : afterReport(event.data, rules)
     case 'PaymentActionRequired':
       return afterReport(event.data, rules)
@@ -77,8 +77,8 @@ function planOfReconciled(event: ReconciledEvent, rules: PlanRules): ReconcilePl
   }
 }
 
-/** What is only noted leaves nothing to do, but for two that leave something to decide. */
-function planOfNotedEvent(event: NonStatusEvent, rules: PlanRules): ReconcilePlan | null {
+/** Events that do not change the status: two of them leave something open. */
+function planOfNonStatusEvent(event: NonStatusEvent, rules: PlanRules): ReconcilePlan | null {
   if (!canBeRetrieved(event.data, rules)) return null
   if (event.type === 'PaymentAmountMismatch') return { watch: after(event.data, rules.reconcileAfterMs) }
   const isUndecided =
@@ -92,16 +92,16 @@ function canBeRetrieved({ provider_id }: ProviderReport, { providers }: PlanRule
   return providers.get(provider_id)?.retrieveIntent !== null
 }
 
-/** Something was heard that decides what was undecided; silence is counted from here. */
+/** A report resolves what was open, and the time without reports counts from here. */
 function afterReport(report: ProviderReport, rules: PlanRules): ReconcilePlan | null {
   return canBeRetrieved(report, rules) ? { ask: null, watch: after(report, rules.reconcileAfterMs) } : null
 }
 
 /**
- * The payer has approved. Who heard it as the answer to a question takes the money himself: to take it here at once as well
- * could go on for ever, when it fails.
+ * The payer has approved. If the approval came in the response to a call of ours, the caller captures it: capturing here
+ * at once as well could loop when it fails.
  */
-function capture(report: ProviderReport & { readonly provider_event_id: string | null }): ReconcilePlan {
+function planCapture(report: ProviderReport & { readonly provider_event_id: string | null }): ReconcilePlan {
   return { ask: after(report, report.provider_event_id === null ? openCallMs : 0) }
 }
 

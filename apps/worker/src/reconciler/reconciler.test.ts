@@ -3,16 +3,16 @@ import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
+import type { FollowUpHandler } from './followUpHandler.ts'
+import { createFollowUps } from './followUps.ts'
 import { createReconciler } from './reconciler.ts'
-import { createReconcileTasks } from './reconcileTasks.ts'
-import type { ReconcileTaskHandler } from './taskHandler.ts'
 
 const lines: string[] = []
 const log = createLog({ app: 'test' }, { write: (line) => void lines.push(line) })
 const { pool } = await workerDatabase(t, { max: 4, log })
 
 const leaseMs = 1_500
-const followUps = createReconcileTasks(pool, { leaseMs })
+const followUps = createFollowUps(pool, { leaseMs })
 
 /** Puts entries on the list that are due now. */
 const due = (providerId: string, count: number) =>
@@ -30,27 +30,27 @@ async function leasedUntil(): Promise<number> {
 /** A sweeper that ends with the test. */
 function runReconciler(
   t: Test,
-  work: ReconcileTaskHandler,
+  work: FollowUpHandler,
   options: { provider: ReturnType<typeof createFakeProvider>; renewMs?: number },
 ) {
   const { provider, renewMs = 100 } = options
   const stopping = new AbortController()
   const providers = new Map([[provider.id, provider]])
-  const sweeper = createReconciler({ followUps, providers, work, renewMs, now: () => new Date(), log })
-  const ended = sweeper.run(stopping.signal, new AbortController().signal)
+  const reconciler = createReconciler({ followUps, providers, work, renewMs, now: () => new Date(), log })
+  const ended = reconciler.run(stopping.signal, new AbortController().signal)
   const stop = async () => {
     stopping.abort()
     await ended
   }
   t.teardown(stop)
-  return { stop, wake: sweeper.wake }
+  return { stop, wake: reconciler.wake }
 }
 
 t.test('what takes longer than a lease stays with who is at it', async (t) => {
   const provider = createFakeProvider(t)
   const begun: string[] = []
   const release = Promise.withResolvers<void>()
-  const work: ReconcileTaskHandler = async ({ subject }) => {
+  const work: FollowUpHandler = async ({ subject }) => {
     begun.push(subject)
     await release.promise
     return 'over'
@@ -70,12 +70,12 @@ t.test('what is held by one who is frozen goes to another when the lease has run
   const provider = createFakeProvider(t)
   const thaw = Promise.withResolvers<void>()
   const begun: string[] = []
-  const frozen: ReconcileTaskHandler = async () => {
+  const frozen: FollowUpHandler = async () => {
     begun.push('frozen')
     await thaw.promise
     return { times: { finish: null, ask: new Date(), watch: null }, pauses: 9 }
   }
-  const other: ReconcileTaskHandler = async () => {
+  const other: FollowUpHandler = async () => {
     begun.push('other')
     return 'over'
   }
@@ -96,7 +96,7 @@ t.test('two sweepers share the work, each entry once, and each a bounded number 
   const done: string[] = []
   let atOnce = 0
   let most = 0
-  const work: ReconcileTaskHandler = async ({ subject }) => {
+  const work: FollowUpHandler = async ({ subject }) => {
     atOnce++
     most = Math.max(most, atOnce)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -118,7 +118,7 @@ t.test('two sweepers share the work, each entry once, and each a bounded number 
 t.test('a database that is away for a moment stops nothing', async (t) => {
   const provider = createFakeProvider(t)
   const done: string[] = []
-  const work: ReconcileTaskHandler = async ({ subject }) => {
+  const work: FollowUpHandler = async ({ subject }) => {
     done.push(subject)
     return 'over'
   }
@@ -134,7 +134,7 @@ t.test('a stop takes nothing new and waits for what is under way', async (t) => 
   const provider = createFakeProvider(t)
   const release = Promise.withResolvers<void>()
   let begun = 0
-  const work: ReconcileTaskHandler = async () => {
+  const work: FollowUpHandler = async () => {
     begun++
     await release.promise
     return 'over'

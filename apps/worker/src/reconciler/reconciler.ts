@@ -1,4 +1,4 @@
-// From the log to the worker's list: plans each batch and records it with its position.
+// The reconciler: one worker keeps the list of follow-ups up to date with the log, and every worker handles its entries.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -13,15 +13,15 @@ import type { Provider } from '@paylog/providers/provider'
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
+import { createFollowUpHandler, type FollowUpHandler } from './followUpHandler.ts'
+import { createFollowUps, type FollowUp, type FollowUps } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
-import { createReconcileTasks, type ReconcileTask, type ReconcileTasks } from './reconcileTasks.ts'
-import { createReconcileTaskHandler, type ReconcileTaskHandler } from './taskHandler.ts'
 
 export const reconcilerSubscription = 'follow-ups'
 
-/** @param deps `dueNow` is called when something became due that does not wait */
+/** @param deps `dueNow` is called when a follow-up is due at once */
 export function createReconcilePlanner(deps: {
-  readonly followUps: Pick<ReconcileTasks, 'checkpoint' | 'record'>
+  readonly followUps: Pick<FollowUps, 'checkpoint' | 'record'>
   readonly rules: PlanRules
   readonly now: () => Date
   readonly dueNow: () => void
@@ -45,77 +45,75 @@ export function createReconcilePlanner(deps: {
   }
 }
 
-// Works off the list: each provider has a lane of its own, so that one which does not answer delays nobody else's.
-
-/** Follow-ups of one provider that this process works on at a time. */
-const laneWidth = 8
-/** What becomes due by time, or was put on the list by another process, is found within this. */
+/** How many follow-ups of one provider this process handles concurrently. Providers do not delay each other. */
+const concurrencyPerProvider = 8
+/** How often due follow-ups are looked for, including those of other processes. */
 const pollMs = 1_000
-/** As many of what a stop gave up are named. */
-const maxNamed = 20
+/** At most this many abandoned follow-ups are listed in the error. */
+const maxListed = 20
 
 export type Reconciler = {
-  /** Looks at once, because something became due. */
+  /** Looks for due follow-ups at once. */
   wake(): void
   /**
-   * Runs until the signal aborts, and finishes what is under way, until it is given up: then it goes to another worker when
-   * its lease runs out.
-   * @throws when something was given up
+   * Runs until the signal aborts, then waits for follow-ups in progress until `givingUp` aborts. Abandoned ones go to another
+   * worker when their lease expires.
+   * @throws when follow-ups were abandoned
    */
   run(signal: AbortSignal, givingUp: AbortSignal): Promise<void>
 }
 
 export function createReconciler(deps: {
-  readonly followUps: Pick<ReconcileTasks, 'take' | 'renew' | 'giveBack'>
+  readonly followUps: Pick<FollowUps, 'take' | 'renew' | 'giveBack'>
   readonly providers: ReadonlyMap<string, Provider>
-  readonly work: ReconcileTaskHandler
-  /** How often leases are renewed. */
+  readonly work: FollowUpHandler
+  /** Lease renewal interval. */
   readonly renewMs: number
   readonly now: () => Date
   readonly log: Logger
 }): Reconciler {
   const { followUps, providers, work, renewMs, now, log } = deps
-  const underWay = new Map<ReconcileTask, Promise<void>>()
-  /** One per lane; rung by its abort. */
+  const underWay = new Map<FollowUp, Promise<void>>()
+  /** One per provider; its abort ends the pause. */
   const wakeSignals = new Map<string, AbortController>()
 
   function wake(): void {
-    for (const bell of wakeSignals.values()) bell.abort()
+    for (const wakeSignal of wakeSignals.values()) wakeSignal.abort()
   }
 
-  async function runLane(provider: Provider, signal: AbortSignal): Promise<void> {
-    const mine = new Set<ReconcileTask>()
+  async function runProvider(provider: Provider, signal: AbortSignal): Promise<void> {
+    const active = new Set<FollowUp>()
     while (!signal.aborted) {
-      // Hung up before the look, so that what becomes due meanwhile leads to another one.
-      const bell = new AbortController()
-      wakeSignals.set(provider.id, bell)
-      const free = laneWidth - mine.size
+      // Created before the look, so that a wake during the look leads to another one.
+      const wakeSignal = new AbortController()
+      wakeSignals.set(provider.id, wakeSignal)
+      const free = concurrencyPerProvider - active.size
       try {
         const taken = free > 0 ? await followUps.take(provider.id, now(), free) : []
         for (const followUp of taken) {
           const ended = () => {
-            mine.delete(followUp)
+            active.delete(followUp)
             underWay.delete(followUp)
             wakeSignals.get(provider.id)?.abort()
           }
-          mine.add(followUp)
-          underWay.set(followUp, doWork(followUp, provider).finally(ended))
+          active.add(followUp)
+          underWay.set(followUp, handleFollowUp(followUp, provider).finally(ended))
         }
       } catch (error) {
-        log.warn({ err: error, provider_id: provider.id }, 'could not take what is due, trying again')
+        log.warn({ err: error, provider_id: provider.id }, 'could not take due follow-ups, trying again')
       }
-      if (!signal.aborted) await sleep(pollMs, undefined, { signal: bell.signal }).catch(() => undefined)
+      if (!signal.aborted) await sleep(pollMs, undefined, { signal: wakeSignal.signal }).catch(() => undefined)
     }
   }
 
-  async function doWork(followUp: ReconcileTask, provider: Provider): Promise<void> {
+  async function handleFollowUp(followUp: FollowUp, provider: Provider): Promise<void> {
     try {
       await followUps.giveBack(followUp, await work(followUp, provider))
     } catch (error) {
       const { subject, correlation_id: correlationId, event_id: causationId } = followUp
       log.warn(
         { err: error, subject, correlationId, causationId },
-        'could not give a follow-up back, its lease will run out',
+        'could not return a follow-up, its lease will expire',
       )
     }
   }
@@ -123,7 +121,7 @@ export function createReconciler(deps: {
   async function renew(): Promise<void> {
     if (underWay.size === 0) return
     await followUps.renew([...underWay.keys()]).catch((error: unknown) => {
-      log.warn({ err: error, leases: underWay.size }, 'could not renew the leases')
+      log.warn({ err: error, leases: underWay.size }, 'could not renew leases')
     })
   }
 
@@ -132,13 +130,13 @@ export function createReconciler(deps: {
     async run(signal, givingUp) {
       signal.addEventListener('abort', wake, { once: true })
       const renewal = setInterval(renew, renewMs)
-      await Promise.all([...providers.values()].map((provider) => runLane(provider, signal)))
+      await Promise.all([...providers.values()].map((provider) => runProvider(provider, signal)))
       await Promise.race([Promise.all(underWay.values()), aborted(givingUp)])
       clearInterval(renewal)
-      const given = [...underWay.keys()].map(({ subject }) => subject)
-      if (given.length > 0)
+      const abandoned = [...underWay.keys()].map(({ subject }) => subject)
+      if (abandoned.length > 0)
         throw new Error(
-          `${given.length} follow-ups did not end before the stop: ${given.slice(0, maxNamed).join(', ')}`,
+          `${abandoned.length} follow-ups did not end before the stop: ${abandoned.slice(0, maxListed).join(', ')}`,
         )
     },
   }
@@ -151,17 +149,14 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-// Wires the follow-ups: one of all workers keeps the list, and every worker works it off.
-
-/** Longer than a worker may be busy with itself; a killed one's entries wait so long for another. */
+/** Longer than a worker's event loop may block. Follow-ups of a killed worker wait this long. */
 const leaseMs = 30_000
 const leaseRenewMs = 10_000
 
 /**
- * Starts both. Fails at once when the tables are not there.
- * @returns `reading` and `sweeping` end after the signal aborts; `reading` rejects when the log cannot be read, `sweeping`
- *   when something had to be given up;
- *   `readerCheck` is for readiness
+ * Starts the planner and the reconciler. Fails at once when the tables are missing.
+ * @returns `reading` and `reconciling` end after the signal aborts; `reading` rejects when the log cannot be read,
+ *   `reconciling` when follow-ups were abandoned; `readerCheck` is for readiness
  */
 export async function startReconciler(options: {
   readonly pool: Pool
@@ -171,7 +166,7 @@ export async function startReconciler(options: {
   readonly reconcileAfterMs: number
   readonly now: () => Date
   readonly signal: AbortSignal
-  /** Aborts when a stop waits no longer for what is under way. */
+  /** Aborts when a stop no longer waits for follow-ups in progress. */
   readonly givingUp: AbortSignal
   readonly log: Logger
 }): Promise<{
@@ -180,10 +175,10 @@ export async function startReconciler(options: {
   readonly readerCheck: () => Promise<CheckDetails>
 }> {
   const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log } = options
-  const followUps = createReconcileTasks(pool, { leaseMs })
+  const followUps = createFollowUps(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
-    log.warn(waiting, 'follow-ups wait for a provider that is not enabled')
-  const work = createReconcileTaskHandler({ workflow: { store, providers, now }, reconcileAfterMs, log })
+    log.warn(waiting, 'follow-ups of a disabled provider are not handled')
+  const work = createFollowUpHandler({ workflow: { store, providers, now }, reconcileAfterMs, log })
   const reconciler = createReconciler({ followUps, providers, work, renewMs: leaseRenewMs, now, log })
   const rules = { providers, reconcileAfterMs }
   const reader = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
@@ -191,11 +186,11 @@ export async function startReconciler(options: {
   const state: ReaderState = { isStandingBy: false, isConnected: false }
   const checkpoint = () => followUps.checkpoint(reconcilerSubscription)
   const reconciling = reconciler.run(signal, givingUp)
-  // It may have something to say before its turn in the stop comes.
+  // It may reject before the shutdown awaits it.
   reconciling.catch(() => undefined)
   return {
     reading: runExclusiveSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
-    reconciling: reconciling,
+    reconciling,
     readerCheck: createReaderCheck({ state, store, checkpoint, now }),
   }
 }

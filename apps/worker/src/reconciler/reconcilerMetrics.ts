@@ -1,9 +1,9 @@
-// What waits to be finished at the providers, for the figures: an operator is told of what stays open for long.
+// Metrics of urgent follow-ups, so that operators notice unfinished provider operations.
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
 
-type OpenTasks = {
+type OpenFollowUps = {
   readonly provider: string
   readonly open: number
   readonly unsettled: number
@@ -11,33 +11,33 @@ type OpenTasks = {
 }
 
 /**
- * Adds the figures of the follow-ups that cannot wait: calls whose outcome is not known, notifications that are not applied,
- * approvals to capture. Payments that are only watched are not among them.
- * @param options `providers` are the enabled ones; those that are not show as soon as something waits for them
+ * Adds the metrics of urgent follow-ups: calls with an unknown outcome, notifications not yet applied, approvals to capture.
+ * Watched payments are not counted.
+ * @param options `providers` are the enabled ones; others appear when they have urgent follow-ups
  */
 export function measureReconciler(
   metrics: Metrics,
   { pool, providers, log }: { readonly pool: Pool; readonly providers: readonly string[]; readonly log: Logger },
 ): void {
-  metrics.gauges<OpenTasks>({
+  metrics.gauges<OpenFollowUps>({
     readRows: async () =>
-      (await pool.query<OpenTasks>({ name: 'open-follow-ups', text: openSql, values: [providers] })).rows,
+      (await pool.query<OpenFollowUps>({ name: 'open-follow-ups', text: openSql, values: [providers] })).rows,
     labelName: 'provider',
     labelOf: ({ provider }) => provider,
     figures: [
       {
         name: 'follow_ups_open',
-        help: 'Calls and notifications that have to be finished, up to 10000',
+        help: 'Urgent follow-ups: calls and notifications to finish, counted up to 10000',
         measure: ({ open }) => open,
       },
       {
         name: 'follow_ups_unsettled',
-        help: 'Those of them that were looked at for some minutes in vain, of the first 10000',
+        help: 'Urgent follow-ups that several attempts did not settle, among the first 10000',
         measure: ({ unsettled }) => unsettled,
       },
       {
         name: 'follow_ups_overdue_seconds',
-        help: 'For how long the next look that waits longest has been due',
+        help: 'How long the oldest due follow-up has been due',
         measure: ({ overdue_seconds }) => overdue_seconds,
       },
     ],
@@ -45,7 +45,7 @@ export function measureReconciler(
   })
 }
 
-// After the fifth pause in a row 10 + 20 + 40 + 80 + 160 s have gone by.
+// The fifth pause in a row ends after 10 + 20 + 40 + 80 + 160 s.
 const openSql = `
 select provider, coalesce(open, 0) as open, coalesce(unsettled, 0) as unsettled,
   coalesce(greatest(extract(epoch from now() - oldest_due_at)::float8, 0), 0) as overdue_seconds

@@ -1,17 +1,17 @@
 import { StaleCheckpointError } from '@paylog/deliveries/subscriptions/checkpoint'
 import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import t from 'tap'
-import { event, hour, none, reconcileTasksHarness, stream, tiedReport } from '../testing/reconcileTasksHarness.ts'
+import { event, followUpsHarness, hour, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
 
 const { payment_id } = eventSamples.PaymentInitiated
-const { pool, emptyList } = await reconcileTasksHarness(t)
+const { pool, emptyList } = await followUpsHarness(t)
 
 t.test('the life of a payment on the list', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0))
   await list.has(t, [
     {
-      ...{ subject: stream, provider_id: 'tills', payment_id, correlation_id: 'request-1' },
+      ...{ subject: stream, provider_id: 'fake', payment_id, correlation_id: 'request-1' },
       ...{ finish: 30, ask: null, watch: null, pauses: 1 },
     },
   ])
@@ -31,7 +31,7 @@ t.test('the life of a payment on the list', async (t) => {
 
 t.test('a notification is on the list until it is applied', async (t) => {
   const list = await emptyList()
-  const inbox = 'providerEvent-tills:evt_1'
+  const inbox = 'providerEvent-fake:evt_1'
   await list.read(event('ProviderEventReceived', 0, inbox))
   await list.has(t, [{ ...none, subject: inbox, payment_id: null, finish: 30 }])
   await list.read(event('ProviderEventApplied', 1, inbox))

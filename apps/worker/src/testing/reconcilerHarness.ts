@@ -64,11 +64,11 @@ export async function createReconcilerHarness(
         givingUp: givingUp.signal,
         log: logger,
       }
-      const { reading, reconciling: sweeping } = await startReconciler(parts)
+      const { reading, reconciling } = await startReconciler(parts)
       const stop = async () => {
         stopping.abort()
         const patience = setTimeout(() => givingUp.abort(), stopPatienceMs)
-        await Promise.all([reading, sweeping.catch(() => undefined)])
+        await Promise.all([reading, reconciling.catch(() => undefined)])
         clearTimeout(patience)
       }
       t.teardown(stop)

@@ -14,7 +14,7 @@ const rawEndpoint = {
 const mebibyte = 1024 * 1024
 const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
 
-/** A dispatcher on the rig's own parts that shows what it records. */
+/** A dispatcher on the harness's own parts that shows what it records. */
 function observed(
   { deliveries, queues, endpoints }: WorkerHarness,
   beforeRecord: (count: number) => void = () => undefined,
@@ -44,8 +44,8 @@ const count = async ({ pool }: WorkerHarness) => {
 }
 
 t.test('a batch is recorded in slices of bounded size, each with the position of its last event', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', rawEndpoint)
-  const { batches, dispatcher } = observed(rig)
+  const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
+  const { batches, dispatcher } = observed(harness)
   await dispatcher.start()
   const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
   await dispatcher.handle({ events, position: { commit: 900n, prepare: 899n } })
@@ -57,7 +57,7 @@ t.test('a batch is recorded in slices of bounded size, each with the position of
       [1, { commit: 17n, prepare: 16n }, { commit: 900n, prepare: 899n }],
     ],
   )
-  t.equal(await count(rig), 5)
+  t.equal(await count(harness), 5)
   t.strictSame(await dispatcher.start(), { commit: 900n, prepare: 899n })
 })
 
@@ -67,8 +67,8 @@ t.test('an event that is larger than a slice goes in whole, on its own', async (
     [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
     [`WEBHOOK_${n}_EVENT_MODE`]: 'raw',
   }))
-  const rig = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...endpoints))
-  const { batches, dispatcher } = observed(rig)
+  const harness = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...endpoints))
+  const { batches, dispatcher } = observed(harness)
   await dispatcher.start()
   const events = [notificationReceived(2n, '{}'), large(4n), notificationReceived(6n, '{}')]
   await dispatcher.handle({ events, position: { commit: 6n, prepare: 5n } })
@@ -80,12 +80,12 @@ t.test('an event that is larger than a slice goes in whole, on its own', async (
       [4, 6n],
     ],
   )
-  t.equal(await count(rig), 12)
+  t.equal(await count(harness), 12)
 })
 
 t.test('after a slice that failed the log is read on from the one before it', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', rawEndpoint)
-  const { dispatcher } = observed(rig, (recorded) => {
+  const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
+  const { dispatcher } = observed(harness, (recorded) => {
     if (recorded === 2) throw new Error('the database is gone')
   })
   await dispatcher.start()
@@ -94,25 +94,25 @@ t.test('after a slice that failed the log is read on from the one before it', as
   await t.rejects(dispatcher.handle({ events, position }), /gone/)
   t.strictSame(await dispatcher.start(), { commit: 4n, prepare: 3n })
   await dispatcher.handle({ events: events.slice(2), position })
-  t.equal(await count(rig), 3)
+  t.equal(await count(harness), 3)
 })
 
 t.test('a queue with enough waiting gets no more; the table keeps the rest', async (t) => {
   const canonicalNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
-  const rig = await createWorkerHarness(t, 'postgres', canonicalNode)
-  await rig.dispatcher.start()
+  const harness = await createWorkerHarness(t, 'postgres', canonicalNode)
+  await harness.dispatcher.start()
   const attempts = Array.from({ length: maxWaiting - 1 }, () => ({
     deliveryId: randomUUID(),
     attempt: 2,
     delayMs: 0,
   }))
-  await rig.queues.enqueue('1', attempts)
-  await rig.dispatcher.handle(batchOf(2))
-  t.equal(await rig.queues.waiting('1'), maxWaiting, 'two first attempts share a job')
-  await rig.dispatcher.handle(batchOf(1, 3n))
-  t.equal(await rig.queues.waiting('1'), maxWaiting)
-  t.equal(await count(rig), 3)
-  await rig.pool.query('truncate queue.job cascade')
-  await rig.dispatcher.handle(batchOf(1, 4n))
-  t.equal(await rig.queues.waiting('1'), 1, 'and goes on when there is room again')
+  await harness.queues.enqueue('1', attempts)
+  await harness.dispatcher.handle(batchOf(2))
+  t.equal(await harness.queues.waiting('1'), maxWaiting, 'two first attempts share a job')
+  await harness.dispatcher.handle(batchOf(1, 3n))
+  t.equal(await harness.queues.waiting('1'), maxWaiting)
+  t.equal(await count(harness), 3)
+  await harness.pool.query('truncate queue.job cascade')
+  await harness.dispatcher.handle(batchOf(1, 4n))
+  t.equal(await harness.queues.waiting('1'), 1, 'and goes on when there is room again')
 })

@@ -1,4 +1,4 @@
-// The span of what an event becomes: it goes on with the trace of whoever recorded the event.
+// Maps events from the log to webhooks and records them, slice by slice, together with the checkpoint.
 import { SpanKind } from '@opentelemetry/api'
 import type { LogPosition } from '@paylog/domain/events'
 import { traceparentOf } from '@paylog/event-store/append/append'
@@ -14,37 +14,14 @@ import type { LogReader } from '../subscriptions/exclusiveSubscription.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
 import { graceMs } from '../tables/recordDeliveries.ts'
 
-/**
- * Maps an event within a span, which the messages then belong to. An event that nobody traced when it was recorded begins
- * no trace here: what was not sampled would come back in pieces, and a long log as as many traces.
- */
-function dispatchSpan(
-  { type, metadata, id }: Pick<Recorded, 'type' | 'metadata' | 'id'>,
-  map: () => readonly Outbound[],
-): readonly Outbound[] {
-  const { traceparent, correlationId } = metadata
-  if (traceparent === undefined || !isTracing()) return map()
-  const startTime = Date.now()
-  const messages = map()
-  if (messages.length === 0) return messages
-  const attributes = { 'paylog.event.type': type, 'paylog.event.id': id, 'paylog.correlation_id': correlationId }
-  const deliveries = { 'paylog.deliveries': messages.length }
-  const about = { kind: SpanKind.CONSUMER, startTime, attributes: { ...attributes, ...deliveries } }
-  const span = tracer.startSpan(`dispatch ${type}`, about, contextOf(traceparent))
-  span.end()
-  return messages.map((message) => ({ ...message, traceparent: traceparentOf(span) ?? traceparent }))
-}
-
-// From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
-
 export const webhookSubscription = 'webhooks'
 
-/** How much text one statement may carry. A single event goes in whole, however much it is. */
+/** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024
 
 type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
 
-/** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
+/** Maps for the endpoints configured now. An endpoint configured later gets events from then on. */
 export function createDispatcher(deps: {
   deliveries: Deliveries
   queues: Pick<Queues, 'enqueueNew' | 'enqueue' | 'waiting'>
@@ -55,7 +32,7 @@ export function createDispatcher(deps: {
 }): LogReader {
   const { deliveries, queues, endpoints, projects, now, log } = deps
   let position: LogPosition | undefined
-  /** Per node: no more jobs than this can be waiting, as far as they are from here. */
+  /** Upper bound of the jobs waiting in each endpoint's queue, counted here. */
   const waitingAtMost = new Map<string, number>()
 
   async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
@@ -82,10 +59,10 @@ export function createDispatcher(deps: {
   async function record({ messages, to }: DispatchSlice): Promise<void> {
     const recorded = await deliveries.record({ name: webhookSubscription, from: position, to, messages, at: now() })
     position = to
-    for (const [node, mine] of Map.groupBy(recorded, (message) => message.node)) {
-      // The rows are safe already: without its queue the sweep brings them in, and the log need not wait for it.
-      await enqueue(node, mine).catch((error: unknown) => {
-        log.warn({ err: error, node, deliveries: mine.length }, 'could not queue deliveries, the sweep will')
+    for (const [node, own] of Map.groupBy(recorded, (message) => message.node)) {
+      // The rows are recorded already. If the queue fails, the requeuer adds the jobs, and reading the log goes on.
+      await enqueue(node, own).catch((error: unknown) => {
+        log.warn({ err: error, node, deliveries: own.length }, 'could not queue deliveries, the requeuer will')
       })
     }
   }
@@ -103,8 +80,8 @@ export function createDispatcher(deps: {
 }
 
 /**
- * Maps a batch piece by piece, so that neither memory nor a statement ever holds the bodies of all of it. Each slice
- * ends at the position of its last event, and the last one at the batch's own.
+ * Maps a batch in slices, so that neither memory nor a statement holds all bodies of the batch. A slice ends at the
+ * position of its last event, the last slice at the position of the batch.
  */
 function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
   let messages: Outbound[] = []
@@ -123,4 +100,25 @@ function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly
     to = event.position
   }
   yield { messages, to: batch.position }
+}
+
+/**
+ * Maps an event in a span that becomes the parent of its deliveries. An event recorded without a trace gets none here:
+ * unsampled traces would come back in fragments, and a long log would create a trace per event.
+ */
+function dispatchSpan(
+  { type, metadata, id }: Pick<Recorded, 'type' | 'metadata' | 'id'>,
+  map: () => readonly Outbound[],
+): readonly Outbound[] {
+  const { traceparent, correlationId } = metadata
+  if (traceparent === undefined || !isTracing()) return map()
+  const startTime = Date.now()
+  const messages = map()
+  if (messages.length === 0) return messages
+  const attributes = { 'paylog.event.type': type, 'paylog.event.id': id, 'paylog.correlation_id': correlationId }
+  const deliveries = { 'paylog.deliveries': messages.length }
+  const options = { kind: SpanKind.CONSUMER, startTime, attributes: { ...attributes, ...deliveries } }
+  const span = tracer.startSpan(`dispatch ${type}`, options, contextOf(traceparent))
+  span.end()
+  return messages.map((message) => ({ ...message, traceparent: traceparentOf(span) ?? traceparent }))
 }

@@ -1,4 +1,4 @@
-// Deliveries that are made beside the worker's own reading of the log: without its checkpoint, due at once.
+// Creates deliveries from the log that an endpoint never got, with the ids that the worker would give them.
 
 import type { LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
@@ -10,69 +10,43 @@ import type { Pool } from 'pg'
 import { streamPrefixes } from '../subscriptions/exclusiveSubscription.ts'
 import { insertNewSql, newRows } from '../tables/recordDeliveries.ts'
 
-/** Inserts those that are not there. @returns how many there were not */
-async function insertMissing(pool: Pool, messages: readonly Outbound[], at: Date): Promise<number> {
-  if (messages.length === 0) return 0
-  const { rowCount } = await pool.query({
-    name: 'insert-missing-deliveries',
-    text: insertSql,
-    values: [newRows(messages), at],
-  })
-  return rowCount ?? 0
-}
-
-const insertSql = insertNewSql({ rows: '$1', at: '$2', sweepAt: '$2' })
-
-/** How many of them are not there. */
-async function countMissing(pool: Pool, messages: readonly Outbound[]): Promise<number> {
-  if (messages.length === 0) return 0
-  const { rows } = await pool.query<{ present: number }>({
-    name: 'count-present-deliveries',
-    text: 'select count(*)::int as present from webhooks.deliveries where id = any($1::uuid[])',
-    values: [messages.map(({ id }) => id)],
-  })
-  return messages.length - (rows[0]?.present ?? 0)
-}
-
-// Deliveries that a node should have got and never had: made from the log, with the ids that the worker would give.
-
 export type BackfillOptions = {
   readonly endpoint: WebhookEndpoint
   readonly projects: Projects
-  /** The event at this position is the first one; without it, the first of the log. */
+  /** Position of the first event; `undefined` starts at the beginning of the log. */
   readonly from: LogPosition | undefined
-  /** Older events are left out: what is kept no more would be made and sent again. */
+  /** Skips older events: retention would have removed their deliveries, and they would be sent again. */
   readonly notBefore: Date | undefined
   readonly isDryRun: boolean
   readonly now: () => Date
-  /** Once it aborts no further event is read. */
+  /** Stops reading events when it aborts. */
   readonly signal: AbortSignal
   readonly onProgress: (done: BackfillResult) => void
 }
 
 export type BackfillResult = {
   readonly events: number
-  /** Left out because of their age. */
+  /** Events skipped because of their age. */
   readonly tooOld: number
-  /** Deliveries that were made, or in a dry run would be. */
+  /** Deliveries created, or to be created in a dry run. */
   readonly missing: number
-  /** Deliveries that were there. */
+  /** Deliveries that already exist. */
   readonly present: number
-  /** Of the last event that is dealt with. */
+  /** Position of the last handled event. */
   readonly position: LogPosition | undefined
 }
 
-/** Tests and simulations have streams of their own, and are never told again. */
+/** Webhook tests are sent once, and never again. */
 const prefixes = streamPrefixes.filter((prefix) => prefix !== 'webhookTest-')
-/** How many deliveries, and how much text, one statement may carry. A single event goes in whole. */
+/** Limits the deliveries and the text in one statement. A single larger event is still written whole. */
 const sliceMessages = 200
 const maxSliceCharacters = 4 * 1024 * 1024
 
 /**
- * Maps the log for one node, with the configuration of today, and makes the deliveries that are not there. It may be
- * ended at any time and repeated: what is there stays as it is.
- * @returns how far it came, up to the end that the log has when it begins
- * @throws UnreadableEventError, DomainError `event_store_unavailable`, the database's errors
+ * Maps the log for one endpoint with the current configuration and creates the missing deliveries. Existing ones stay as
+ * they are, so it can be stopped at any time and run again.
+ * @returns the totals up to the end that the log had at the start
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`, database errors
  */
 export async function backfill(
   { pool, store }: { readonly pool: Pool; readonly store: EventStore },
@@ -106,7 +80,7 @@ type BackfillSlice = {
   readonly position: LogPosition
 }
 
-/** Also without messages a slice comes now and then, so that there is progress to show. */
+/** Yields a slice at least this often, even without messages, so that progress can be shown. */
 const sliceEvents = 500
 
 async function* backfillSlices(
@@ -132,4 +106,28 @@ async function* backfillSlices(
     ;[events, tooOld, characters] = [0, 0, 0]
   }
   if (events > 0 && position !== undefined) yield { events, tooOld, messages, position }
+}
+
+/** @returns how many of the deliveries were missing and are inserted now */
+async function insertMissing(pool: Pool, messages: readonly Outbound[], at: Date): Promise<number> {
+  if (messages.length === 0) return 0
+  const { rowCount } = await pool.query({
+    name: 'insert-missing-deliveries',
+    text: insertSql,
+    values: [newRows(messages), at],
+  })
+  return rowCount ?? 0
+}
+
+const insertSql = insertNewSql({ rows: '$1', at: '$2', requeueAt: '$2' })
+
+/** @returns how many of the deliveries are missing */
+async function countMissing(pool: Pool, messages: readonly Outbound[]): Promise<number> {
+  if (messages.length === 0) return 0
+  const { rows } = await pool.query<{ present: number }>({
+    name: 'count-present-deliveries',
+    text: 'select count(*)::int as present from webhooks.deliveries where id = any($1::uuid[])',
+    values: [messages.map(({ id }) => id)],
+  })
+  return messages.length - (rows[0]?.present ?? 0)
 }

@@ -1,8 +1,8 @@
-// What operators look at: deliveries, newest first, and how each node stands.
+// Lists deliveries, newest first, and the state of each endpoint, for operators.
 import type { Pool } from 'pg'
 
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
-/** `held`: pending, and its node is disabled. */
+/** `held`: pending, and its endpoint is paused. */
 export type ListedStatus = (typeof listedStatuses)[number]
 
 export type ListedDelivery = {
@@ -20,24 +20,24 @@ export type ListedDelivery = {
 
 export type ListedEndpoint = {
   readonly node: string
-  /** Whether the worker that started last has it. */
+  /** Whether the configuration of the last started worker has this endpoint. */
   readonly is_configured: boolean
   readonly disabled_at: Date | null
-  /** Up to 10 000; all of them are held when the node is disabled. */
+  /** Counted up to 10 000. All of them are held while the endpoint is paused. */
   readonly pending: number
-  /** Up to 10 000. */
+  /** Counted up to 10 000. */
   readonly failed: number
   readonly oldest_pending_at: Date | null
 }
 
 export type DeliveryFilter = { readonly node?: string | undefined; readonly status?: ListedStatus | undefined }
 
-/** Counts go no further, so that they cost little however much there is. */
+/** Counting stops here, which bounds its cost. */
 export const maxCounted = 10_000
 
 const isPending = `status = 'pending'`
 const isDisabled = 'exists (select from webhooks.nodes n where n.name = node and n.disabled_at is not null)'
-/** Each has an index. Whatever was attempted is in one, and what was not is pending. */
+/** Each condition has an index: one covers attempted deliveries, the other pending ones. */
 const conditionsByStatus: { readonly [Status in ListedStatus | 'all']: readonly string[] } = {
   pending: [`${isPending} and not ${isDisabled}`],
   held: [`${isPending} and ${isDisabled}`],
@@ -46,7 +46,7 @@ const conditionsByStatus: { readonly [Status in ListedStatus | 'all']: readonly 
   all: ['attempts > 0', `${isPending} and attempts = 0`],
 }
 
-/** The newest deliveries. */
+/** The newest deliveries first. */
 export async function listDeliveries(
   pool: Pool,
   { node, status, limit }: DeliveryFilter & { readonly limit: number },
@@ -67,7 +67,7 @@ export async function listDeliveries(
   return rows
 }
 
-/** Every node that ever was configured, or the one of this name. */
+/** All endpoints that were ever configured, or only the named one. */
 export async function listEndpoints(pool: Pool, node?: string): Promise<ListedEndpoint[]> {
   const { rows } = await pool.query<ListedEndpoint>(endpointsSql, [node ?? null, maxCounted])
   return rows.toSorted((one, other) => one.node.localeCompare(other.node, 'en', { numeric: true }))

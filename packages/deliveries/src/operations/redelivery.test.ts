@@ -6,21 +6,21 @@ const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9
 
 /** Deliveries of which some ended; the ids of those that failed, oldest first. */
 async function startWith(t: Parameters<typeof createWorkerHarness>[0], failedAt: readonly string[]) {
-  const rig = await createWorkerHarness(t, 'postgres', endpoint)
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(failedAt.length + 1))
-  await rig.pool.query(`insert into webhooks.nodes (name) values ('1')`)
-  const { rows } = await rig.pool.query<{ id: string }>(
+  const harness = await createWorkerHarness(t, 'postgres', endpoint)
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(failedAt.length + 1))
+  await harness.pool.query(`insert into webhooks.nodes (name) values ('1')`)
+  const { rows } = await harness.pool.query<{ id: string }>(
     'select id from webhooks.deliveries order by source_revision, id',
   )
   const ids = rows.map(({ id }) => id).slice(0, failedAt.length)
   for (const [index, id] of ids.entries())
-    await rig.pool.query(
+    await harness.pool.query(
       `update webhooks.deliveries set status = 'failed', attempts = 4, last_attempt_at = $2, next_attempt_at = null
       where id = $1`,
       [id, failedAt[index]],
     )
-  return { rig, ids }
+  return { harness, ids }
 }
 
 const statusOf = async ({ pool }: WorkerHarness, id: string | undefined) => {
@@ -29,38 +29,42 @@ const statusOf = async ({ pool }: WorkerHarness, id: string | undefined) => {
 }
 
 t.test('what was sent again and has arrived meanwhile is not sent again with those that failed', async (t) => {
-  const { rig, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
+  const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
   const [arrived, failed] = ids
-  await rig.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [arrived])
-  const sent = await redeliverFailed(rig.pool, ids, new Date())
+  await harness.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [arrived])
+  const sent = await redeliverFailed(harness.pool, ids, new Date())
   t.strictSame(
     sent.map(({ id }) => id),
     [failed],
   )
-  t.equal(await statusOf(rig, arrived), 'succeeded')
-  t.equal(await statusOf(rig, failed), 'pending')
-  t.equal((await redeliver(rig.pool, ids, new Date())).length, 2, 'by its id it is')
+  t.equal(await statusOf(harness, arrived), 'succeeded')
+  t.equal(await statusOf(harness, failed), 'pending')
+  t.equal((await redeliver(harness.pool, ids, new Date())).length, 2, 'by its id it is')
 })
 
 t.test("what failed is found by the worker's clock, to the last of it", async (t) => {
   const times = ['2026-01-02T03:04:05Z', '2999-01-02T03:04:05.000600Z']
-  const { rig, ids } = await startWith(t, times)
+  const { harness, ids } = await startWith(t, times)
   const asked = { node: '1', since: undefined }
-  const found = await findFailed(rig.pool, asked)
+  const found = await findFailed(harness.pool, asked)
   t.match(found, { count: 2, is_held: false, until: Date })
   const range = { ...asked, until: found?.until ?? new Date(0) }
-  t.strictSame(await failedIds(rig.pool, range, 10), ids)
+  t.strictSame(await failedIds(harness.pool, range, 10), ids)
   const first = ids.slice(0, 1)
-  await redeliver(rig.pool, first, new Date())
-  await rig.pool.query(
+  await redeliver(harness.pool, first, new Date())
+  await harness.pool.query(
     `update webhooks.deliveries set status = 'failed', last_attempt_at = '2999-01-02T03:04:06Z' where id = $1`,
     first,
   )
-  t.strictSame(await failedIds(rig.pool, range, 10), ids.slice(1), 'not what fails later')
+  t.strictSame(await failedIds(harness.pool, range, 10), ids.slice(1), 'not what fails later')
 })
 
 t.test('a node is known before anything failed, and one that never was is not', async (t) => {
-  const { rig } = await startWith(t, [])
-  t.strictSame(await findFailed(rig.pool, { node: '1', since: undefined }), { count: 0, until: null, is_held: false })
-  t.equal(await findFailed(rig.pool, { node: '2', since: undefined }), undefined)
+  const { harness } = await startWith(t, [])
+  t.strictSame(await findFailed(harness.pool, { node: '1', since: undefined }), {
+    count: 0,
+    until: null,
+    is_held: false,
+  })
+  t.equal(await findFailed(harness.pool, { node: '2', since: undefined }), undefined)
 })

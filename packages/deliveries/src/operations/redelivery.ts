@@ -1,26 +1,26 @@
-// Ends that a node gets nothing because it answered that it is gone.
+// Enables paused endpoints and sends deliveries again, on behalf of an operator.
 import type { Pool } from 'pg'
 import { listedStatuses } from './deliveryList.ts'
 
 export type EnabledEndpoint = {
-  /** Since when it was disabled; `null` when it was not. */
+  /** Since when the endpoint was paused; `null` if it was not. */
   readonly disabled_at: Date | null
-  /** What was held, and is due now. */
+  /** How many deliveries were held and are due now. */
   readonly held: number
 }
 
 /**
- * Enables a node, and makes what waits for it due now, with a schedule of retries that begins anew.
- * @returns nothing when no node of this name ever was configured
+ * Enables an endpoint, makes its held deliveries due now and restarts their retry schedule.
+ * @returns `undefined` when no endpoint of this name was ever configured
  */
 export async function enableEndpoint(pool: Pool, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
   const { rows } = await pool.query<EnabledEndpoint>(enableSql, [node, at])
   return rows[0]
 }
 
-// What is overdue already is found by the sweep as it is: a long backlog is not written anew. Deliveries are locked before
-// their node, and in the order of their ids, as the worker does it when it records attempts: neither waits for the other
-// for ever.
+// Deliveries that are overdue and unattempted stay unchanged: the requeuer finds them anyway, and a long backlog is not
+// rewritten. Deliveries are locked before their endpoint and in the order of their ids, as the worker does when it records
+// attempts, which prevents deadlocks.
 const enableSql = `
 with due as materialized (
   select d.id from webhooks.deliveries d
@@ -34,7 +34,7 @@ with due as materialized (
   update webhooks.nodes n set disabled_at = null from found
   where n.name = found.name and found.disabled_at is not null
   returning n.name
-), begun_anew as (
+), restarted as (
   update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2, sweep_at = $2
   from due, enabled
   where d.id = due.id
@@ -45,25 +45,24 @@ select disabled_at,
   ) end as held
 from found`
 
-// Deliveries that operators send again: the same id and body, and a schedule of retries that begins anew.
-
 /** A delivery that is pending again. */
 export type Redelivered = {
   readonly id: string
   readonly node: string
-  /** It waits until its node is enabled. */
+  /** Whether it waits because its endpoint is paused. */
   readonly is_held: boolean
 }
 
 /**
- * Makes deliveries due now, whatever their status; a pending one is not doubled, its next attempt comes at once.
- * @param ids of the log; those that are unknown are not among the answers
+ * Makes deliveries due now, whatever their status, with the same id and body and a new retry schedule. A pending delivery
+ * is not duplicated: its next attempt happens at once.
+ * @param ids unknown ids are missing in the result
  */
 export function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
   return requeueDeliveries(pool, ids, at, listedStatuses)
 }
 
-/** Does the same with those that are failed still: another operator may have sent them again meanwhile. */
+/** Like `redeliver`, but skips deliveries that are no longer failed: another operator may have redelivered them. */
 export function redeliverFailed(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
   return requeueDeliveries(pool, ids, at, ['failed'])
 }
@@ -78,7 +77,7 @@ async function requeueDeliveries(
   return rows
 }
 
-// Locked in one order, as the worker does it: else two of them would wait for each other for ever.
+// Locks in the same order as the worker, which prevents deadlocks.
 const redeliverSql = `
 with wanted as (
   select id from webhooks.deliveries where id = any($1::uuid[]) and status = any($3::text[]) order by id for update
@@ -90,7 +89,7 @@ where d.id = wanted.id
 returning d.id, d.node,
   exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held`
 
-/** Which of these deliveries there are, in the same words as `redeliver`, with nothing changed. */
+/** Which of these deliveries exist, in the form of `redeliver`, without changing them. */
 export async function findDeliveries(pool: Pool, ids: readonly string[]): Promise<Redelivered[]> {
   const { rows } = await pool.query<Redelivered>(findSql, [ids])
   return rows
@@ -101,18 +100,20 @@ select id, node,
   exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held
 from webhooks.deliveries d where id = any($1::uuid[])`
 
-/** Deliveries of a node that ended as failed, by the time of their last attempt. */
+/** Failed deliveries of an endpoint, by the time of their last attempt. */
 export type FailedRange = {
   readonly node: string
   readonly since: Date | undefined
-  /** What fails later is not of the range: it may be the redelivery itself. */
+  /** Excludes later failures, which may come from the redelivery itself. */
   readonly until: Date
 }
 
+export type FoundFailed = { readonly count: number; readonly until: Date | null; readonly is_held: boolean }
+
 /**
- * What there is of a node.
- * @returns how many failed, and when the last one of them did by the clock of the worker, which may not be ours; nothing
- * when no node of this name ever was configured
+ * Counts the failed deliveries of an endpoint.
+ * @returns their number, and when the last one failed by the worker's clock; `undefined` when no endpoint of this name was
+ * ever configured
  */
 export async function findFailed(
   pool: Pool,
@@ -122,9 +123,7 @@ export async function findFailed(
   return rows[0]
 }
 
-export type FoundFailed = { readonly count: number; readonly until: Date | null; readonly is_held: boolean }
-
-// A `Date` ends with the millisecond, and Postgres does not.
+// A `Date` has milliseconds, Postgres microseconds: round up.
 const findFailedSql = `
 select count(d.id)::int as count, max(d.last_attempt_at) + interval '1 millisecond' as until, n.disabled_at is not null as is_held
 from webhooks.nodes n
@@ -133,7 +132,7 @@ left join webhooks.deliveries d on d.status = 'failed' and d.node = n.name
 where n.name = $1
 group by n.name`
 
-/** The ids of those that failed first. */
+/** The ids of the deliveries that failed first. */
 export async function failedIds(pool: Pool, { node, since, until }: FailedRange, limit: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select id from webhooks.deliveries where ${failedRange} order by last_attempt_at, id limit $4`,

@@ -19,14 +19,14 @@ const enabled = (count: number, url: string) =>
 t.test('a node costs one connection to Postgres', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const nodes = 10
-  const rig = await createWorkerHarness(t, 'postgres', enabled(nodes, endpoint.url))
-  await rig.dispatcher.start()
-  await rig.work()
+  const harness = await createWorkerHarness(t, 'postgres', enabled(nodes, endpoint.url))
+  await harness.dispatcher.start()
+  await harness.work()
   let most = 0
-  await rig.dispatcher.handle(batchOf(50))
+  await harness.dispatcher.handle(batchOf(50))
   await waitFor(
     async () => {
-      const { rows } = await rig.pool.query<{ count: number }>(
+      const { rows } = await harness.pool.query<{ count: number }>(
         `select count(*)::int as count from pg_stat_activity
          where datname = current_database() and (application_name = 'worker queues' or application_name like '%:w:%')`,
       )
@@ -36,7 +36,7 @@ t.test('a node costs one connection to Postgres', async (t) => {
     { what: 'all deliveries', timeoutMs: 30_000 },
   )
   t.ok(most >= nodes, 'connections were seen')
-  // The rig opens the store twice: for what it adds itself, and for its workers.
+  // The harness opens the store twice: for what it adds itself, and for its workers.
   t.ok(most <= nodes + 2 * 6, `${most} connections`)
 })
 
@@ -54,12 +54,12 @@ t.test('more nodes than Postgres has connections for are refused in one line tha
 })
 
 t.test('the installation is part of the database, not of the way to it', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', {})
-  const id = await installationId(rig.pool)
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  const id = await installationId(harness.pool)
   t.match(id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
-  await migrateWebhooks(rig.pool)
-  t.equal(await installationId(rig.pool), id, 'and stays')
-  await t.rejects(rig.pool.query('insert into webhooks.installation default values'), { code: '23505' }, 'one only')
+  await migrateWebhooks(harness.pool)
+  t.equal(await installationId(harness.pool), id, 'and stays')
+  await t.rejects(harness.pool.query('insert into webhooks.installation default values'), { code: '23505' }, 'one only')
   const other = await createWorkerHarness(t, 'postgres', {})
   t.not(await installationId(other.pool), id)
 })

@@ -1,4 +1,4 @@
-// Which installation the database belongs to.
+// Where the job queues are kept, Redis or Postgres, and the connections that they share.
 
 import { ConfigError } from '@paylog/config/environment'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -16,7 +16,33 @@ import {
 import type { Pool } from 'pg'
 import pg from 'pg'
 
-/** The id that was given to the database when its tables were made. @throws when they were not made yet */
+export type QueueStore =
+  | { readonly kind: 'postgres'; readonly pool: PgPool; readonly schema: string }
+  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
+
+const schema = 'queue'
+const statementTimeoutMs = 15_000
+/** Longer than the statement timeout: when the connection hangs, Postgres cannot end the statement. */
+const responseTimeoutMs = 20_000
+const connectTimeoutMs = 5_000
+/** A connection that only listens has to detect a lost peer within seconds. */
+const keepAliveMs = 10_000
+/** Shared by the statements of all endpoints. Each takes about a millisecond. */
+const sharedConnections = 6
+/** In addition, each endpoint's worker holds a listening connection. Postgres allows 100 in all by default. */
+export const maxPostgresEndpoints = 25
+
+/** @throws ConfigError when the queues of this many endpoints would need too many Postgres connections */
+export function assertConnections({ nodes, redisUrl }: { nodes: number; redisUrl: string | undefined }): void {
+  if (redisUrl !== undefined || nodes <= maxPostgresEndpoints) return
+  const needed = sharedConnections + nodes
+  const reason = `REDIS_URL is required for more than ${maxPostgresEndpoints} enabled webhook endpoints`
+  throw new ConfigError([
+    `${reason}: the queues of ${nodes} endpoints would hold ${needed} connections to Postgres (set it, or enable fewer endpoints)`,
+  ])
+}
+
+/** The id that the migrations gave this database. @throws when it is missing */
 export async function installationId(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ id: string }>('select id from webhooks.installation')
   const [row] = rows
@@ -24,49 +50,21 @@ export async function installationId(pool: Pool): Promise<string> {
   return row.id
 }
 
-// What the queues of a process share: where jobs are kept, and the connections to it.
-
-export type QueueStore =
-  | { readonly kind: 'postgres'; readonly pool: PgPool; readonly schema: string }
-  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
-
-const schema = 'queue'
-const statementTimeoutMs = 15_000
-/** Longer than a statement may take: a Postgres that is cut off without a word cannot end it. */
-const responseTimeoutMs = 20_000
-const connectTimeoutMs = 5_000
-/** A connection that only listens must notice within seconds that the other side is gone. */
-const keepAliveMs = 10_000
-/** For all statements of all nodes; each takes about a millisecond. */
-const sharedConnections = 6
-/** Besides, every node's worker listens on a connection of its own. Postgres allows 100 in all, by default. */
-export const maxPostgresEndpoints = 25
-
-/** @throws ConfigError when Postgres would need more connections for the queues of this many nodes than it can spare */
-export function assertConnections({ nodes, redisUrl }: { nodes: number; redisUrl: string | undefined }): void {
-  if (redisUrl !== undefined || nodes <= maxPostgresEndpoints) return
-  const needed = sharedConnections + nodes
-  const reason = `REDIS_URL is required for more than ${maxPostgresEndpoints} enabled webhook nodes`
-  throw new ConfigError([
-    `${reason}: the queues of ${nodes} nodes would hold ${needed} connections to Postgres (set it, or enable fewer nodes)`,
-  ])
-}
-
 /**
- * Opens the store that belongs to a deliveries table: Redis when there is one, else the same Postgres. In Redis the keys
- * are named after the installation, because jobs are about rows: those who share a Redis must not take each other's jobs.
+ * Opens the queue store of a deliveries table: Redis if configured, else the same Postgres. Jobs refer to rows of this
+ * database, so Redis keys carry the installation id: installations that share a Redis never take each other's jobs.
  */
 export async function openQueueStore(options: {
   databaseUrl: string
   redisUrl: string | undefined
   installation: string
-  /** How many of them this process will run. */
+  /** How many queue workers this process will run. */
   workers: number
   log: Logger
 }): Promise<{ store: QueueStore; close(): Promise<void> }> {
   const { databaseUrl, redisUrl, installation, workers, log } = options
   if (redisUrl !== undefined) {
-    // Its connections belong to each queue and worker, which close them.
+    // Each queue and worker opens and closes its own connections.
     return { store: { kind: 'redis', url: redisUrl, prefix: `paylog-${installation}` }, close: async () => undefined }
   }
   const pool = openPool(databaseUrl, sharedConnections + workers, log)
@@ -79,12 +77,12 @@ export async function openQueueStore(options: {
   return { store: { kind: 'postgres', pool, schema }, close: () => pool.end() }
 }
 
-/** Not the runtime's pool: that reads numbers in a way that BullMQ does not expect, and knows no `search_path`. */
+/** Not the runtime's pool: its number parser does not suit BullMQ, and it sets no `search_path`. */
 function openPool(databaseUrl: string, max: number, log: Logger): PgPool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'worker queues',
-    // What a crash of Postgres takes from a queue the sweep brings back, so nobody waits for the disk on its account.
+    // The requeuer restores jobs lost in a Postgres crash, so commits need not wait for the disk.
     options: `-c search_path=${schema} -c synchronous_commit=off`,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -93,13 +91,15 @@ function openPool(databaseUrl: string, max: number, log: Logger): PgPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   })
-  // Every queue and worker listens to the pool, on purpose.
+  // Every queue and worker adds a listener to the pool.
   pool.setMaxListeners(0)
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle connection of the queues was lost'))
-  // One that is in use has no other listener for some moments, and its death would end the process then.
-  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error }, 'a connection was lost')))
-  // Tells the compiler what pg's own types do not.
-  if (!isPgPool(pool)) throw new Error('BullMQ does not take this pool')
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle queue connection was lost'))
+  // A client in use has no other error listener for a moment, and its loss would end the process.
+  pool.on('connect', (client) =>
+    client.on('error', (error) => log.debug({ err: error }, 'a queue connection was lost')),
+  )
+  // Narrows the type; pg's types alone are not enough.
+  if (!isPgPool(pool)) throw new Error('BullMQ does not accept this pool')
   return pool
 }
 
@@ -112,22 +112,20 @@ async function migrate(pool: PgPool): Promise<void> {
   }
 }
 
-// How BullMQ reaches the store of the queues.
-
 /**
- * A connection that was cut off without a word would stay open for hours. A worker asks Redis to wait for a job for ten
- * seconds at most, so an answer that takes longer does not come any more.
+ * Detects Redis connections that hang, which would otherwise stay open for hours. A worker's blocking read lasts at most
+ * 10 s, so no response can take longer than this.
  */
 const redisTimeoutMs = 15_000
 
 export type QueueBackend = BackendFactory<IQueueBackend, QueueStore>
 
-/** The backend of something that only adds and looks. It fails at once when its database is gone; nobody waits for it. */
+/** Backend for adding and inspecting jobs. It fails at once when its database is down. */
 export const producerBackend: QueueBackend = (name, options, blocking) => {
   return openBackend(name, options, blocking, { maxRetriesPerRequest: 1, enableOfflineQueue: false })
 }
 
-/** The backend of a worker, which waits for its database to come back. */
+/** Backend for a worker. It waits for its database to come back. */
 export const workerBackend: QueueBackend = (name, options, blocking) => {
   return openBackend(name, options, blocking, { maxRetriesPerRequest: null, enableOfflineQueue: true })
 }
@@ -142,9 +140,9 @@ function openBackend(
     const connection = { url: store.url, socketTimeout: redisTimeoutMs, ...redisOptions }
     return createRedisBackend(name, { ...options, connection }, blocking)
   }
-  // On a pool that others own, BullMQ looks for its tables in the schema `bullmq` unless it is told here.
+  // With a pool of ours, BullMQ uses the schema `bullmq` unless it is set here.
   const connection = Object.assign(new PostgresConnection(store.pool), { schema: store.schema })
-  // Workers are found by the name of the connection on which they listen.
+  // BullMQ finds workers by the name of their listening connection.
   const listener = blocking?.withBlockingConnection ? `${name}:w:${options.name}` : undefined
   return new PostgresQueueBackend(connection, name, { ...options, connection: store.pool }, true, listener)
 }

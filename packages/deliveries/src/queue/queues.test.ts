@@ -30,65 +30,74 @@ for (const kind of queueKinds) {
         response.writeHead(index === 0 ? 500 : 200).end(),
       )
       const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_RETRY_SCHEDULE: '1h' }
-      const rig = await createWorkerHarness(t, kind, node)
-      const delayed = await delayedCounter(t, rig)
-      await rig.dispatcher.start()
-      await rig.work()
-      await rig.dispatcher.handle(batchOf(1))
+      const harness = await createWorkerHarness(t, kind, node)
+      const delayed = await delayedCounter(t, harness)
+      await harness.dispatcher.start()
+      await harness.work()
+      await harness.dispatcher.handle(batchOf(1))
       const { id } = await waitFor(() => endpoint.received[0], { what: 'the first attempt' })
       await waitFor(() => delayed().then((count) => count === 1), { what: 'the delayed job' })
       const second = { deliveryId: id, attempt: 2 }
-      await rig.queues.enqueue('1', [{ ...second, delayMs: hour }])
+      await harness.queues.enqueue('1', [{ ...second, delayMs: hour }])
       t.equal(await delayed(), 1, 'a repeated job with a delay changes nothing')
-      await rig.queues.enqueue('1', [{ ...second, delayMs: 0 }])
-      await waitFor(() => rig.row(id).then((row) => row?.status === 'succeeded'), { what: 'the second attempt' })
+      await harness.queues.enqueue('1', [{ ...second, delayMs: 0 }])
+      await waitFor(() => harness.row(id).then((row) => row?.status === 'succeeded'), { what: 'the second attempt' })
       t.equal(endpoint.received.length, 2)
       t.equal(await delayed(), 0)
-      t.equal(await rig.queues.waiting('1'), 0)
+      t.equal(await harness.queues.waiting('1'), 0)
     })
 
     t.test('jobs that are ready, unknown or of others are left as they are', async (t) => {
-      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
-      const delayed = await delayedCounter(t, rig)
+      const harness = await createWorkerHarness(t, kind, {
+        WEBHOOK_1_ENABLED: 'true',
+        WEBHOOK_1_URL: 'http://127.0.0.1:9',
+      })
+      const delayed = await delayedCounter(t, harness)
       const attempts = Array.from({ length: 120 }, (_, index) => ({ deliveryId: `delivery${index}`, attempt: 2 }))
       const later = attempts.slice(0, 80)
-      await rig.queues.enqueue(
+      await harness.queues.enqueue(
         '1',
         later.map((attempt) => ({ ...attempt, delayMs: hour })),
       )
-      await rig.queues.enqueue(
+      await harness.queues.enqueue(
         '1',
         attempts.slice(10).map((attempt) => ({ ...attempt, delayMs: 0 })),
       )
       t.equal(await delayed(), 10)
-      t.equal(await rig.queues.waiting('1'), 110)
-      await rig.queues.enqueue('1', [{ deliveryId: 'delivery119', attempt: 2, delayMs: 0 }])
-      t.equal(await rig.queues.waiting('1'), 110)
+      t.equal(await harness.queues.waiting('1'), 110)
+      await harness.queues.enqueue('1', [{ deliveryId: 'delivery119', attempt: 2, delayMs: 0 }])
+      t.equal(await harness.queues.waiting('1'), 110)
     })
 
     t.test('first attempts share jobs, and what is in one is put into no other', async (t) => {
-      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
+      const harness = await createWorkerHarness(t, kind, {
+        WEBHOOK_1_ENABLED: 'true',
+        WEBHOOK_1_URL: 'http://127.0.0.1:9',
+      })
       const ids = Array.from({ length: 60 }, () => randomUUID())
-      await rig.queues.enqueueNew('1', ids)
-      const shared = await rig.queues.waiting('1')
+      await harness.queues.enqueueNew('1', ids)
+      const shared = await harness.queues.waiting('1')
       t.ok(shared < 10, `${shared} jobs`)
       const again = ids.map((deliveryId) => ({ deliveryId, attempt: 1, delayMs: 0 }))
-      await rig.queues.enqueue('1', again)
-      t.equal(await rig.queues.waiting('1'), shared)
+      await harness.queues.enqueue('1', again)
+      t.equal(await harness.queues.waiting('1'), shared)
       const lost = { deliveryId: randomUUID(), attempt: 1, delayMs: 0 }
-      await rig.queues.enqueue('1', [...again, lost])
-      t.equal(await rig.queues.waiting('1'), shared + 1, 'what is in none gets one')
-      await rig.queues.enqueue('1', [lost])
-      t.equal(await rig.queues.waiting('1'), shared + 1)
+      await harness.queues.enqueue('1', [...again, lost])
+      t.equal(await harness.queues.waiting('1'), shared + 1, 'what is in none gets one')
+      await harness.queues.enqueue('1', [lost])
+      t.equal(await harness.queues.waiting('1'), shared + 1)
     })
 
     t.test('nor is it where many jobs wait', async (t) => {
-      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
+      const harness = await createWorkerHarness(t, kind, {
+        WEBHOOK_1_ENABLED: 'true',
+        WEBHOOK_1_URL: 'http://127.0.0.1:9',
+      })
       const pairs = Array.from({ length: 130 }, () => [randomUUID(), randomUUID()])
-      for (const pair of pairs) await rig.queues.enqueueNew('1', pair)
+      for (const pair of pairs) await harness.queues.enqueueNew('1', pair)
       const again = pairs.flat().map((deliveryId) => ({ deliveryId, attempt: 1, delayMs: 0 }))
-      await rig.queues.enqueue('1', again)
-      t.equal(await rig.queues.waiting('1'), pairs.length)
+      await harness.queues.enqueue('1', again)
+      t.equal(await harness.queues.waiting('1'), pairs.length)
     })
 
     t.test('attempts that are under way get no second job, nor do others wait for them', async (t) => {
@@ -97,22 +106,22 @@ for (const kind of queueKinds) {
         if (index === 0) pending.push(response)
         else response.end('ok')
       })
-      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+      const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
       const log = createLog({ app: 'test', level: 'silent' })
-      await rig.dispatcher.start()
-      await rig.dispatcher.handle(batchOf(10))
-      const first = await startWorkers({ ...rig, log })
+      await harness.dispatcher.start()
+      await harness.dispatcher.handle(batchOf(10))
+      const first = await startWorkers({ ...harness, log })
       t.teardown(() => first.close().catch(() => undefined))
       await waitFor(() => endpoint.received.length === 10, { what: 'all requests' })
       for (const { id } of endpoint.received.slice(1))
-        await waitFor(() => rig.row(id).then((row) => row?.status === 'succeeded'), { what: 'the record' })
-      const held = await rig.queues.activeAttempts('1', 10)
+        await waitFor(() => harness.row(id).then((row) => row?.status === 'succeeded'), { what: 'the record' })
+      const held = await harness.queues.activeAttempts('1', 10)
       t.equal(held.length, 10)
       // From here on another process takes the jobs, which does not know what the first one is doing.
       const closed = first.close()
       const agent = createEndpointAgent(['127.0.0.0/8'])
       t.teardown(() => agent.destroy())
-      const { deliveries } = rig
+      const { deliveries } = harness
       const parts = {
         deliveries,
         agent,
@@ -121,17 +130,17 @@ for (const kind of queueKinds) {
         random: Math.random,
         log,
       } as const
-      const second = await startWorkers({ ...rig, send: createSender(parts), log })
+      const second = await startWorkers({ ...harness, send: createSender(parts), log })
       t.teardown(() => second.close().catch(() => undefined))
       const again = held.map(({ attempt }) => ({ ...attempt, delayMs: 0 })).reverse()
-      await rig.queues.enqueue('1', again)
-      await rig.dispatcher.handle(batchOf(1, 11n))
+      await harness.queues.enqueue('1', again)
+      await harness.dispatcher.handle(batchOf(1, 11n))
       await waitFor(() => endpoint.received.length > 10, { what: 'what comes after it in the queue' })
       pending[0]?.end('ok')
       await closed
       await second.close()
       t.equal(endpoint.received.length, 11)
-      t.match(await rig.row(endpoint.received[0]?.id ?? ''), { status: 'succeeded', attempts: 1 })
+      t.match(await harness.row(endpoint.received[0]?.id ?? ''), { status: 'succeeded', attempts: 1 })
     })
 
     t.test('a stop makes no more attempts than are under way; the others are made by whoever comes next', async (t) => {
@@ -141,22 +150,22 @@ for (const kind of queueKinds) {
         if (index < concurrencyPerEndpoint) pending.push(response)
         else response.end('ok')
       })
-      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+      const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
       const log = createLog({ app: 'test', level: 'silent' })
-      await rig.dispatcher.start()
-      await rig.dispatcher.handle(batchOf(concurrencyPerEndpoint + more))
-      const workers = await startWorkers({ ...rig, log })
+      await harness.dispatcher.start()
+      await harness.dispatcher.handle(batchOf(concurrencyPerEndpoint + more))
+      const workers = await startWorkers({ ...harness, log })
       t.teardown(() => workers.close().catch(() => undefined))
       await waitFor(() => pending.length === concurrencyPerEndpoint, { what: 'the requests' })
       const closed = workers.close()
       for (const response of pending) response.end('ok')
       await closed
       t.equal(endpoint.received.length, concurrencyPerEndpoint)
-      await rig.work()
-      const sweeping = rig.startSweep()
+      await harness.work()
+      const requeueing = harness.startRequeuer()
       const arrived = () => endpoint.received.length >= concurrencyPerEndpoint + more
       await waitFor(arrived, { what: 'the others', timeoutMs: 15_000 })
-      await sweeping.stop()
+      await requeueing.stop()
       t.equal(new Set(endpoint.received.map(({ id }) => id)).size, concurrencyPerEndpoint + more)
       t.equal(endpoint.received.length, concurrencyPerEndpoint + more)
     })

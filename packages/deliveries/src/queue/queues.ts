@@ -1,4 +1,4 @@
-// What jobs say: which attempts to make. First attempts share jobs, because a queue's price is per job.
+// The job queues, one per endpoint: a cache of the deliveries table that says which attempts are next.
 
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
@@ -6,124 +6,66 @@ import { ErrorCode, type Job, Queue } from 'bullmq'
 import type { AttemptRef, QueuedAttempt } from '../tables/deliveries.ts'
 import { producerBackend, type QueueStore } from './queueStore.ts'
 
-/** Attempts of one node that have the same number. */
+/** Attempts for one endpoint that have the same number. First attempts share jobs, because a queue's cost is per job. */
 export type JobData = { readonly attempt: number; readonly deliveryIds: readonly string[] }
-
-/** In BullMQ a job with a priority comes after all jobs without one, in whatever order they were added. */
-const testPriority = 1
-
-/** A job is held until the last of its attempts has ended, and whoever holds it may die. */
-const maxAttemptsPerJob = 50
-
-/** The job's id: with it a second job for the same attempt is none. */
-export function jobId({ deliveryId, attempt }: AttemptRef): string {
-  return `${deliveryId}-${attempt}`
-}
-
-export function attemptsOf({ attempt, deliveryIds }: JobData): AttemptRef[] {
-  return deliveryIds.map((deliveryId) => ({ deliveryId, attempt }))
-}
-
-/** A job of its own, under an id that says which attempt it is for. */
-function singleJob(
-  { deliveryId, attempt, delayMs, isTest = false }: QueuedAttempt,
-  id = jobId({ deliveryId, attempt }),
-) {
-  return job({ attempt, deliveryIds: [deliveryId] }, id, { delay: delayMs, ...(isTest && { priority: testPriority }) })
-}
-
-/** Jobs for the first attempts of these deliveries. The id of a shared one tells nothing of all but the first. */
-function sharedJobs(deliveryIds: readonly string[]) {
-  const jobs: ReturnType<typeof job>[] = []
-  for (let from = 0; from < deliveryIds.length; from += maxAttemptsPerJob) {
-    const some = deliveryIds.slice(from, from + maxAttemptsPerJob)
-    const id = jobId({ deliveryId: some[0] ?? '', attempt: 1 })
-    jobs.push(
-      job({ attempt: 1, deliveryIds: some }, some.length === 1 ? id : `${id}-shared-by-${some.length}`, { delay: 0 }),
-    )
-  }
-  return jobs
-}
-
-export type NewJob = ReturnType<typeof job>
-
-function job(data: JobData, jobId: string, when: { readonly delay: number; readonly priority?: number }) {
-  // Finished jobs leave nothing behind: a kept one would make its id unusable, and the table has the history.
-  return { name: 'attempt', data, opts: { jobId, ...when, removeOnComplete: true, removeOnFail: true } }
-}
-
-// The job queues, one per node: what to do next, kept as a cache of the deliveries table.
 
 export type Queues = ReturnType<typeof createQueues>
 
-/** With this many jobs waiting nothing is gained by more: the table keeps the rest, and the queue stays bounded. */
+/** More waiting jobs have no benefit: the table keeps the rest, and the queue stays bounded. */
 export const maxWaiting = 500
-
-/** A queue that does not answer is as good as lost. */
-const enqueueTimeoutMs = 2_000
-const keptEvents = 100
-/** A bulk insert has a fixed price that pays off only from here on. */
-const bulkFrom = 4
-const promoteBatch = 50
-const scanBatch = 50
-
-/** The queue's name; no colon, which BullMQ refuses. */
-export function queueName(node: string): string {
-  return `webhooks-${node}`
-}
 
 export function createQueues(options: { store: QueueStore; endpoints: readonly WebhookEndpoint[]; log: Logger }) {
   const { store, endpoints, log } = options
   const queues = new Map(endpoints.map(({ name }) => [name, openQueue(store, name, log)]))
   const queueOf = (node: string) => {
     const queue = queues.get(node)
-    if (queue === undefined) throw new Error(`No queue for node ${node}`)
+    if (queue === undefined) throw new Error(`No queue for endpoint ${node}`)
     return queue
   }
 
   return {
-    /** Adds jobs for the first attempts of deliveries that have just been made. @throws as `enqueue` does */
+    /** Adds jobs for the first attempts of new deliveries. @throws like `enqueue` */
     async enqueueNew(node: string, deliveryIds: readonly string[]): Promise<void> {
       await withTimeout(enqueueTimeoutMs, add(queueOf(node), sharedJobs(deliveryIds)))
     },
 
     /**
-     * Sees to it that each attempt is in a job. The job of one that is to be made now waits no longer, if it does. When
-     * enough are delayed already, the delayed ones are left to the sweep.
-     * @returns how many were in no job, as far as that is known: each further attempt counts as one that was not
-     * @throws when the queue does not take them within 2 s
+     * Ensures that each attempt is in a job, and starts delayed jobs whose attempt is due now. When enough jobs are
+     * delayed already, it leaves further delayed attempts to the requeuer.
+     * @returns how many attempts had no job, as far as that is known: retries always count as missing
+     * @throws when the queue does not accept them within 2 s
      */
     async enqueue(node: string, attempts: readonly QueuedAttempt[]): Promise<number> {
       const queue = queueOf(node)
-      const wanted = await withoutSurplus(queue, attempts)
+      const accepted = await limitDelayed(queue, attempts)
       const isShared = ({ attempt, isTest }: QueuedAttempt) => attempt === 1 && !isTest
-      const first = wanted.filter(isShared).map(({ deliveryId }) => deliveryId)
-      const further = wanted.filter((attempt) => !isShared(attempt)).map((attempt) => singleJob(attempt))
-      const there = first.length === 0 ? new Set() : await firstAttempts(queue)
-      const missing = first.filter((deliveryId) => !there.has(deliveryId))
+      const first = accepted.filter(isShared).map(({ deliveryId }) => deliveryId)
+      const further = accepted.filter((attempt) => !isShared(attempt)).map((attempt) => singleJob(attempt))
+      const queued = first.length === 0 ? new Set() : await firstAttempts(queue)
+      const missing = first.filter((deliveryId) => !queued.has(deliveryId))
       await withTimeout(enqueueTimeoutMs, add(queue, [...sharedJobs(missing), ...further]))
-      const mayWait = further.filter(({ opts }) => opts.delay === 0)
-      if (mayWait.length > 0) await promote(queue, mayWait)
+      const immediate = further.filter(({ opts }) => opts.delay === 0)
+      if (immediate.length > 0) await promote(queue, immediate)
       return missing.length + further.length
     },
 
-    /** How many jobs could be taken right now, besides those of tests. */
+    /** How many jobs a worker could take now, without tests. */
     async waiting(node: string): Promise<number> {
       return await withTimeout(enqueueTimeoutMs, queueOf(node).getWaitingCount())
     },
 
-    /** Attempts in jobs that a worker holds at this moment, and the name of that worker. */
-    async activeAttempts(node: string, mostJobs: number): Promise<{ attempt: AttemptRef; worker: string }[]> {
-      const jobs = await withTimeout(enqueueTimeoutMs, queueOf(node).getActive(0, mostJobs - 1))
+    /** The attempts in jobs that a worker currently holds, and the name of that worker. */
+    async activeAttempts(node: string, maxJobs: number): Promise<{ attempt: AttemptRef; worker: string }[]> {
+      const jobs = await withTimeout(enqueueTimeoutMs, queueOf(node).getActive(0, maxJobs - 1))
       return jobs.flatMap(({ data, processedBy }) =>
         processedBy === undefined ? [] : attemptsOf(data).map((attempt) => ({ attempt, worker: processedBy })),
       )
     },
 
     /**
-     * Whether a worker of this name is connected to the node's queue; nothing when that cannot be known. A Redis that
-     * lists no clients is told of by an entry without a name; and who asks has workers of its own, so no entry at all
-     * does not mean that there are none.
+     * A test whether a worker of this name is connected to the endpoint's queue; `undefined` when that cannot be known. A
+     * Redis that does not list clients returns entries without names. An empty list is no proof either: this process has
+     * workers itself.
      */
     async liveWorkers(node: string): Promise<((worker: string) => boolean) | undefined> {
       const clients = await withTimeout(enqueueTimeoutMs, queueOf(node).getWorkers())
@@ -131,7 +73,7 @@ export function createQueues(options: { store: QueueStore; endpoints: readonly W
       return names.length === 0 ? undefined : (worker) => names.some((name) => name.endsWith(`:w:${worker}`))
     },
 
-    /** Adds a second job, under an id of its own, for an attempt whose first job is held by a dead worker. */
+    /** Adds a second job with a different id for an attempt whose job is held by a dead worker. */
     async takeOver(node: string, attempt: AttemptRef, id: string): Promise<void> {
       await withTimeout(enqueueTimeoutMs, add(queueOf(node), [singleJob({ ...attempt, delayMs: 0 }, id)]))
     },
@@ -148,21 +90,83 @@ export function createQueues(options: { store: QueueStore; endpoints: readonly W
 
 type EndpointQueue = ReturnType<typeof openQueue>
 
+const keptEvents = 100
+
+/** After this long the queue counts as down. */
+const enqueueTimeoutMs = 2_000
+
+/** From this many jobs on, a bulk insert is cheaper than single ones. */
+const bulkFrom = 4
+
+const promoteBatch = 50
+
+const scanBatch = 50
+
+/** BullMQ takes jobs with a priority after all jobs without one. */
+const testPriority = 1
+
+/** A job ends with its last attempt, and a killed worker loses the whole job. */
+const maxAttemptsPerJob = 50
+
+/** BullMQ ignores a second job with the same id, so this prevents duplicate jobs for an attempt. */
+export function jobId({ deliveryId, attempt }: AttemptRef): string {
+  return `${deliveryId}-${attempt}`
+}
+
+/** The name of an endpoint's queue. BullMQ does not allow colons. */
+export function queueName(node: string): string {
+  return `webhooks-${node}`
+}
+
+export function attemptsOf({ attempt, deliveryIds }: JobData): AttemptRef[] {
+  return deliveryIds.map((deliveryId) => ({ deliveryId, attempt }))
+}
+
+/** A job with one attempt, whose id names that attempt. */
+function singleJob(
+  { deliveryId, attempt, delayMs, isTest = false }: QueuedAttempt,
+  id = jobId({ deliveryId, attempt }),
+) {
+  return job({ attempt, deliveryIds: [deliveryId] }, id, { delay: delayMs, ...(isTest && { priority: testPriority }) })
+}
+
+/** Jobs for first attempts. The id of a shared job names only its first delivery. */
+function sharedJobs(deliveryIds: readonly string[]) {
+  const jobs: ReturnType<typeof job>[] = []
+  for (let from = 0; from < deliveryIds.length; from += maxAttemptsPerJob) {
+    const chunk = deliveryIds.slice(from, from + maxAttemptsPerJob)
+    const id = jobId({ deliveryId: chunk[0] ?? '', attempt: 1 })
+    jobs.push(
+      job({ attempt: 1, deliveryIds: chunk }, chunk.length === 1 ? id : `${id}-shared-by-${chunk.length}`, {
+        delay: 0,
+      }),
+    )
+  }
+  return jobs
+}
+
+export type NewJob = ReturnType<typeof job>
+
+function job(data: JobData, jobId: string, when: { readonly delay: number; readonly priority?: number }) {
+  // Finished jobs are removed: a kept one would block its id, and the deliveries table has the history.
+  return { name: 'attempt', data, opts: { jobId, ...when, removeOnComplete: true, removeOnFail: true } }
+}
+
 /**
- * The deliveries whose first attempt is in a job: the id of a shared job does not tell. Bit by bit, because others are
- * being delivered; the newest first and those that are held last, so that what moves on meanwhile is not missed.
+ * The deliveries whose first attempt is in a job; ids of shared jobs do not name them all. It reads in small batches
+ * because deliveries go on meanwhile, newest first and active jobs last, so that jobs that change state are not missed.
  */
 async function firstAttempts(queue: EndpointQueue): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  const look = async (state: 'waiting' | 'active', from: number): Promise<number> => {
+  const scan = async (state: 'waiting' | 'active', from: number): Promise<number> => {
     const to = from + scanBatch - 1
     const jobs: readonly Job<JobData>[] = await withTimeout(enqueueTimeoutMs, queue.getJobs([state], from, to))
     for (const { data } of jobs) if (data.attempt === 1) for (const id of data.deliveryIds) found.add(id)
     return jobs.length
   }
-  // Fewer may have been found than there were: some may be gone.
+  // A page may be shorter than requested because jobs ended, so only an empty page is the end.
   for (const state of ['waiting', 'active'] as const)
-    for (let from = 0; (await look(state, from)) > 0; ) from += scanBatch
+    for (let from = 0; (await scan(state, from)) > 0; ) from += scanBatch
   return found
 }
 
@@ -171,8 +175,8 @@ async function add(queue: EndpointQueue, jobs: readonly NewJob[]): Promise<void>
   else await Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)))
 }
 
-/** An endpoint that is down for hours would else have a job for each of its deliveries wait for the next attempt. */
-async function withoutSurplus(
+/** Without this, an endpoint that is down for hours would have one delayed job per delivery. */
+async function limitDelayed(
   queue: EndpointQueue,
   attempts: readonly QueuedAttempt[],
 ): Promise<readonly QueuedAttempt[]> {
@@ -181,12 +185,12 @@ async function withoutSurplus(
   return (await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) < maxWaiting ? attempts : now
 }
 
-/** Makes those of the jobs that wait for their time ready now. */
+/** Starts those of the jobs that are delayed. */
 async function promote(queue: EndpointQueue, jobs: readonly NewJob[]): Promise<void> {
   if ((await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) === 0) return
   for (let from = 0; from < jobs.length; from += promoteBatch) {
-    const some = jobs.slice(from, from + promoteBatch)
-    await withTimeout(enqueueTimeoutMs, Promise.all(some.map(({ opts }) => promoteOne(queue, opts.jobId))))
+    const chunk = jobs.slice(from, from + promoteBatch)
+    await withTimeout(enqueueTimeoutMs, Promise.all(chunk.map(({ opts }) => promoteOne(queue, opts.jobId))))
   }
 }
 
@@ -198,7 +202,7 @@ async function promoteOne(queue: EndpointQueue, id: string): Promise<void> {
   }
 }
 
-/** It is ready or held already, or was done in the meantime. */
+/** The job is waiting or active already, or has ended. */
 function isNotDelayed(code: unknown): boolean {
   return code === ErrorCode.JobNotInState || code === ErrorCode.JobNotExist
 }
@@ -210,14 +214,17 @@ function openQueue(store: QueueStore, node: string, log: Logger) {
     { connection: store, ...prefix, streams: { events: { maxLen: keptEvents } } },
     producerBackend,
   )
-  queue.on('error', (error) => log.warn({ err: error, node }, 'the queue reports an error'))
+  queue.on('error', (error) => log.warn({ err: error, node }, 'queue error'))
   return queue
 }
 
-/** The work goes on when the time is up, and its late failure concerns nobody. */
+/** The work continues after the timeout, and its late failure is ignored. */
 async function withTimeout<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
   const timeout = Promise.withResolvers<never>()
-  const timer = setTimeout(() => timeout.reject(new Error(`The queue gave no answer for ${timeoutMs} ms`)), timeoutMs)
+  const timer = setTimeout(
+    () => timeout.reject(new Error(`The queue did not respond within ${timeoutMs} ms`)),
+    timeoutMs,
+  )
   try {
     return await Promise.race([work, timeout.promise])
   } finally {

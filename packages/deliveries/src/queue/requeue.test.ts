@@ -14,52 +14,60 @@ import { createRequeuer } from './requeue.ts'
 async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
   const pending: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response) => pending.push(response))
-  const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }, redisUrl)
-  await rig.dispatcher.start()
-  await rig.work()
+  const harness = await createWorkerHarness(
+    t,
+    kind,
+    { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url },
+    redisUrl,
+  )
+  await harness.dispatcher.start()
+  await harness.work()
   t.teardown(() => {
     for (const response of pending) response.end()
   })
-  await rig.dispatcher.handle(batchOf(1))
+  await harness.dispatcher.handle(batchOf(1))
   await waitFor(() => pending.length === 1, { what: 'the request' })
   const takenOver: string[] = []
-  const sweep = createRequeuer({
-    deliveries: rig.deliveries,
+  const requeuer = createRequeuer({
+    deliveries: harness.deliveries,
     queues: {
-      ...rig.queues,
+      ...harness.queues,
       async takeOver(node, attempt, id) {
         takenOver.push(attempt.deliveryId)
-        await rig.queues.takeOver(node, attempt, id)
+        await harness.queues.takeOver(node, attempt, id)
       },
     },
-    endpoints: rig.endpoints,
+    endpoints: harness.endpoints,
     now: () => new Date(),
     log: createLog({ app: 'test', level: 'silent' }),
   })
-  return { rig, sweep, takenOver }
+  return { harness, requeuer, takenOver }
 }
 
 t.test('a job is taken over when two looks in a row miss its worker, and once only', async (t) => {
-  const { rig, sweep, takenOver } = await underWay(t, 'postgres')
-  const [held] = await rig.queues.activeAttempts('1', 10)
+  const { harness, requeuer, takenOver } = await underWay(t, 'postgres')
+  const [held] = await harness.queues.activeAttempts('1', 10)
   if (held === undefined) throw new Error('no job is held')
   const heldBy = (worker: string) =>
-    rig.pool.query('update queue.job set processed_by = $1 where id like $2', [worker, `${held.attempt.deliveryId}%`])
-  await sweep.once()
-  await sweep.once()
+    harness.pool.query('update queue.job set processed_by = $1 where id like $2', [
+      worker,
+      `${held.attempt.deliveryId}%`,
+    ])
+  await requeuer.once()
+  await requeuer.once()
   t.strictSame(takenOver, [], 'its worker lives')
   await heldBy('nobody')
-  await sweep.once()
+  await requeuer.once()
   t.strictSame(takenOver, [], 'it may be connecting again')
   await heldBy(held.worker)
-  await sweep.once()
+  await requeuer.once()
   await heldBy('nobody')
-  await sweep.once()
+  await requeuer.once()
   t.strictSame(takenOver, [], 'and is missed for the first time again')
-  await sweep.once()
+  await requeuer.once()
   t.strictSame(takenOver, [held.attempt.deliveryId])
-  await sweep.once()
-  await sweep.once()
+  await requeuer.once()
+  await requeuer.once()
   t.strictSame(takenOver, [held.attempt.deliveryId])
 })
 
@@ -77,11 +85,11 @@ t.test('where nobody can tell which workers live, nothing is taken over', onQueu
   redis.on('error', () => undefined)
   await redis.ping()
   redis.disconnect()
-  const { rig, sweep, takenOver } = await underWay(t, 'redis', url)
-  t.equal((await rig.queues.activeAttempts('1', 10)).length, 1)
-  for (let look = 0; look < 3; look++) await sweep.once()
+  const { harness, requeuer, takenOver } = await underWay(t, 'redis', url)
+  t.equal((await harness.queues.activeAttempts('1', 10)).length, 1)
+  for (let look = 0; look < 3; look++) await requeuer.once()
   t.strictSame(takenOver, [])
-  t.equal(await rig.queues.liveWorkers('1'), undefined)
+  t.equal(await harness.queues.liveWorkers('1'), undefined)
 })
 
 const hourMs = 3_600_000
@@ -99,58 +107,60 @@ for (const kind of queueKinds) {
         response.statusCode = index === 0 ? 500 : 200
         response.end()
       })
-      const rig = await createWorkerHarness(t, kind, { ...downEndpoint, WEBHOOK_1_URL: endpoint.url })
-      await rig.dispatcher.start()
-      await rig.work()
-      await rig.dispatcher.handle(batchOf(1))
+      const harness = await createWorkerHarness(t, kind, { ...downEndpoint, WEBHOOK_1_URL: endpoint.url })
+      await harness.dispatcher.start()
+      await harness.work()
+      await harness.dispatcher.handle(batchOf(1))
       const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
-      await waitFor(async () => (await rig.row(id))?.attempts === 1, { what: 'its record' })
-      await rig.sweep.once()
+      await waitFor(async () => (await harness.row(id))?.attempts === 1, { what: 'its record' })
+      await harness.requeuer.once()
       t.equal(endpoint.received.length, 1, 'what is not due is left alone')
-      await rig.pool.query(`update webhooks.deliveries set next_attempt_at = ${aSecondAgo}, sweep_at = ${aSecondAgo}`)
-      await rig.sweep.once()
-      await waitFor(async () => (await rig.row(id))?.status === 'succeeded', { what: 'the second attempt' })
+      await harness.pool.query(
+        `update webhooks.deliveries set next_attempt_at = ${aSecondAgo}, sweep_at = ${aSecondAgo}`,
+      )
+      await harness.requeuer.once()
+      await waitFor(async () => (await harness.row(id))?.status === 'succeeded', { what: 'the second attempt' })
       t.equal(endpoint.received.length, 2)
     },
   )
 }
 
 t.test('deliveries of a disabled node are left alone, and all brought in by one look when it is enabled', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', downEndpoint)
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1_500))
-  await rig.pool.query('truncate queue.job cascade')
-  await rig.pool.query(`update webhooks.deliveries set sweep_at = ${aSecondAgo}`)
-  await rig.pool.query(`insert into webhooks.endpoints (name, disabled_at) values ('1', now())`)
-  await rig.sweep.once()
-  t.equal(await rig.queues.waiting('1'), 0)
-  await rig.pool.query('update webhooks.endpoints set disabled_at = null')
-  await rig.sweep.once()
-  t.ok((await rig.queues.waiting('1')) > 0)
-  t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'none was left out')
+  const harness = await createWorkerHarness(t, 'postgres', downEndpoint)
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1_500))
+  await harness.pool.query('truncate queue.job cascade')
+  await harness.pool.query(`update webhooks.deliveries set sweep_at = ${aSecondAgo}`)
+  await harness.pool.query(`insert into webhooks.endpoints (name, disabled_at) values ('1', now())`)
+  await harness.requeuer.once()
+  t.equal(await harness.queues.waiting('1'), 0)
+  await harness.pool.query('update webhooks.endpoints set disabled_at = null')
+  await harness.requeuer.once()
+  t.ok((await harness.queues.waiting('1')) > 0)
+  t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'none was left out')
 })
 
 t.test('where everything that is overdue has its job, a look ends after a bounded part of it', async (t) => {
-  const rig = await createWorkerHarness(t, 'postgres', downEndpoint)
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(3_000))
+  const harness = await createWorkerHarness(t, 'postgres', downEndpoint)
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(3_000))
   const later = () => new Date(Date.now() + hourMs)
   let handedOut = 0
   const deliveries = {
-    ...rig.deliveries,
-    async overdue(...asked: Parameters<typeof rig.deliveries.overdue>) {
-      const overdue = await rig.deliveries.overdue(...asked)
+    ...harness.deliveries,
+    async overdue(...asked: Parameters<typeof harness.deliveries.overdue>) {
+      const overdue = await harness.deliveries.overdue(...asked)
       handedOut += overdue.length
       return overdue
     },
   }
   const log = createLog({ app: 'test', level: 'silent' })
-  const sweep = createRequeuer({ deliveries, queues: rig.queues, endpoints: rig.endpoints, now: later, log })
-  const waiting = await rig.queues.waiting('1')
-  await sweep.once()
+  const requeuer = createRequeuer({ deliveries, queues: harness.queues, endpoints: harness.endpoints, now: later, log })
+  const waiting = await harness.queues.waiting('1')
+  await requeuer.once()
   t.equal(handedOut, 1_000)
-  t.equal(await rig.queues.waiting('1'), waiting, 'and adds nothing')
-  await rig.pool.query('truncate queue.job cascade')
-  await sweep.once()
+  t.equal(await harness.queues.waiting('1'), waiting, 'and adds nothing')
+  await harness.pool.query('truncate queue.job cascade')
+  await requeuer.once()
   t.equal(handedOut, 3_000, 'where jobs are missing it goes on to the end')
 })

@@ -1,4 +1,4 @@
-// Brings back what the queue lost: pending rows without a job, and jobs whose worker is dead.
+// Restores lost jobs: adds jobs for due deliveries that have none, and takes over jobs of dead workers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
@@ -19,12 +19,12 @@ export function createRequeuer(deps: {
   log: Logger
 }): Requeuer {
   const { deliveries, queues, endpoints, now, log } = deps
-  /** Per node: workers that the last look missed, and their jobs that were taken over. */
-  const seen = new Map<string, { missed: ReadonlySet<string>; taken: ReadonlySet<string> }>()
+  /** Per endpoint: workers that the last round did not find, and their jobs that were taken over. */
+  const seen = new Map<string, { missing: ReadonlySet<string>; taken: ReadonlySet<string> }>()
 
   /**
-   * Rows that should have been tried by now. Those which have a job after all get no second one, and where none of many
-   * was missing the others are left to later looks: behind a slow endpoint the whole backlog waits in jobs.
+   * Requeues overdue deliveries. Those in a job get no second one. If none of a full batch was missing, the rest waits for
+   * later rounds: the whole backlog of a slow endpoint is in jobs.
    */
   async function requeueOverdue(node: string): Promise<void> {
     while ((await queues.waiting(node)) < maxWaiting) {
@@ -34,21 +34,21 @@ export function createRequeuer(deps: {
         node,
         overdue.map((attempt) => ({ ...attempt, delayMs: 0 })),
       )
-      log.debug({ node, deliveries: overdue.length, missing }, 'overdue deliveries queued again')
+      log.debug({ node, deliveries: overdue.length, missing }, 'requeued overdue deliveries')
       if (overdue.length < requeueLimit || missing === 0) return
     }
   }
 
-  /** Tests that should have been tried by now: a few, after everything else. */
+  /** Requeues a few overdue tests, after all other deliveries. */
   async function requeueTests(node: string): Promise<void> {
     const tests = await deliveries.overdueTests(node, now())
     if (tests.length > 0) await queues.enqueue(node, tests)
   }
 
   /**
-   * Jobs of workers that are gone would otherwise wait until their locks run out. A worker counts as dead when two
-   * looks in a row miss it: one that is just connecting again is missed once. Where nobody can tell who lives, nothing
-   * is taken over: a second job would send twice what is being sent, and BullMQ finds those whose lock ran out.
+   * Takes over jobs of dead workers before their locks expire. A worker counts as dead when two rounds in a row do not find
+   * it, because a reconnecting worker is missing once. If live workers cannot be listed, nothing is taken over: a second
+   * job could send a webhook twice, and BullMQ recovers jobs whose lock expired.
    */
   async function takeOverOrphans(node: string): Promise<void> {
     const active = await queues.activeAttempts(node, activeLimit)
@@ -56,16 +56,16 @@ export function createRequeuer(deps: {
     const isLive = await queues.liveWorkers(node)
     if (isLive === undefined) return void seen.delete(node)
     const orphans = active.filter(({ worker }) => !isLive(worker))
-    const before = seen.get(node) ?? { missed: new Set(), taken: new Set() }
+    const before = seen.get(node) ?? { missing: new Set(), taken: new Set() }
     const taken = new Set<string>()
-    for (const { attempt, worker } of orphans.filter((orphan) => before.missed.has(orphan.worker))) {
+    for (const { attempt, worker } of orphans.filter((orphan) => before.missing.has(orphan.worker))) {
       const orphan = `${jobId(attempt)}-${worker}`
       taken.add(orphan)
       if (before.taken.has(orphan)) continue
       await queues.takeOver(node, attempt, orphan)
-      log.info({ node, ...attempt }, 'took over an attempt of a dead worker')
+      log.info({ node, ...attempt }, 'took over an attempt from a dead worker')
     }
-    seen.set(node, { missed: new Set(orphans.map(({ worker }) => worker)), taken })
+    seen.set(node, { missing: new Set(orphans.map(({ worker }) => worker)), taken })
   }
 
   async function once(): Promise<void> {
@@ -76,7 +76,7 @@ export function createRequeuer(deps: {
           await requeueTests(name)
           await takeOverOrphans(name)
         } catch (error) {
-          log.warn({ err: error, node: name }, 'the sweep failed, trying again')
+          log.warn({ err: error, node: name }, 'requeueing failed, trying again')
         }
       }),
     )

@@ -14,13 +14,13 @@ async function slowForTests(t: Test, kind: QueueKind) {
     if (headers['webhook-test'] === 'true') held.push(response)
     else response.end('ok')
   })
-  const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-  await rig.dispatcher.start()
+  const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  await harness.dispatcher.start()
   t.teardown(() => {
     for (const response of held) response.end()
   })
   const real = () => endpoint.received.filter(({ headers }) => headers['webhook-test'] === undefined).length
-  return { rig, held, real }
+  return { harness, held, real }
 }
 
 for (const kind of queueKinds) {
@@ -28,18 +28,18 @@ for (const kind of queueKinds) {
     `a real delivery overtakes hundreds of tests at a slow endpoint, on ${kind} [10.4-tests-last]`,
     onQueue(kind),
     async (t) => {
-      const { rig, held, real } = await slowForTests(t, kind)
-      await rig.work()
-      rig.startSweep()
-      await rig.dispatcher.handle(webhookTestBatch(300))
+      const { harness, held, real } = await slowForTests(t, kind)
+      await harness.work()
+      harness.startRequeuer()
+      await harness.dispatcher.handle(webhookTestBatch(300))
       await waitFor(() => held.length >= 10, { what: 'the first tests' })
       await sleep(3_000)
-      await rig.dispatcher.handle(batchOf(3, 301n))
+      await harness.dispatcher.handle(batchOf(3, 301n))
       await waitFor(() => real() === 3, { what: 'the real deliveries' })
       t.equal(held.length, 10, 'the other tests wait in the table')
-      t.equal(await rig.queues.waiting('1'), 0)
+      t.equal(await harness.queues.waiting('1'), 0)
       for (const response of held.splice(0)) response.end('ok')
-      await waitFor(async () => (await pendingTests(rig)) === 290, { what: 'the first tests to end' })
+      await waitFor(async () => (await pendingTests(harness)) === 290, { what: 'the first tests to end' })
       await waitFor(() => held.length === 10, { what: 'the next tests' })
     },
   )
@@ -53,11 +53,11 @@ for (const kind of queueKinds) {
         order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
         response.end('ok')
       })
-      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-      await rig.dispatcher.start()
-      await rig.dispatcher.handle(webhookTestBatch(5))
-      for (let commit = 6n; commit < 106n; commit++) await rig.dispatcher.handle(batchOf(1, commit))
-      await rig.work()
+      const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+      await harness.dispatcher.start()
+      await harness.dispatcher.handle(webhookTestBatch(5))
+      for (let commit = 6n; commit < 106n; commit++) await harness.dispatcher.handle(batchOf(1, commit))
+      await harness.work()
       await waitFor(() => order.length === 105, { what: 'all of them' })
       t.ok(order.indexOf('test') >= 40, `the first test is number ${order.indexOf('test')}`)
     },
@@ -65,26 +65,28 @@ for (const kind of queueKinds) {
 }
 
 t.test('after the queue is lost the real deliveries are brought back before the tests', async (t) => {
-  const { rig, held, real } = await slowForTests(t, 'postgres')
-  await rig.dispatcher.handle(webhookTestBatch(200))
-  await rig.dispatcher.handle(batchOf(60, 201n))
-  await rig.pool.query('truncate queue.job cascade')
-  await rig.pool.query(`update webhooks.deliveries set sweep_at = now() - interval '1 second'`)
-  await rig.sweep.once()
-  await rig.work()
+  const { harness, held, real } = await slowForTests(t, 'postgres')
+  await harness.dispatcher.handle(webhookTestBatch(200))
+  await harness.dispatcher.handle(batchOf(60, 201n))
+  await harness.pool.query('truncate queue.job cascade')
+  await harness.pool.query(`update webhooks.deliveries set sweep_at = now() - interval '1 second'`)
+  await harness.requeuer.once()
+  await harness.work()
   await waitFor(() => real() === 60, { what: 'the real deliveries' })
   await waitFor(() => held.length > 0, { what: 'a test' })
-  await rig.sweep.once()
+  await harness.requeuer.once()
   t.ok(held.length <= 10)
 })
 
 t.test('the few tests that are sent at once are of each user in turn', async (t) => {
-  const { rig } = await slowForTests(t, 'postgres')
-  await rig.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
-  await rig.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))
+  const { harness } = await slowForTests(t, 'postgres')
+  await harness.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
+  await harness.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))
   const later = new Date(Date.now() + 60_000)
-  const ids = (await rig.deliveries.overdueTests('1', later)).map(({ deliveryId }) => deliveryId)
-  const { rows } = await rig.pool.query('select distinct user_id from webhooks.deliveries where id = any($1)', [ids])
+  const ids = (await harness.deliveries.overdueTests('1', later)).map(({ deliveryId }) => deliveryId)
+  const { rows } = await harness.pool.query('select distinct user_id from webhooks.deliveries where id = any($1)', [
+    ids,
+  ])
   t.equal(ids.length, 10)
   t.same(rows.map(({ user_id }) => user_id).sort(), ['ada', 'grace'])
 })

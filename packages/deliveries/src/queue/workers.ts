@@ -1,4 +1,4 @@
-// Lets a bounded number of things happen at a time.
+// Queue workers: they make the attempts of each endpoint, limited per endpoint so that a slow one delays only itself.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
@@ -8,47 +8,28 @@ import type { AttemptRef } from '../tables/deliveries.ts'
 import { type QueueStore, workerBackend } from './queueStore.ts'
 import { attemptsOf, type JobData, type Queues, queueName } from './queues.ts'
 
-/** @returns runs what it is given when it is its turn, in the order in which it was asked */
-export function createConcurrencyLimit(limit: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
-  const waiting: (() => void)[] = []
-  let free = limit
-  return async (work) => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
-    }
-  }
-}
-
-// Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
-
-/** How many attempts of a node a process makes at a time. */
+/** How many attempts for an endpoint one process makes concurrently. */
 export const concurrencyPerEndpoint = 100
-/** Most jobs have more than one attempt; what a process holds, no other one can make. */
+/** Most jobs hold several attempts, and no other process can make the attempts of a held job. */
 const jobsPerEndpoint = 50
-/** A job's lock outlives the longest request by this much, so that no second worker takes it meanwhile. */
+/** How much longer than the longest request a job stays locked, so that no second worker takes it. */
 const lockMarginMs = 5_000
 const stalledCheckMs = 3_000
 const retryAfterErrorMs = 1_000
-/** As many of what a stop gave up are named. */
-const maxNamed = 20
+/** At most this many abandoned attempts are listed in the error. */
+const maxListed = 20
 
 export type Workers = {
-  /** Takes no more jobs, waits for requests under way until they are given up. @throws when some were */
+  /** Takes no more jobs and waits for running requests. @throws when some of them were abandoned */
   close(): Promise<void>
-  /** The attempts that are being made: node and delivery. */
+  /** The running attempts, by endpoint and delivery. */
   underWay(): readonly string[]
 }
 
 /**
- * Starts a worker for every node.
- * @param options no more jobs are taken once `stopping` aborts; when `givingUp` aborts while they are being closed, requests
- *   under way are broken off, and made again by another worker
+ * Starts a worker for every endpoint.
+ * @param options when `stopping` aborts, no more jobs are taken; when `givingUp` aborts during the close, running requests
+ *   are aborted, and another worker repeats them
  */
 export async function startWorkers(options: {
   store: QueueStore
@@ -63,11 +44,12 @@ export async function startWorkers(options: {
   const closed = new AbortController()
   const cutOff = new AbortController()
   const underWay = new Set<string>()
-  const parts = { queues, send, log, closed: closed.signal, cutOff: cutOff.signal, underWay }
-  const workers = endpoints.map((node) => openWorker(store, node, attemptMaker(node, parts), log))
-  // Their names must be known before they hold jobs: a job held by an unknown name is taken for orphaned.
+  const deps = { queues, send, log, closed: closed.signal, cutOff: cutOff.signal, underWay }
+  const workers = endpoints.map((node) => openWorker(store, node, attemptMaker(node, deps), log))
+  // Register the worker names before taking jobs: a job of an unknown worker counts as orphaned.
   await Promise.all(workers.map((worker) => worker.waitUntilReady()))
-  for (const worker of workers) worker.run().catch((error: unknown) => log.error({ err: error }, 'a worker ended'))
+  for (const worker of workers)
+    worker.run().catch((error: unknown) => log.error({ err: error }, 'a queue worker ended'))
   let closing: Promise<void> | undefined
   const close = () => {
     closing ??= closeAll()
@@ -76,31 +58,31 @@ export async function startWorkers(options: {
 
   async function closeAll(): Promise<void> {
     closed.abort()
-    let givenUp: readonly string[] = []
-    const giveUp = () => {
-      givenUp = [...underWay]
-      cutOff.abort(new Error('The worker stops before the endpoint has answered'))
+    let abandoned: readonly string[] = []
+    const abandon = () => {
+      abandoned = [...underWay]
+      cutOff.abort(new Error('The worker stopped before the endpoint responded'))
     }
-    if (givingUp?.aborted) giveUp()
-    givingUp?.addEventListener('abort', giveUp)
+    if (givingUp?.aborted) abandon()
+    givingUp?.addEventListener('abort', abandon)
     await Promise.all(workers.map((worker) => worker.close()))
-    givingUp?.removeEventListener('abort', giveUp)
-    if (givenUp.length > 0) throw new Error(`The endpoint did not answer before the stop: ${nameSome(givenUp)}`)
+    givingUp?.removeEventListener('abort', abandon)
+    if (abandoned.length > 0) throw new Error(`Stopped before the endpoint responded: ${listNames(abandoned)}`)
   }
 
-  // What fails is told to whoever waits for the close.
+  // Callers of `close` get the error.
   stopping?.addEventListener('abort', () => void close().catch(() => undefined))
   return { close, underWay: () => [...underWay] }
 }
 
-function nameSome(all: readonly string[]): string {
-  const more = all.length - maxNamed
-  return `${all.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+function listNames(all: readonly string[]): string {
+  const more = all.length - maxListed
+  return `${all.slice(0, maxListed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 type MakeAttempt = (attempt: AttemptRef) => Promise<void>
 
-/** Makes attempts of a node, a bounded number at a time, and queues what follows. */
+/** Makes attempts for an endpoint within its concurrency limit, and queues their retries. */
 function attemptMaker(
   node: WebhookEndpoint,
   deps: {
@@ -116,14 +98,14 @@ function attemptMaker(
   const limitConcurrency = createConcurrencyLimit(concurrencyPerEndpoint)
   return (attempt) =>
     limitConcurrency(async () => {
-      // Its row stays pending, so the sweep brings it to another worker.
+      // The row stays pending, so the requeuer gives it to another worker.
       if (closed.aborted) return
-      const name = `node ${node.name}, delivery ${attempt.deliveryId}`
+      const name = `endpoint ${node.name}, delivery ${attempt.deliveryId}`
       underWay.add(name)
       const next = await send(node, attempt, cutOff).finally(() => underWay.delete(name))
       if (next === undefined) return
       await queues.enqueue(node.name, [next]).catch((error: unknown) => {
-        log.warn({ err: error, node: node.name }, 'could not queue the next attempt, the sweep will')
+        log.warn({ err: error, node: node.name }, 'could not queue the next attempt, the requeuer will')
       })
     })
 }
@@ -132,8 +114,8 @@ function openWorker(store: QueueStore, node: WebhookEndpoint, make: MakeAttempt,
   const worker = new Worker(
     queueName(node.name),
     async ({ data }: { data: JobData }) => {
-      const ends = await Promise.allSettled(attemptsOf(data).map(make))
-      const failure = ends.find((end) => end.status === 'rejected')
+      const results = await Promise.allSettled(attemptsOf(data).map(make))
+      const failure = results.find((end) => end.status === 'rejected')
       if (failure !== undefined) throw failure.reason
     },
     {
@@ -144,16 +126,33 @@ function openWorker(store: QueueStore, node: WebhookEndpoint, make: MakeAttempt,
       concurrency: jobsPerEndpoint,
       lockDuration: node.timeoutMs + lockMarginMs,
       stalledInterval: stalledCheckMs,
-      // A job that was with a killed worker is no bad job, however often that happens.
+      // A job may stall any number of times: that a worker was killed does not make the job bad.
       maxStalledCount: 1_000_000,
       runRetryDelay: retryAfterErrorMs,
     },
     workerBackend,
   )
-  worker.on('error', (error) => log.warn({ err: error, node: node.name }, 'a worker reports an error'))
-  // Our own database, or a stop, made the attempt throw; its row is still pending, so the sweep brings it back.
+  worker.on('error', (error) => log.warn({ err: error, node: node.name }, 'queue worker error'))
+  // The database or a stop made the attempt throw. Its row is still pending, so it is requeued.
   worker.on('failed', (_, error) =>
-    log.warn({ err: error, node: node.name }, 'an attempt ended without a record, it will be made again'),
+    log.warn({ err: error, node: node.name }, 'an attempt ended unrecorded, it will be repeated'),
   )
   return worker
+}
+
+/** @returns a function that runs work when a slot is free, in the order of the calls */
+export function createConcurrencyLimit(limit: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  const waiting: (() => void)[] = []
+  let free = limit
+  return async (work) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
 }

@@ -1,11 +1,52 @@
-// Which addresses may be dialled: a configured URL must not become a way into the operator's own network.
+// Connections to endpoints, and which addresses they may use: a configured URL must not reach into the private network.
 import { ADDRCONFIG, type LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { inRanges } from '@paylog/runtime/http/networks'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 
-/** Everything that is not the public internet; mapped IPv4 addresses are judged by the address inside. */
+/** Idle connections are closed after this: a firewall on the way may have dropped them silently. */
+const maxIdleMs = 60_000
+
+/** Resolves a host name to all its addresses. */
+export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/** Resolves names like `net.connect`. */
+export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, hints: ADDRCONFIG })
+
+export type EndpointAgent = {
+  /** The connection pool for attempts with this timeout. Connections to an origin are reused. */
+  connections(timeoutMs: number): Dispatcher
+  destroy(): Promise<void>
+}
+
+/**
+ * Keeps connections open between requests. The workers' concurrency limits their number: a limit per host would let two
+ * endpoints on one host delay each other. Each timeout has its own pool, so that no half-open connection outlives its
+ * attempt. Proxy variables are ignored.
+ */
+export function createEndpointAgent(
+  allowedPrivateRanges: readonly string[],
+  resolver: Resolver = systemResolver,
+): EndpointAgent {
+  const isAllowed = createAddressRule(allowedPrivateRanges)
+  const resolve = deduplicateLookups(resolver)
+  const agents = new Map<number, Agent>()
+  const openAgent = (timeoutMs: number) => {
+    const connect = guardedConnector({ isAllowed, resolve, timeoutMs })
+    const agent = new Agent({ connect, pipelining: 1, allowH2: false, keepAliveMaxTimeout: maxIdleMs })
+    agents.set(timeoutMs, agent)
+    return agent
+  }
+  return {
+    connections: (timeoutMs) => agents.get(timeoutMs) ?? openAgent(timeoutMs),
+    async destroy() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
+    },
+  }
+}
+
+/** Everything but the public internet. IPv4-mapped IPv6 addresses are judged by their IPv4 address. */
 const forbiddenRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -38,34 +79,28 @@ const forbiddenRanges = [
   'ff00::/8',
 ]
 
-/** Every address of a host name. */
-export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>
-
-/** The machine's own way, as `net.connect` asks it. */
-export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, hints: ADDRCONFIG })
-
-/** The address behind a host is none that may be dialled. */
+/** A host resolves only to addresses that are not allowed. */
 export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError'
   readonly code = 'FORBIDDEN_ADDRESS'
 }
 
-/** @param allowedRanges may be dialled although they are private */
+/** @param allowedRanges private ranges that are allowed nevertheless */
 export function createAddressRule(allowedRanges: readonly string[]): (address: string) => boolean {
   const isAllowed = inRanges(allowedRanges)
   const isForbidden = inRanges(forbiddenRanges)
   return (address) => {
-    // A zone (`fe80::1%eth0`) says which interface, not which address.
+    // A zone (`fe80::1%eth0`) names the interface and does not belong to the address.
     const [bare = ''] = address.split('%')
     return isIP(bare) !== 0 && (isAllowed(bare) || !isForbidden(bare))
   }
 }
 
 /**
- * An undici connector that dials only what the rule allows. The check is made on the addresses that are then dialled,
- * so a name that resolves to something else later gains nothing. undici looks up no IP literals: they are checked first.
- * HTTP/2 is not offered: a connection would carry many deliveries then, and take all of them with it when it breaks.
- * @param options.timeoutMs for name, connection and TLS together
+ * An undici connector that connects only to allowed addresses. It checks the very addresses that it connects to, so
+ * changing the DNS record between check and connection does not help. undici does not resolve IP literals: they are
+ * checked first. HTTP/2 is off: one broken connection would fail all deliveries on it.
+ * @param options.timeoutMs for DNS, connection and TLS together
  */
 export function guardedConnector(options: {
   isAllowed: (address: string) => boolean
@@ -73,7 +108,7 @@ export function guardedConnector(options: {
   timeoutMs: number
 }): buildConnector.connector {
   const { isAllowed, resolve, timeoutMs } = options
-  // Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  // Verify certificates even if NODE_TLS_REJECT_UNAUTHORIZED disables it.
   const tls = { rejectUnauthorized: true, allowH2: false }
   const connect = buildConnector({ ...tls, timeout: timeoutMs, lookup: guardedLookup(isAllowed, resolve) })
   return (target, callback) => {
@@ -84,64 +119,27 @@ export function guardedConnector(options: {
 }
 
 /**
- * A resolver that asks for each name once at a time. The system's lookups share a handful of threads: without this one
- * name whose servers are silent would take them all, and every other endpoint would wait.
+ * Shares concurrent lookups of the same name. System lookups use a small thread pool: without this, one name whose DNS
+ * servers do not respond would take all threads and block every endpoint.
  */
 export function deduplicateLookups(resolve: Resolver): Resolver {
   const pending = new Map<string, ReturnType<Resolver>>()
   return (hostname) => {
-    const answer = pending.get(hostname) ?? resolve(hostname).finally(() => pending.delete(hostname))
-    pending.set(hostname, answer)
-    return answer
+    const lookup = pending.get(hostname) ?? resolve(hostname).finally(() => pending.delete(hostname))
+    pending.set(hostname, lookup)
+    return lookup
   }
 }
 
 function guardedLookup(isAllowed: (address: string) => boolean, resolve: Resolver): LookupFunction {
   return (hostname, { all }, callback) => {
-    const answer = (addresses: readonly LookupAddress[]) => {
+    const onResolved = (addresses: readonly LookupAddress[]) => {
       const usable = addresses.filter(({ address }) => isAllowed(address))
       const [first] = usable
       if (first === undefined) callback(new ForbiddenAddressError('No address of the host is allowed'), '')
       else if (all === true) callback(null, usable)
       else callback(null, first.address, first.family)
     }
-    resolve(hostname).then(answer, (error: NodeJS.ErrnoException) => callback(error, ''))
-  }
-}
-
-// The connections to all endpoints.
-
-/** An open connection that has been silent for longer is not trusted: something on its way may have forgotten it. */
-const longestIdleMs = 60_000
-
-export type EndpointAgent = {
-  /** The connections of attempts that end after this time. Those to one origin are used again. */
-  connections(timeoutMs: number): Dispatcher
-  destroy(): Promise<void>
-}
-
-/**
- * Keeps connections open between requests. How many there are is bounded by the workers' concurrency, not here: a limit
- * per host would let two nodes on one host delay each other. No attempt leaves a half-open connection behind for longer
- * than it may take itself, so there is one set of connections for each timeout. Proxies of the environment are not used.
- */
-export function createEndpointAgent(
-  allowedPrivateRanges: readonly string[],
-  resolver: Resolver = systemResolver,
-): EndpointAgent {
-  const isAllowed = createAddressRule(allowedPrivateRanges)
-  const resolve = deduplicateLookups(resolver)
-  const agents = new Map<number, Agent>()
-  const openAgent = (timeoutMs: number) => {
-    const connect = guardedConnector({ isAllowed, resolve, timeoutMs })
-    const agent = new Agent({ connect, pipelining: 1, allowH2: false, keepAliveMaxTimeout: longestIdleMs })
-    agents.set(timeoutMs, agent)
-    return agent
-  }
-  return {
-    connections: (timeoutMs) => agents.get(timeoutMs) ?? openAgent(timeoutMs),
-    async destroy() {
-      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
-    },
+    resolve(hostname).then(onResolved, (error: NodeJS.ErrnoException) => callback(error, ''))
   }
 }

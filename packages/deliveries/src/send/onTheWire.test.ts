@@ -10,9 +10,9 @@ const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 const { signal } = new AbortController()
 
-async function storedDelivery(rig: WorkerHarness) {
-  const [node] = rig.endpoints
-  const [attempt] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
+async function storedDelivery(harness: WorkerHarness) {
+  const [node] = harness.endpoints
+  const [attempt] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
   if (node === undefined || attempt === undefined) throw new Error('nothing to send')
   return { node, attempt }
 }
@@ -51,12 +51,12 @@ function parsed(request: Buffer | undefined) {
 t.test('what is signed is what is sent and what is stored, to the byte [6.2-post]', async (t) => {
   const endpoint = await recordingEndpoint(t)
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENT_MODE: 'raw' }
-  const rig = await createWorkerHarness(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
-  await rig.dispatcher.start()
+  const harness = await createWorkerHarness(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
+  await harness.dispatcher.start()
   const odd = '{ "id":"evt_1", "name":"J\u00f6rg \u20ac \ud83d\ude00 \\u00e9 <&>", "amount":1.50,"amount":2e2 }'
-  await rig.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: { commit: 1n, prepare: 0n } })
-  const { node, attempt } = await storedDelivery(rig)
-  t.equal(await rig.send(node, attempt, signal), undefined)
+  await harness.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: { commit: 1n, prepare: 0n } })
+  const { node, attempt } = await storedDelivery(harness)
+  t.equal(await harness.send(node, attempt, signal), undefined)
   const { line, headers, body } = parsed(endpoint.requests[0])
   t.equal(line, 'POST /hook HTTP/1.1')
   t.match(headers, {
@@ -66,7 +66,7 @@ t.test('what is signed is what is sent and what is stored, to the byte [6.2-post
     'user-agent': /^paylog/,
   })
   t.notOk('transfer-encoding' in headers || 'expect' in headers || 'accept-encoding' in headers)
-  const { rows } = await rig.pool.query<{ body: string }>('select body from webhooks.deliveries')
+  const { rows } = await harness.pool.query<{ body: string }>('select body from webhooks.deliveries')
   t.equal(body.toString('utf8'), rows[0]?.body)
   t.ok(body.includes(Buffer.from(odd)), "the provider's own text")
   for (const known of [secret, nextSecret])
@@ -80,14 +80,14 @@ t.test('every attempt has its own time and signature, and the same id and body',
   const endpoint = await recordingEndpoint(t, 500)
   let time = Date.now()
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_SECRET: secret }
-  const rig = await createWorkerHarness(t, 'postgres', env, undefined, { now: () => new Date(time) })
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
-  const { node, attempt } = await storedDelivery(rig)
-  const next = await rig.send(node, attempt, signal)
+  const harness = await createWorkerHarness(t, 'postgres', env, undefined, { now: () => new Date(time) })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
+  const { node, attempt } = await storedDelivery(harness)
+  const next = await harness.send(node, attempt, signal)
   time += 20_000
   if (next === undefined) throw new Error('no second attempt')
-  await rig.send(node, next, signal)
+  await harness.send(node, next, signal)
   const [first, second] = endpoint.requests.map(parsed)
   t.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
   t.same(first?.body, second?.body)
@@ -98,11 +98,11 @@ t.test('every attempt has its own time and signature, and the same id and body',
 
 t.test('a node without a secret is sent an id and a time, and no signature', async (t) => {
   const endpoint = await startFakeEndpoint(t)
-  const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
-  const { node, attempt } = await storedDelivery(rig)
-  await rig.send(node, attempt, signal)
+  const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
+  const { node, attempt } = await storedDelivery(harness)
+  await harness.send(node, attempt, signal)
   const { headers } = await waitFor(() => endpoint.received[0], { what: 'the webhook' })
   t.match(headers, { 'webhook-id': attempt.deliveryId, 'webhook-timestamp': /^\d{10}$/ })
   t.notOk('webhook-signature' in headers)
@@ -116,13 +116,13 @@ t.test('an endpoint that repeats its request puts neither URL nor signature on r
   })
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: `${echo.url}/${token}?sig=abc123`, WEBHOOK_1_SECRET: secret }
   const log = createLog({ app: 'test', level: 'trace' }, { write: (line) => lines.push(line) })
-  const rig = await createWorkerHarness(t, 'postgres', env, undefined, { log })
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
-  const { node, attempt } = await storedDelivery(rig)
-  await rig.send(node, attempt, signal)
+  const harness = await createWorkerHarness(t, 'postgres', env, undefined, { log })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
+  const { node, attempt } = await storedDelivery(harness)
+  await harness.send(node, attempt, signal)
   const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
-  const [made] = await rig.attempts(attempt.deliveryId)
+  const [made] = await harness.attempts(attempt.deliveryId)
   t.match(made, { http_status: 500, response_body: /content-type.*application\/json/ })
   for (const hidden of [token, 'abc123', secret, secret.slice(6), signature, echo.url]) {
     t.notOk(made?.response_body?.includes(hidden), `${hidden} in the record`)

@@ -1,21 +1,21 @@
-// What of an endpoint's answer is kept: its start, without what opens doors. An endpoint may echo its request.
+// Stores the start of a response body without secrets: an endpoint may echo its request.
 import { looksLikeKey, minKeyLength } from '@paylog/webhooks/endpoints/endpointUrl'
 import { toPostgresText } from '../tables/recordDeliveries.ts'
 
-/** What was read of a response body, as text. */
+/** The part of a response body that was read, as text. */
 export type ReadBody = {
   readonly text: string
-  /** Whether more came, or would have come. */
+  /** Whether the body was longer, or broke off. */
   readonly isCut: boolean
 }
 
-/** How much of a body is read, and how much of it is kept. */
+/** How many bytes of a body are read, and how many are stored. */
 export const maxStoredBytes = 16 * 1024
 const replacement = '[redacted]'
-/** A shorter text is no secret, and would be found by chance. */
+/** Shorter texts are no secrets, and would match by accident. */
 const shortestSecret = 6
 
-/** @param secrets the longest first, as `nodeSecrets` gives them */
+/** @param secrets the longest first, as `endpointSecrets` returns them */
 export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string[]): string {
   const whole = isCut ? withoutBrokenSecret(text, secrets) : text
   const redacted = secrets.reduce((rest, secret) => rest.replaceAll(secret, replacement), whole)
@@ -23,8 +23,8 @@ export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string
 }
 
 /**
- * The texts that must not stand in a log because whoever knows them may post to the endpoint, or sign as we do: the
- * node's URL, those parts of it that may be keys, and its secrets. Each as it is and as it looks in JSON and in forms.
+ * The texts to redact: whoever has them could post to the endpoint or sign as Paylog. They are the endpoint's URL, the
+ * parts of it that may be keys, and its secrets, each also in JSON and form encoding.
  */
 export function endpointSecrets(node: {
   readonly url: string
@@ -39,7 +39,7 @@ export function endpointSecrets(node: {
   return allSpellings([...wholes, ...(target.length >= minKeyLength ? [target] : []), ...names, ...values, ...keys])
 }
 
-/** The signatures of a `webhook-signature` header, in all their spellings. */
+/** The signatures of a `webhook-signature` header, in all encodings. */
 export function signaturesIn(header: string | undefined): readonly string[] {
   return allSpellings((header ?? '').split(' ').map((signature) => signature.replace(/^v1,/, '')))
 }
@@ -48,7 +48,7 @@ function parameterValue(parameter: string): string {
   return parameter.slice(parameter.indexOf('=') + 1)
 }
 
-/** The longest first, so that none is broken up by a part of it. */
+/** Longest first, so that replacing a part does not break up a longer secret. */
 function allSpellings(texts: readonly string[]): readonly string[] {
   const spellings = texts.flatMap((text) => [
     text,
@@ -69,7 +69,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A secret that stood at the end of what was read may be there by half. */
+/** Removes a secret that is cut off at the end of the text. */
 function withoutBrokenSecret(text: string, secrets: readonly string[]): string {
   for (const secret of secrets) {
     for (let length = Math.min(secret.length - 1, text.length); length >= shortestSecret; length--) {
@@ -84,7 +84,7 @@ function startOf(text: string): string {
   return bytes.length <= maxStoredBytes ? text : textOf(bytes.subarray(0, maxStoredBytes), true)
 }
 
-/** @param isCut whether the last character may be there by half; it is left out then */
+/** @param isCut the last character may be incomplete; if so, it is dropped */
 export function textOf(bytes: Buffer, isCut: boolean): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isCut })
 }

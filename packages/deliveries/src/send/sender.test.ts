@@ -7,26 +7,26 @@ import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
 t.test('one process sends a delivery once at a time, whatever the queue says', async (t) => {
   const responses: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response) => responses.push(response))
-  const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
-  const [node] = rig.endpoints
-  const [attempt] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
+  const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
+  const [node] = harness.endpoints
+  const [attempt] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
   if (node === undefined || attempt === undefined) throw new Error('nothing to send')
   const { signal } = new AbortController()
 
-  const first = rig.send(node, attempt, signal)
+  const first = harness.send(node, attempt, signal)
   const answer = await waitFor(() => responses[0], { what: 'the request' })
-  t.equal(await rig.send(node, attempt, signal), undefined, 'answered at once')
+  t.equal(await harness.send(node, attempt, signal), undefined, 'answered at once')
   t.equal(endpoint.received.length, 1)
   answer.writeHead(500).end()
   const next = await first
   t.match(next, { deliveryId: attempt.deliveryId, attempt: 2 })
   if (next === undefined) throw new Error('no second attempt')
 
-  const second = rig.send(node, next, signal)
+  const second = harness.send(node, next, signal)
   const answered = await waitFor(() => responses[1], { what: 'the next request' })
   answered.end('ok')
   t.equal(await second, undefined)
-  t.match(await rig.row(attempt.deliveryId), { status: 'succeeded', attempts: 2 })
+  t.match(await harness.row(attempt.deliveryId), { status: 'succeeded', attempts: 2 })
 })

@@ -12,7 +12,7 @@ t.test(
     const endpoint = await startFakeEndpoint(t, (response, index) =>
       response.writeHead(index < 4 ? 500 : 200).end('ok'),
     )
-    const rig = await createWorkerHarness(t, 'postgres', {
+    const harness = await createWorkerHarness(t, 'postgres', {
       EXTERNAL_WEBHOOK_RETRY_DELAY: '10ms',
       WEBHOOK_1_ENABLED: 'true',
       WEBHOOK_1_URL: endpoint.url,
@@ -22,24 +22,24 @@ t.test(
       WEBHOOK_2_FORMAT: 'slack',
       EXTERNAL_WEBHOOK_URLS: endpoint.url,
     })
-    await rig.dispatcher.start()
-    await rig.work()
+    await harness.dispatcher.start()
+    await harness.work()
     const arrived = (count: number) => waitFor(() => endpoint.received.length === count, { what: `${count} requests` })
-    await rig.dispatcher.handle(webhookTestBatch(1))
+    await harness.dispatcher.handle(webhookTestBatch(1))
     await arrived(8)
-    const { rows } = await rig.pool.query<{ id: string }>('select id from webhooks.deliveries')
+    const { rows } = await harness.pool.query<{ id: string }>('select id from webhooks.deliveries')
     t.equal(rows.length, 4, 'raw, canonical, chat and legacy')
-    const statuses = () => rig.pool.query(`select from webhooks.deliveries where status <> 'succeeded'`)
+    const statuses = () => harness.pool.query(`select from webhooks.deliveries where status <> 'succeeded'`)
     await waitFor(async () => (await statuses()).rowCount === 0, { what: 'the record of all attempts' })
     await redeliver(
-      rig.pool,
+      harness.pool,
       rows.map(({ id }) => id),
       new Date(),
     )
-    await rig.sweep.once()
+    await harness.requeuer.once()
     await arrived(12)
     for (const { headers, body } of endpoint.received) t.equal(headers['webhook-test'], 'true', body)
-    await rig.dispatcher.handle(batchOf(1, 2n))
+    await harness.dispatcher.handle(batchOf(1, 2n))
     await arrived(14)
     for (const { headers } of endpoint.received.slice(12)) t.notOk('webhook-test' in headers)
   },

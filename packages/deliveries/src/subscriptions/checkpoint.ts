@@ -1,26 +1,26 @@
-// How far a subscription of the worker has got. A checkpoint moves in the statement that stores what was read up to it.
+// The checkpoints of the worker's subscriptions. A checkpoint moves in the statement that stores its events' results.
 import type { LogPosition } from '@paylog/domain/events'
 import type { Pool } from 'pg'
 
 export type CheckpointMove = {
   /** The subscription whose checkpoint moves. */
   readonly name: string
-  /** The checkpoint that this runner last saw. */
+  /** The checkpoint as this process last saw it. */
   readonly from: LogPosition | undefined
   readonly to: LogPosition
   readonly at: Date
 }
 
-/** Somebody else moved the checkpoint: this process is not the one active runner any more. */
+/** Another process moved the checkpoint: this one is no longer the active reader. */
 export class StaleCheckpointError extends Error {
   override readonly name = 'StaleCheckpointError'
 
   constructor(name: string) {
-    super(`The checkpoint ${name} was moved by another runner`)
+    super(`The checkpoint ${name} was moved by another process`)
   }
 }
 
-/** The position up to which a subscription has handled the log, if it ever did. */
+/** The position up to which a subscription has handled the log; `undefined` before its first batch. */
 export async function readCheckpoint(pool: Pool, name: string): Promise<LogPosition | undefined> {
   const { rows } = await pool.query<{ commit_position: bigint; prepare_position: bigint }>(
     'select commit_position, prepare_position from webhooks.checkpoints where name = $1',
@@ -30,7 +30,7 @@ export async function readCheckpoint(pool: Pool, name: string): Promise<LogPosit
   return row && { commit: row.commit_position, prepare: row.prepare_position }
 }
 
-/** Moves a checkpoint by the parameters $1 to $6; it returns a row, unless the checkpoint is not where it was last seen. */
+/** Moves a checkpoint with the parameters $1 to $6. Returns a row only if the checkpoint is still where it was last seen. */
 export const moveCheckpointSql = `
   insert into webhooks.checkpoints as c (name, commit_position, prepare_position, updated_at) values ($1, $2, $3, $6)
   on conflict (name) do update

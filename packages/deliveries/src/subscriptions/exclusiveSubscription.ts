@@ -1,4 +1,4 @@
-// What the worker reads of the log.
+// Runs a log subscription in one worker at a time, while the others stand by, and checks that it makes progress.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -8,25 +8,24 @@ import type { CheckDetails } from '@paylog/runtime/process/health'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 
+/** The streams that workers subscribe to. */
 export const streamPrefixes: readonly string[] = ['payment-', 'providerEvent-', 'webhookTest-']
 
-// What a reader of the log does at the moment, for those who ask whether it can be relied on.
-
 export type ReaderState = {
-  /** Whether another worker reads, as far as is known, and this one waits to take over. */
+  /** Whether another worker reads the log and this one waits to take over. */
   isStandingBy: boolean
-  /** Whether the event store has begun to send. */
+  /** Whether the event store has started to send events. */
   isConnected: boolean
 }
 
-/** Longer than it takes to notice, and to replace, a connection that went silent while the log was quiet. */
-const patienceMs = 15_000
+/** Longer than detecting and replacing a connection that hangs while the log is quiet. */
+const maxStuckMs = 15_000
 
 /**
- * A check for readiness: the reader is connected, and what the log holds for it gets handled. A connection that was cut
- * off without a word looks like a quiet one, so the log itself is asked. Standing by is ready.
+ * Readiness check: the subscription is connected and handles new events. A hanging connection looks like a quiet log, so
+ * the check also reads the log. A standby is ready.
  *
- * @param options `checkpoint` is how far the log is handled
+ * @param options `checkpoint` reads the position up to which the log is handled
  */
 export function createReaderCheck(options: {
   readonly state: ReaderState
@@ -47,30 +46,28 @@ export function createReaderCheck(options: {
     else if (waiting === undefined || has(waiting.until)) waiting = { until: due, since: now().getTime() }
     const stuckMs = waiting === undefined ? 0 : now().getTime() - waiting.since
     const details = { role: 'reader', connected: true, waiting_seconds: Math.round(stuckMs / 1_000) }
-    return stuckMs > patienceMs ? { ok: false, ...details } : details
+    return stuckMs > maxStuckMs ? { ok: false, ...details } : details
   }
 }
 
-// Keeps one reader of the log running among all workers; the others stand by.
-
-/** Where to go on, and what to do; `handle` throws StaleCheckpointError when another runner took over. */
+/** Where to start and how to handle a batch. `handle` throws StaleCheckpointError when another process took over. */
 export type LogReader = Pick<SubscriptionOptions, 'start' | 'handle'>
 
-/** Bodies are up to 1 MiB each, and the next batch gathers while one is handled. */
+/** Bodies have up to 1 MiB each, and the next batch is collected while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000
 
 /**
- * Runs until the signal aborts: waits for the lock, subscribes, and begins again when the lock is lost.
- * @throws UnreadableEventError when the log holds an event that cannot be read
+ * Runs until the signal aborts: waits for the lock, subscribes, and starts again when the lock is lost.
+ * @throws UnreadableEventError when the log contains an event that cannot be decoded
  */
 export async function runExclusiveSubscription(
   options: LogReader &
     Pick<SubscriptionOptions, 'store' | 'name' | 'signal'> & {
-      /** The name of the lock that its runner holds. */
+      /** The Postgres lock that the active reader holds. */
       readonly lock: string
       readonly databaseUrl: string
-      /** Kept up to date, for those who look at it. */
+      /** Updated in place, for readiness checks. */
       readonly state: ReaderState
       readonly log: Logger
     },
@@ -97,7 +94,6 @@ export async function runExclusiveSubscription(
     signal,
     pauseMs: lockRetryMs,
     isFinal: (error) => error instanceof UnreadableEventError,
-    onError: (error) =>
-      log.warn({ err: error, lock: lockName }, 'could not become the reader of the log, trying again'),
+    onError: (error) => log.warn({ err: error, lock: lockName }, 'the log subscription failed, trying again'),
   })
 }

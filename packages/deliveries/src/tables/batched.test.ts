@@ -15,7 +15,7 @@ function database(limits: { mostTogether?: number; patienceMs?: number } = {}) {
       }),
     keyOf: (item) => item.slice(0, 1),
     maxBatch: 100,
-    patienceMs: 60_000,
+    slowAfterMs: 60_000,
     ...limits,
   })
   return { statements, call, asked: () => statements.map(({ items }) => items) }
@@ -114,7 +114,7 @@ t.test('what one item spoils, the others do without it', async (t) => {
     },
     keyOf: (item) => item,
     maxBatch: 100,
-    patienceMs: 60_000,
+    slowAfterMs: 60_000,
   })
   const results = await Promise.allSettled(['a', 'b', 'bad', 'c', 'd'].map(call))
   t.strictSame(

@@ -1,4 +1,4 @@
-// Calls that come while the database is busy with earlier ones go there together, in one statement.
+// Batches calls: those that arrive while a statement runs share the next statement.
 
 type PendingCall<Item, Result> = {
   readonly item: Item
@@ -9,27 +9,27 @@ type PendingCall<Item, Result> = {
 type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
 /**
- * Makes one call out of many. A call that finds the database idle goes at once; the others wait until the statement under
- * way is done, never for time to pass. So how many go together follows from the load, and a single one is as fast as ever.
+ * Combines many calls into one. A call that finds the database idle runs at once. The others wait until the running
+ * statement ends, never for a fixed time, so the batch size follows the load and a single call is not delayed.
  *
- * When a statement fails because of what one of them holds, the others succeed without it.
+ * When one item makes a statement fail, the others succeed without it.
  */
 export function batched<Item, Result>(options: {
-  /** One statement for all. @returns a result for each, in their order */
+  /** Runs one statement for all items. @returns a result for each, in their order */
   readonly run: RunBatch<Item, Result>
-  /** Two items of one key never share a statement, and go in their order. */
+  /** Items with the same key never share a statement, and keep their order. */
   readonly keyOf: (item: Item) => string
   readonly maxBatch: number
-  /** A statement that takes longer waits for a lock, or for a connection that is dead: the next one goes beside it. */
-  readonly patienceMs: number
+  /** A statement that takes longer waits for a lock or a dead connection: the next one starts beside it. */
+  readonly slowAfterMs: number
 }): (item: Item) => Promise<Result> {
-  const { run, keyOf, maxBatch, patienceMs } = options
-  const keysUnderWay = new Set<string>()
+  const { run, keyOf, maxBatch, slowAfterMs } = options
+  const runningKeys = new Set<string>()
   let waiting: PendingCall<Item, Result>[] = []
   let isPlanned = false
   let isBusy = false
 
-  /** At the end of this turn of the event loop: what came in together goes together. */
+  /** Starts at the end of this turn of the event loop, so that calls made together share a statement. */
   function plan(): void {
     if (isPlanned || isBusy || waiting.length === 0) return
     isPlanned = true
@@ -41,17 +41,17 @@ export function batched<Item, Result>(options: {
     const calls = take()
     if (calls.length === 0) return
     isBusy = true
-    let isWaitedFor = true
-    const goOn = () => {
-      if (isWaitedFor) isBusy = false
-      isWaitedFor = false
+    let isBlocking = true
+    const proceed = () => {
+      if (isBlocking) isBusy = false
+      isBlocking = false
       plan()
     }
-    const timer = setTimeout(goOn, patienceMs)
+    const timer = setTimeout(proceed, slowAfterMs)
     const done = () => {
       clearTimeout(timer)
-      for (const { item } of calls) keysUnderWay.delete(keyOf(item))
-      goOn()
+      for (const { item } of calls) runningKeys.delete(keyOf(item))
+      proceed()
     }
     settle(calls, run).then(done, done)
   }
@@ -61,9 +61,9 @@ export function batched<Item, Result>(options: {
     const left: PendingCall<Item, Result>[] = []
     for (const call of waiting) {
       const key = keyOf(call.item)
-      if (taken.length === maxBatch || keysUnderWay.has(key)) left.push(call)
+      if (taken.length === maxBatch || runningKeys.has(key)) left.push(call)
       else {
-        keysUnderWay.add(key)
+        runningKeys.add(key)
         taken.push(call)
       }
     }
@@ -96,8 +96,8 @@ async function settle<Item, Result>(
 }
 
 /**
- * Whether Postgres refused what it was given, by the class of its SQLSTATE: data, integrity, a deadlock, a limit.
- * Everything else (a lost connection, a full disk, a timeout) would meet the parts as it met the whole.
+ * Whether the items caused the error, by the class of its SQLSTATE: data, integrity, deadlock, limit. Other errors (lost
+ * connection, full disk, timeout) would also fail the parts.
  */
 function isAboutContent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(22|23|40|54)...$/.test(String(error.code))

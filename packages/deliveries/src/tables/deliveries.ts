@@ -1,42 +1,42 @@
-// The deliveries table: what is to be sent, and what was tried.
+// The deliveries table: what to send, and what was attempted.
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { batched } from './batched.ts'
 import { graceMs, type MappedBatch, recordDeliveries, toPostgresText } from './recordDeliveries.ts'
 
-/** One try of one delivery; the number fences it against every other try. */
+/** One attempt of a delivery. Its number fences it off from all other attempts. */
 export type AttemptRef = { readonly deliveryId: string; readonly attempt: number }
-/** `isTest`: somebody tries his endpoints out, and whatever is real goes first. */
+/** `isTest`: a user tries out an endpoint; real deliveries go first. */
 export type QueuedAttempt = AttemptRef & { readonly delayMs: number; readonly isTest?: boolean }
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
-/** A row that the sweep has just handed out is left alone this long. */
+/** How long the requeuer leaves a row alone after handing it out. */
 const requeueAfterMs = 15_000
 
-/** How many tests of one endpoint are sent at once. Real deliveries have the other places of every worker to themselves. */
+/** How many tests of an endpoint are sent at once. The rest of each worker's concurrency is for real deliveries. */
 const maxConcurrentTests = 10
 const maxTestsScanned = 10_000
 
-/** What the workers of all nodes ask for and record at the same time goes together. */
-const batching = { maxBatch: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
+/** Concurrent calls of all endpoints' workers share statements. */
+const batching = { maxBatch: 100, slowAfterMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
 
 export function createDeliveries(pool: Pool) {
   return {
-    /** The position up to which the log is mapped, if it ever was. */
+    /** The position up to which the log is mapped; `undefined` before the first batch. */
     checkpoint: (name: string) => readCheckpoint(pool, name),
 
     record: (batch: MappedBatch) => recordDeliveries(pool, batch),
 
-    /** What an attempt has to send, if anything: see `dueDeliveries`. */
+    /** See `dueDeliveries`. */
     due: batched({ ...batching, run: (attempts: readonly AttemptRef[]) => dueDeliveries(pool, attempts) }),
 
-    /** Records how an attempt ended, if nothing was recorded yet: see `finishAttempts`. */
+    /** See `finishAttempts`. */
     finish: batched({ ...batching, run: (results: readonly AttemptResult[]) => finishAttempts(pool, results) }),
 
     /**
-     * Hands out pending rows that should have been tried by now, oldest first; each at most once in a while. Those of a
-     * disabled node are held. Tests are handed out by `overdueTests`.
+     * Hands out overdue pending rows, oldest first, each at most once per interval. Deliveries of a paused endpoint are
+     * left out. Tests are handed out by `overdueTests`.
      */
     async overdue(node: string, at: Date, limit: number): Promise<AttemptRef[]> {
       const { rows } = await pool.query<{ id: string; attempt: number }>({
@@ -48,9 +48,8 @@ export function createDeliveries(pool: Pool) {
     },
 
     /**
-     * Hands out a few tests, of each user in turn, however many are waiting. Those that are being sent count until they are
-     * finished.
-     * @param queuedBy takes those that should have a job by then: later than `at` for tests that were just recorded
+     * Hands out a few tests, taking users in turns. Tests being sent count until they are finished.
+     * @param queuedBy includes tests that need a job by this time; later than `at` for newly recorded tests
      */
     async overdueTests(node: string, at: Date, queuedBy = at): Promise<QueuedAttempt[]> {
       const { rows } = await pool.query<{ id: string; attempt: number }>({
@@ -75,7 +74,7 @@ where id in (
 )
 returning id, attempts + 1 as attempt`
 
-// A retry is made by the job that waits for it, so that only those which are due by now count.
+// Retries already have a delayed job, so only tests that are due now count.
 const overdueTestsSql = `
 update webhooks.deliveries set sweep_at = $4
 where id in (
@@ -97,24 +96,22 @@ where id in (
 )
 returning id, attempts + 1 as attempt`
 
-// What attempts have to send.
-
 export type DueDelivery = {
   readonly event: string
   readonly body: string
   readonly is_test: boolean
-  /** Attempts that were made before the present series of retries began. */
+  /** Attempts made before the current series of retries. */
   readonly series_start: number
   readonly correlation_id: string
   readonly causation_id: string
-  /** Where the trace of it goes on; `null` when nobody traces it. */
+  /** The parent of the attempt's span; `null` when the delivery is not traced. */
   readonly traceparent: string | null
 }
 
 /**
- * Looks up many at once.
- * @returns for each, in their order, what it has to send: nothing when the attempt was made already, the delivery is
- * finished, or its node is disabled
+ * Looks up many attempts at once.
+ * @returns for each, in their order, what to send; `undefined` when the attempt was already made, the delivery is
+ * finished, or its endpoint is paused
  */
 async function dueDeliveries(
   pool: Pool,
@@ -129,8 +126,8 @@ async function dueDeliveries(
   return attempts.map((_, index) => byPlace.get(index + 1))
 }
 
-// The inner query stands alone (offset 0), so that rows are found by their primary key: any other condition would offer the
-// planner the index of all that is pending, which under load is mostly dead entries.
+// `offset 0` isolates the inner query, so that rows are found by primary key. With any other condition the planner could
+// pick the index of pending rows, which consists mostly of dead entries under load.
 const dueSql = `
 select g.place, d.event, d.body, d.is_test, d.series_start, d.correlation_id, d.causation_id, d.traceparent
 from unnest($1::uuid[], $2::integer[]) with ordinality as g (id, attempts, place)
@@ -141,8 +138,6 @@ cross join lateral (
 where d.status = 'pending' and d.attempts = g.attempts
   and not exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null)`
 
-// How attempts ended, on record once.
-
 export type AttemptResult = AttemptRef & {
   readonly at: Date
   readonly ms: number
@@ -151,22 +146,22 @@ export type AttemptResult = AttemptRef & {
   readonly error: string | null
   readonly responseBody: string | null
   readonly status: 'pending' | 'succeeded' | 'failed'
-  /** When it is tried again. `null` for a finished delivery, and for one that is held because its node is disabled. */
+  /** `null` for a finished delivery, and for one that is held because its endpoint is paused. */
   readonly nextAttemptAt: Date | null
-  /** The endpoint is gone: its node gets nothing until an operator enables it. The delivery is pending then. */
+  /** The endpoint is gone and gets nothing until an operator enables it. The delivery stays pending. */
   readonly disablesNode: boolean
-  /** The series of retries that the status was decided by; a redelivery meanwhile has begun another. */
+  /** The series of retries that decided the status. A redelivery starts another one. */
   readonly seriesStart?: number
 }
 
-/** `disabledNode`: the node was enabled until this result came. */
+/** `disabledNode`: this result paused the endpoint. */
 export type FinishedAttempt = { readonly disabledNode: boolean }
 
 /**
- * Records how attempts ended, each of another delivery. A held delivery is overdue at once, so that the sweep finds it when
- * its node is enabled.
- * @returns for each, in their order: nothing, with nothing changed, when the same attempt was recorded before (a worker
- * that was thought dead), or when a redelivery began another series of retries meanwhile
+ * Records the results of attempts, each of a different delivery. A held delivery counts as overdue at once, so the requeuer
+ * finds it when its endpoint is enabled.
+ * @returns for each, in their order; `undefined`, with nothing changed, when the attempt was recorded before (by a worker
+ * presumed dead) or a redelivery started another series of retries meanwhile
  */
 export async function finishAttempts(
   pool: Pool,
@@ -200,13 +195,13 @@ function resultRow(result: AttemptResult, place: number) {
   }
 }
 
-/** Rows are locked in this order, as operators' commands do it: else the two would wait for each other for ever. */
+/** Rows are locked in the order of their ids, as in operators' commands, which prevents deadlocks. */
 const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
   one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 
-// Written so that rows can only be found by their primary key, one by one: `any (array[…])` cannot be hashed, the attempt's
-// condition cannot either, and "not finished" does not offer the planner the index of all that is pending, which under
-// load is mostly dead entries. A plan is kept with the statement, whatever becomes of the table.
+// Written so that the planner can find rows only by primary key: `any (array[…])` and the attempt's condition cannot be
+// hashed, and "not finished" does not match the index of pending rows, which consists mostly of dead entries under load.
+// The plan is cached with the statement, however the table changes.
 const finishSql = `
 with finished as (
   update webhooks.deliveries d

@@ -9,8 +9,8 @@ import type { AttemptRef } from './deliveries.ts'
 const hourMs = 3_600_000
 
 t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no more [6.2-retry]', async (t) => {
-  const { settings, rig, endpoint, pauses } = await createFakeClockHarness(t, [])
-  settings.answerAll = { status: 503 }
+  const { settings, worker, endpoint, pauses } = await createFakeClockHarness(t, [])
+  settings.defaultResponse = { status: 503 }
   const { id, jobs, rows } = await pauses()
   t.same(jobs, [5_000, 10_000, 20_000])
   t.same(rows, jobs, 'the row says the same as the job')
@@ -18,9 +18,9 @@ t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no 
     endpoint.received.map((webhook) => webhook.id),
     [id, id, id, id],
   )
-  t.match(await rig.row(id), { status: 'failed', attempts: 4, next_attempt_at: null, last_http_status: 503 })
+  t.match(await worker.row(id), { status: 'failed', attempts: 4, next_attempt_at: null, last_http_status: 503 })
   t.same(
-    (await rig.attempts(id)).map(({ at }) => at.getTime() - clockStart),
+    (await worker.attempts(id)).map(({ at }) => at.getTime() - clockStart),
     [0, 5_000, 15_000, 35_000],
   )
   settings.share = 0
@@ -29,12 +29,12 @@ t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no 
 
 t.test('a node may have a schedule of its own, or none [10.4-schedule]', async (t) => {
   const own = await createFakeClockHarness(t, [], { WEBHOOK_1_RETRY_SCHEDULE: '1s,1m,12h,24h' })
-  own.settings.answerAll = { status: 500 }
+  own.settings.defaultResponse = { status: 500 }
   t.same((await own.pauses()).jobs, [1_000, 60_000, 12 * hourMs, 24 * hourMs])
   const none = await createFakeClockHarness(t, [{ status: 500 }], { EXTERNAL_WEBHOOK_MAX_RETRIES: '0' })
   const { id, jobs } = await none.pauses()
   t.same(jobs, [])
-  t.match(await none.rig.row(id), { status: 'failed', attempts: 1 })
+  t.match(await none.worker.row(id), { status: 'failed', attempts: 1 })
 })
 
 t.test(
@@ -52,51 +52,51 @@ t.test(
     ]
     for (const status of [429, 503]) {
       for (const [retryAfter, expected] of asked) {
-        settings.answerAll = { status, retryAfter }
+        settings.defaultResponse = { status, retryAfter }
         const before = endpoint.received.length
         t.same((await pauses()).jobs, expected, `${status} with ${retryAfter}`)
         t.equal(endpoint.received.length - before, 4, 'no more attempts than the schedule has')
       }
     }
-    settings.answerAll = { status: 503, retryAfter: new Date(settings.time + 120_000).toUTCString() }
+    settings.defaultResponse = { status: 503, retryAfter: new Date(settings.time + 120_000).toUTCString() }
     t.same((await pauses()).jobs, [120_000, 10_000, 20_000], 'a date that is reached asks for nothing more')
     settings.share = 0
-    settings.answerAll = { status: 503, retryAfter: '15' }
+    settings.defaultResponse = { status: 503, retryAfter: '15' }
     t.same((await pauses()).jobs, [15_000, 15_000, 16_000], 'jitter does not cut what was asked for')
   },
 )
 
 /** What `ops webhooks redeliver` does to a delivery. */
-async function sendAgain({ rig, settings }: FakeClockHarness, id: string): Promise<void> {
-  await redeliver(rig.pool, [id], new Date(settings.time))
+async function sendAgain({ worker, settings }: FakeClockHarness, id: string): Promise<void> {
+  await redeliver(worker.pool, [id], new Date(settings.time))
 }
 
 t.test('a delivery that is sent anew has the whole schedule again, and counts its attempts on', async (t) => {
-  const rig = await createFakeClockHarness(t, [])
-  rig.settings.answerAll = { status: 503 }
-  const { id } = await rig.pauses()
-  await sendAgain(rig, id)
-  let [next] = await rig.rig.deliveries.overdue('1', new Date(rig.settings.time), 1)
+  const harness = await createFakeClockHarness(t, [])
+  harness.settings.defaultResponse = { status: 503 }
+  const { id } = await harness.pauses()
+  await sendAgain(harness, id)
+  let [next] = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 1)
   t.match(next, { deliveryId: id, attempt: 5 })
   const pauses: number[] = []
   while (next !== undefined) {
-    const following = await rig.send(next)
+    const following = await harness.send(next)
     if (following !== undefined) pauses.push(following.delayMs)
     next = following
   }
   t.same(pauses, [5_000, 10_000, 20_000])
-  t.match(await rig.rig.row(id), { status: 'failed', attempts: 8 })
-  t.equal(new Set(rig.endpoint.received.map((webhook) => webhook.id)).size, 1)
+  t.match(await harness.worker.row(id), { status: 'failed', attempts: 8 })
+  t.equal(new Set(harness.endpoint.received.map((webhook) => webhook.id)).size, 1)
 })
 
 t.test('an attempt that is under way when its delivery is sent anew is the first of the new schedule', async (t) => {
   const responses: ServerResponse[] = []
   const held = await startFakeEndpoint(t, (response) => responses.push(response))
-  const rig = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
-  const [first] = await rig.deliver()
+  const harness = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
+  const [first] = await harness.deliver()
   if (first === undefined) throw new Error('nothing to send')
   const answered = async (attempt: AttemptRef, meanwhile: () => Promise<void> = async () => undefined) => {
-    const sent = rig.send(attempt)
+    const sent = harness.send(attempt)
     const response = await waitFor(() => responses.shift(), { what: 'the request' })
     await meanwhile()
     response.writeHead(500).end()
@@ -106,9 +106,9 @@ t.test('an attempt that is under way when its delivery is sent anew is the first
   t.match(second, { attempt: 2, delayMs: 5_000 })
   if (second === undefined) throw new Error('no second attempt')
   // By the old schedule this was the last one.
-  const third = await answered(second, () => sendAgain(rig, first.deliveryId))
+  const third = await answered(second, () => sendAgain(harness, first.deliveryId))
   t.match(third, { attempt: 3, delayMs: 5_000 })
   if (third === undefined) throw new Error('no third attempt')
   t.equal(await answered(third), undefined)
-  t.match(await rig.rig.row(first.deliveryId), { status: 'failed', attempts: 3 })
+  t.match(await harness.worker.row(first.deliveryId), { status: 'failed', attempts: 3 })
 })

@@ -1,11 +1,11 @@
-// Real certificates for endpoints of a test: X.509 written by hand, so that no program has to be there to make them.
+// Creates X.509 certificates for test endpoints without an external program.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export type Certificate = { readonly key: string; readonly cert: string }
 export type Authority = { readonly name: string; readonly key: KeyObject; readonly cert: string }
 
 type Subject = {
-  /** The host that it is for; an authority has none. */
+  /** The host name; an authority has none. */
   readonly host?: string
   readonly notBefore?: Date
   readonly notAfter?: Date
@@ -14,20 +14,20 @@ type Subject = {
 const dayMs = 86_400_000
 const ecdsaWithSha256 = sequence(objectId(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
 
-/** An authority of its own, which nobody trusts unless told to. */
+/** A new certificate authority, trusted by nobody by default. */
 export function createAuthority(name: string): Authority {
   const { publicKey, privateKey } = newKeys()
   return { name, key: privateKey, cert: certificate({ subject: name, publicKey }, { name, key: privateKey }, {}) }
 }
 
-/** A certificate for a host, valid now unless told otherwise. */
+/** A certificate for a host, currently valid by default. */
 export function issue(authority: Authority, { host, ...period }: Subject & { readonly host: string }): Certificate {
   const { publicKey, privateKey } = newKeys()
   const cert = certificate({ subject: host, publicKey }, authority, { host, ...period })
   return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), cert }
 }
 
-/** A certificate that only its holder vouches for. */
+/** A self-signed certificate. */
 export function selfSigned(host: string): Certificate {
   const { publicKey, privateKey } = newKeys()
   const cert = certificate({ subject: host, publicKey }, { name: host, key: privateKey }, { host })
@@ -88,7 +88,7 @@ function integer(value: number): Buffer {
   const bytes = Buffer.alloc(5)
   bytes.writeUInt32BE(value, 1)
   const firstNeeded = bytes.findIndex((byte, index) => byte !== 0 || index === 4)
-  // A leading one bit would make it negative.
+  // A leading 1 bit would make the integer negative.
   return tagged(0x02, bytes.subarray((bytes[firstNeeded] ?? 0) > 0x7f ? firstNeeded - 1 : firstNeeded))
 }
 

@@ -1,4 +1,4 @@
-// A provider that a test holds in its hands: it keeps intents, honours keys, and is silent or slow when told to.
+// A fake provider in this process: keeps intents, honours idempotency keys, and fails or delays calls on request.
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -6,31 +6,31 @@ import { createChargeLedger } from '@paylog/testing/fakeServer'
 import type { Test } from 'tap'
 
 export type FakeProvider = Provider & {
-  /** Every call that was made, in order: its name and its key or its intent. */
+  /** All calls in order, each with its idempotency key or intent id. */
   readonly calls: readonly string[]
-  /** The successful charges; a payment that is charged twice fails the test. */
+  /** The successful charges. Charging a payment twice fails the test. */
   readonly charges: readonly unknown[]
-  /** What the provider holds an intent's status to be; `approved` waits for a capture. */
+  /** Sets an intent's status at the provider; `approved` waits for a capture. */
   set(intentId: string, status: PaymentStatus | 'approved'): void
-  /** Every call waits for this before it does anything. */
+  /** Awaited by every call before it has an effect. */
   before: () => Promise<void>
-  /** Every call waits for this when it has done what it does. */
+  /** Awaited by every call after it had its effect. */
   after: () => Promise<void>
-  /** What becomes of a capture. */
+  /** The status after a capture. */
   captured: PaymentStatus
 }
 
-/** For `before` and `after`: the call fails. */
+/** For `before` and `after`: makes the call fail. */
 export const fails = (kind: 'unknown' | 'unavailable') => async (): Promise<never> => {
-  throw new ProviderError(kind, kind === 'unknown' ? 'timeout' : 'connection_refused', 'The provider is not there')
+  throw new ProviderError(kind, kind === 'unknown' ? 'timeout' : 'connection_refused', 'The provider is down')
 }
 export const passes = async (): Promise<void> => undefined
 
 let made = 0
 
 /**
- * Each has an id of its own, so that the workers of one test leave the payments of another alone.
- * @param overrides to take abilities away; notifications are those of the sandbox
+ * Each provider has a unique id, so that the workers of one test ignore the payments of another.
+ * @param overrides replaces or removes capabilities; notifications are those of the sandbox
  */
 export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): FakeProvider {
   const intents = new Map<string, { id: string; payment_id: string; status: PaymentStatus | 'approved' }>()
@@ -62,7 +62,7 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
 
   const fake: FakeProvider = {
     ...createSandbox({ webhookSecrets: ['secret'] }),
-    id: `tills-${made++}`,
+    id: `fake-${made++}`,
     calls,
     charges: ledger.charges,
     before: passes,
@@ -70,7 +70,7 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
     captured: 'succeeded',
     set(intentId, status) {
       const intent = find(intentId)
-      if (!intent) throw new Error(`no intent ${intentId}`)
+      if (!intent) throw new Error(`Unknown intent ${intentId}`)
       intent.status = status
     },
     createIntent: ({ idempotency_key, payment_id }) =>

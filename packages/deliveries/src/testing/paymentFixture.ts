@@ -1,4 +1,4 @@
-// Events of payments and notifications as the log would hand them out.
+// Sample events of payments and notifications, and payments recorded in a real log.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
@@ -24,7 +24,7 @@ const occurred_at = '2026-01-02T03:04:05.000Z'
 const facts = {
   payment_id: '018f0000-0000-7000-8000-000000000001',
   occurred_at,
-  provider_id: 'tills',
+  provider_id: 'fake',
   amount_cents: 2200,
   currency: 'USD',
   payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
@@ -32,7 +32,7 @@ const facts = {
 }
 const evidence = { ...facts, provider_time: occurred_at, provider_event_id: 'evt_1', provider_payment_id: null }
 const notificationFacts = {
-  provider_id: 'tills',
+  provider_id: 'fake',
   provider_event_id: 'evt_1',
   provider_type: 'payment_intent.succeeded',
   generic_type: 'payment_intent.succeeded',
@@ -46,7 +46,7 @@ type Samples = { readonly [Type in Exclude<ReconciledType, NonStatusEvent['type'
   readonly [Type in NonStatusEvent['type']]?: DataOf<Type>
 }
 
-/** One of every type of event but for some that are only noted, about one payment or notification of the provider `tills`. */
+/** Samples of all event types that lead to follow-ups, about one payment or notification of the provider `fake`. */
 export const eventSamples: Samples = {
   PaymentInitiated: {
     ...paymentFields,
@@ -89,7 +89,7 @@ export const eventSamples: Samples = {
 
 let position = 0n
 
-/** An event as it stands in the log, behind every one that was made before. @param options `at` by our own clock */
+/** An event at the end of the log. @param options `at` by Paylog's clock */
 export function recordedEvent<Type extends FollowedEvent['type']>(
   type: Type,
   options: { readonly stream?: string; readonly at?: Date; readonly data?: Partial<DataOf<Type>> } = {},
@@ -97,9 +97,9 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
   position++
   const at = options.at?.toISOString() ?? occurred_at
   const sample = eventSamples[type]
-  if (sample === undefined) throw new Error(`There is no sample of ${type}`)
+  if (sample === undefined) throw new Error(`No sample of ${type}`)
   const ourTime = 'received_at' in sample ? 'received_at' : 'occurred_at'
-  // The type's own data was just put beside it; the compiler cannot connect the two.
+  // The data matches the type, but the compiler cannot see it.
   const event = { type, data: { ...sample, [ourTime]: at, ...options.data } } as FollowedEvent
   return {
     ...event,
@@ -112,12 +112,10 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
   }
 }
 
-// Payments on a real log, brought by hand to where a test wants them.
-
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 const request_fingerprint = 'fingerprint'
 
-/** What a payment has of its own, beside its id and its provider. */
+/** Fields of a payment besides its id and provider. */
 export type PaymentOptions = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
 
 export function recordPayments(store: EventStore, now: () => Date) {
@@ -144,14 +142,14 @@ export function recordPayments(store: EventStore, now: () => Date) {
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',
     eventsOf: async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type),
 
-    /** As a request leaves it that dies before it calls the provider. */
+    /** Leaves the payment like a request that dies before it calls the provider. */
     async initiate(provider: Pick<Provider, 'id'>, order: PaymentOptions = {}): Promise<string> {
       const id = randomUUID()
       await decide(id, (state) => initiatePayment(initiateCommand(id, provider.id, order), state))
       return id
     },
 
-    /** As a request leaves it that lives to its end. */
+    /** Leaves the payment like a request that completes. */
     async open(provider: Provider, order: PaymentOptions = {}): Promise<string> {
       const payment_id = randomUUID()
       const command = async () => initiateCommand(payment_id, provider.id, order)
@@ -160,7 +158,7 @@ export function recordPayments(store: EventStore, now: () => Date) {
       return payment_id
     },
 
-    /** As a notification of its provider leaves it. */
+    /** Leaves the payment like a provider's notification. */
     async notify(id: string, report: Pick<Evidence, 'status'> & Partial<Evidence>): Promise<void> {
       const time = now().toISOString()
       const evidence: RecordEvidence = {

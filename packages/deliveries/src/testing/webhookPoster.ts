@@ -1,4 +1,4 @@
-// Posts single webhooks to endpoints of a test, without a table or a queue.
+// Posts single webhooks to test endpoints, without database and queue.
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { WebhookFormat } from '@paylog/webhooks/chat/chatServices'
@@ -16,7 +16,7 @@ type PostChoices = {
   readonly now?: () => Date
 }
 
-/** @param allowed the ranges that may be dialled although they are private */
+/** @param allowed private ranges that are allowed */
 export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8'], resolver?: Resolver) {
   const agent = createEndpointAgent(allowed, resolver)
   t.teardown(() => agent.destroy())
@@ -37,7 +37,7 @@ export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8
 }
 
 /**
- * A server that speaks no protocol of its own.
+ * A bare TCP server.
  * @param talk is called with each connection
  * @returns `127.0.0.1:<port>`
  */
@@ -46,15 +46,15 @@ export async function tcpEndpoint(t: Test, talk: (socket: Socket) => void, host 
   return await listening(t, server, host, port)
 }
 
-/** A server that answers the first request on each connection with these bytes. */
-export async function rawEndpoint(t: Test, answer: string | Buffer, end = true): Promise<string> {
+/** A server that responds to the first request on each connection with these bytes. */
+export async function rawEndpoint(t: Test, response: string | Buffer, end = true): Promise<string> {
   const host = await tcpEndpoint(t, (socket) => {
-    socket.once('data', () => (end ? socket.end(answer) : socket.write(answer)))
+    socket.once('data', () => (end ? socket.end(response) : socket.write(response)))
   })
   return `http://${host}/`
 }
 
-/** @returns `<host>:<port>`, once the server listens; it goes away with the test */
+/** @returns `<host>:<port>` once the server listens; it is closed with the test */
 export async function listening(t: Test, server: Server, host = '127.0.0.1', port = 0): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -68,6 +68,6 @@ export async function listening(t: Test, server: Server, host = '127.0.0.1', por
     for (const socket of sockets) socket.destroy()
   })
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
+  if (address === null || typeof address === 'string') throw new Error('The server has no TCP port')
   return `${host}:${address.port}`
 }

@@ -1,8 +1,8 @@
-// Tests of endpoints, as the API records them.
+// Recorded webhook tests.
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 
-/** A batch of tests, at positions that follow each other. Each is a notification that nodes of every mode are sent. */
+/** A batch of webhook tests at consecutive positions. Each leads to a delivery in every mode. */
 export function webhookTestBatch(count: number, { userId = 'user-1', firstCommit = 1n } = {}) {
   const events = Array.from({ length: count }, (_, index) => webhookTestRequested(userId, firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n

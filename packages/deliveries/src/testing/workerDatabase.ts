@@ -1,4 +1,4 @@
-// Databases that the tests of a file use one after the other: to make one costs more than most of them do.
+// Databases that the tests of a file reuse: creating one takes longer than most tests.
 
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -9,8 +9,8 @@ import file, { type Test } from 'tap'
 const free: string[] = []
 
 /**
- * An empty database that nobody else uses until the test is over. That of a test that failed is kept as it is.
- * @param options `max` is the number of connections of its pool, which ends with the test
+ * An empty database for this test alone. The database of a failed test is kept.
+ * @param options `max` is the size of its pool, which is closed with the test
  */
 export async function workerDatabase(
   t: Test,
@@ -27,7 +27,7 @@ export async function workerDatabase(
   return { databaseUrl, pool }
 }
 
-/** Killed processes of the last test may hold locks, and in Redis it is to be another installation. */
+/** Killed processes of the last test may hold locks. A new installation id separates the Redis keys. */
 async function asNew(pool: Pool): Promise<void> {
   await pool.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
@@ -36,12 +36,12 @@ async function asNew(pool: Pool): Promise<void> {
   await emptyTables(pool)
 }
 
-/** Nothing is recorded then, and nothing is queued in Postgres. */
+/** Removes all records and, in Postgres, all queued jobs. */
 export async function emptyTables(pool: Pool): Promise<void> {
   await pool.query(emptySql)
 }
 
-// What is empty already is left alone: to truncate all tables of BullMQ takes longer than most tests.
+// Skips empty tables: truncating all tables of BullMQ takes longer than most tests.
 const emptySql = `
 do $$
 declare

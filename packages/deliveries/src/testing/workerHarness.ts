@@ -1,4 +1,4 @@
-// The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
+// The worker's components in this process, on a database and a queue for one test, fed with batches by the test.
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
@@ -18,26 +18,25 @@ import { emptyTables, workerDatabase } from './workerDatabase.ts'
 export const queueKinds = ['postgres', 'redis'] as const
 export type QueueKind = (typeof queueKinds)[number]
 
-/** The Redis to test on; without one the tests that need it are skipped, and say so. */
-// biome-ignore lint/style/noProcessEnv: tests are told by their runner which servers there are.
+// biome-ignore lint/style/noProcessEnv: the test runner passes the servers in variables.
 const redisServerUrl = process.env.REDIS_TEST_URL
 const closePatienceMs = 2_000
-/** A logical database that no other test empties. */
+/** A logical Redis database for these tests alone. Without REDIS_TEST_URL the tests that need it are skipped. */
 export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
-/** Options for a test that runs on this kind of queue. */
+/** Test options for this kind of queue. */
 export function onQueue(kind: QueueKind) {
-  return kind === 'redis' && !redisTestUrl ? { skip: 'REDIS_TEST_URL is not set: Redis is NOT tested' } : {}
+  return kind === 'redis' && !redisTestUrl ? { skip: 'REDIS_TEST_URL is not set' } : {}
 }
 
 export type WorkerHarness = Awaited<ReturnType<typeof createWorkerHarness>>
 
-/** What a test decides itself: the time, the jitter, and where log lines go. */
+/** The test's own time, jitter and log. */
 type WorkerHarnessOptions = { readonly now?: () => Date; readonly random?: () => number; readonly log?: Logger }
 
 /**
- * @param env the WEBHOOK_ variables of the nodes
- * @param redis another server than the one of the run
+ * @param env the WEBHOOK_ variables of the endpoints
+ * @param redis a Redis server other than the default
  */
 export async function createWorkerHarness(
   t: Test,
@@ -54,7 +53,7 @@ export async function createWorkerHarness(
   if (problems.length > 0) throw new Error(problems.join())
   const { databaseUrl, pool } = await workerDatabase(t, { max: 4, log })
   const redisUrl = kind === 'redis' ? redis : undefined
-  /** @param workers how many listen on it */
+  /** @param workers how many workers listen on it */
   const openStore = async (workers: number) => {
     const installation = await installationId(pool)
     return await openQueueStore({ databaseUrl, redisUrl, installation, workers, log })
@@ -70,7 +69,7 @@ export async function createWorkerHarness(
     await agent.destroy()
   })
   const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
-  const sweep = createRequeuer({ deliveries, queues, endpoints, now, log })
+  const requeuer = createRequeuer({ deliveries, queues, endpoints, now, log })
 
   return {
     pool,
@@ -88,22 +87,22 @@ export async function createWorkerHarness(
       now,
       log,
     }),
-    sweep,
-    /** Sweeps until it is told to stop or the test is over. */
-    startSweep: () => startRequeuer(t, sweep),
-    /** For a file whose tests use one rig, one after the other. */
+    requeuer,
+    /** Requeues until stopped or the test ends. */
+    startRequeuer: () => startRequeuer(t, requeuer),
+    /** Empties the tables, for files whose tests share one harness. */
     empty: () => emptyTables(pool),
-    /** Starts another set of workers, as another process would. */
+    /** Starts another set of workers, like another process. */
     async work(): Promise<void> {
       const own = await openStore(endpoints.length)
       const givingUp = new AbortController()
-      const parts = { store: own.store, endpoints, queues, send, givingUp: givingUp.signal, log }
-      const workers = await startWorkers(parts)
+      const options = { store: own.store, endpoints, queues, send, givingUp: givingUp.signal, log }
+      const workers = await startWorkers(options)
       t.teardown(async () => {
-        // A test may have left an endpoint without an answer.
-        const patience = setTimeout(() => givingUp.abort(), closePatienceMs)
+        // A test may have left a request without a response.
+        const timer = setTimeout(() => givingUp.abort(), closePatienceMs)
         await workers.close().catch(() => undefined)
-        clearTimeout(patience)
+        clearTimeout(timer)
         await own.close()
       })
     },
@@ -112,12 +111,12 @@ export async function createWorkerHarness(
   }
 }
 
-function startRequeuer(t: Test, sweep: Requeuer): { stop(): Promise<void> } {
+function startRequeuer(t: Test, requeuer: Requeuer): { stop(): Promise<void> } {
   const stopping = new AbortController()
-  const sweeping = sweep.run(stopping.signal)
+  const running = requeuer.run(stopping.signal)
   const stop = async () => {
     stopping.abort()
-    await sweeping
+    await running
   }
   t.teardown(stop)
   return { stop }
@@ -154,7 +153,7 @@ async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
   return rows
 }
 
-/** A recorded success of a payment of its own. */
+/** A recorded success of a new payment. */
 function paymentSucceeded(commit: bigint): Recorded {
   const payment_id = randomUUID()
   return {
@@ -180,14 +179,14 @@ function paymentSucceeded(commit: bigint): Recorded {
   }
 }
 
-/** A batch of recorded successes, at positions that follow each other. */
+/** A batch of recorded successes at consecutive positions. */
 export function batchOf(count: number, firstCommit = 1n) {
   const events = Array.from({ length: count }, (_, index) => paymentSucceeded(firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n
   return { events, position: { commit: last, prepare: last } }
 }
 
-/** A provider's notification, as raw nodes are told of it. */
+/** A recorded notification, which raw endpoints receive. */
 export function notificationReceived(commit: bigint, body: string): Recorded {
   const provider_event_id = `evt_${commit}`
   return {

@@ -1,5 +1,5 @@
-// The worker as processes on a real log, with a journal of what was appended: what a fault has to leave true is judged by
-// that journal and by what the endpoints received, and not by the tables.
+// Workers as processes on a real log. A journal of the appended events and the requests at the endpoints, not the tables,
+// decide whether nothing was lost.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
@@ -21,7 +21,7 @@ const appendRate = { count: 10, pauseMs: 50 }
 type Check = { readonly ok: boolean; readonly [detail: string]: unknown }
 export type Readiness = { readonly status: number; readonly checks: Readonly<Record<string, Check>> }
 export type RunningWorker = TestProcess & {
-  /** What its health page says. */
+  /** Reads the health page. */
   ready(): Promise<Readiness>
   metrics(): Promise<string>
 }
@@ -29,8 +29,8 @@ export type RunningWorker = TestProcess & {
 export type WorkerProcessHarness = Awaited<ReturnType<typeof createWorkerProcessHarness>>
 
 /**
- * @param env of the workers: their nodes, and `REDIS_URL`
- * @param options `log` of a test that takes it away; `databaseUrl` of the workers, when it is not to be that of the log
+ * @param env variables of all workers: their endpoints, and `REDIS_URL`
+ * @param options `log` and `databaseUrl` replace the default servers, for tests that stop them
  */
 export async function createWorkerProcessHarness(
   t: Test,
@@ -66,13 +66,13 @@ export async function createWorkerProcessHarness(
 
   return {
     pool,
-    /** The ids of the notifications that are in the log, or may be. */
+    /** Ids of the notifications that are, or may be, in the log. */
     journal,
     async append(count: number): Promise<void> {
       for (let left = count; left > 0; left -= appendedAtOnce)
         await Promise.all(Array.from({ length: Math.min(left, appendedAtOnce) }, append))
     },
-    /** @param more variables for this one */
+    /** @param more variables of this worker */
     async start(more: Readonly<Record<string, string>> = {}): Promise<RunningWorker> {
       const worker = await startProcess(t, {
         script,
@@ -90,14 +90,14 @@ export async function createWorkerProcessHarness(
       return {
         ...worker,
         async ready() {
-          const answer = await fetch(`${page}/health/ready`)
-          const { checks } = (await answer.json()) as Pick<Readiness, 'checks'>
-          return { status: answer.status, checks }
+          const response = await fetch(`${page}/health/ready`)
+          const { checks } = (await response.json()) as Pick<Readiness, 'checks'>
+          return { status: response.status, checks }
         },
         metrics: async () => await (await fetch(`${page}/metrics`)).text(),
       }
     },
-    /** How many deliveries have this status. */
+    /** Counts the deliveries with this status. */
     async count(status: 'pending' | 'succeeded' | 'failed'): Promise<number> {
       const { rows } = await pool.query<{ count: number }>(
         'select count(*)::int as count from webhooks.deliveries where status = $1',
@@ -108,13 +108,13 @@ export async function createWorkerProcessHarness(
   }
 }
 
-/** Appends a few notifications all the time, until it is told to stop or the test is over. */
+/** Keeps appending a few notifications until stopped or the test ends. */
 export function keepAppending(t: Test, harness: Pick<WorkerProcessHarness, 'append'>): { stop(): Promise<void> } {
   let isOver = false
   const appending = (async () => {
     for (; !isOver; await sleep(appendRate.pauseMs)) await harness.append(appendRate.count)
   })()
-  // Whoever stops it is told; until then a failure is not unhandled.
+  // `stop` rethrows the error.
   appending.catch(() => undefined)
   const stop = async () => {
     isOver = true
@@ -124,18 +124,18 @@ export function keepAppending(t: Test, harness: Pick<WorkerProcessHarness, 'appe
   return { stop }
 }
 
-/** A node that is told of notifications as they are. */
+/** The variables of an endpoint with mode raw. */
 export function rawEndpointVariables(number: number, url: string, more: Readonly<Record<string, string>> = {}) {
   const named = { ENABLED: 'true', URL: url, EVENT_MODE: 'raw', RETRY_SCHEDULE: '200ms,200ms,200ms,200ms', ...more }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [`WEBHOOK_${number}_${name}`, value]))
 }
 
-/** The notifications that an endpoint was told of, in the order of their first arrival. */
+/** The ids of the received notifications, in the order of their first arrival. */
 function receivedIds({ received }: FakeEndpoint): string[] {
   return [...new Set(received.map(({ body }) => String(JSON.parse(body).data.id)))]
 }
 
-/** Waits until an endpoint was told of everything in the journal, and checks that it was told of nothing else. */
+/** Waits until an endpoint has received everything in the journal, and checks that it received nothing else. */
 export async function assertAllDelivered(
   t: Test,
   harness: WorkerProcessHarness,
@@ -143,16 +143,23 @@ export async function assertAllDelivered(
   timeoutMs = 20_000,
 ): Promise<void> {
   await waitFor(() => receivedIds(endpoint).length >= harness.journal.length, { what: 'every webhook', timeoutMs })
-  t.strictSame(receivedIds(endpoint).sort(), [...harness.journal].sort(), 'all that there is, and nothing else')
+  t.strictSame(
+    receivedIds(endpoint).sort(),
+    [...harness.journal].sort(),
+    'the endpoint received exactly the appended notifications',
+  )
   const ids = new Map(endpoint.received.map(({ id, body }) => [body, id]))
   t.ok(
     endpoint.received.every(({ id, body }) => ids.get(body) === id),
-    'what was told twice has the same webhook-id',
+    'repeated webhooks have the same webhook-id',
   )
-  await waitFor(async () => (await harness.count('pending')) === 0, { what: 'every record', timeoutMs })
+  await waitFor(async () => (await harness.count('pending')) === 0, {
+    what: 'every delivery to be finished',
+    timeoutMs,
+  })
 }
 
-/** Waits until the health page of a worker answers with this status. */
+/** Waits until a worker's health page responds with this status. */
 export function waitForReadiness(worker: RunningWorker, status: number): Promise<Readiness> {
   return waitFor(
     async () => {
@@ -163,17 +170,14 @@ export function waitForReadiness(worker: RunningWorker, status: number): Promise
   )
 }
 
-// A worker that is killed at random points, and an oracle that knows nothing of it: a journal of what was appended, and
-// what the endpoints were told.
-
-/** Counted from when it is ready; long enough for it to have sent something. */
+/** The longest time until the kill, counted from the first request, so that the worker has sent something. */
 const longestLifeMs = 1_500
-/** As many as there may be: of all that is appended nothing must end as failed by chance. */
+/** Enough retries that no delivery fails by chance. */
 const retries = 20
 
 /**
- * Appends all the time and kills the worker again and again, at points that depend on the seed.
- * @param options `env` is for the queue; `seed` is told, so that a failure can be played again
+ * Kills the worker repeatedly, at random moments while notifications are appended, and checks that none is lost.
+ * @param options `env` configures the queue; the test prints `seed`, which reproduces a failure
  */
 export async function assertSurvivesKills(
   t: Test,
@@ -198,22 +202,22 @@ export async function assertSurvivesKills(
   for (let kill = 0; kill < kills; kill++) {
     const worker = await harness.start()
     const before = steady.received.length
-    await waitFor(() => steady.received.length > before, { what: 'a sign of life' })
+    await waitFor(() => steady.received.length > before, { what: 'a request from the worker' })
     await sleep(random() * longestLifeMs)
     await worker.kill('SIGKILL')
   }
   await appending.stop()
   const last = await harness.start()
   for (const endpoint of [steady, shaky]) await assertAllDelivered(t, harness, endpoint, 60_000)
-  t.equal(await harness.count('failed'), 0, 'nothing ended as failed')
-  t.strictSame(receivedIds(unsubscribed), [], 'and nothing reached a node that does not want it')
+  t.equal(await harness.count('failed'), 0, 'no delivery has failed')
+  t.strictSame(receivedIds(unsubscribed), [], 'the unsubscribed endpoint receives nothing')
   const requests = `${steady.received.length} and ${shaky.received.length} requests`
   t.comment(`${kills} kills, ${requests} for ${harness.journal.length} notifications`)
   await last.stop()
   t.strictSame(await last.exited, { code: 0, signal: null })
 }
 
-/** Public domain, by Tommy Ettinger: small, and good enough to choose moments. */
+/** A small public-domain generator by Tommy Ettinger, good enough to choose moments. */
 function mulberry32(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,5 +1,5 @@
-// Payloads of Authorize.Net's notifications, with the members that it sends. Those about transactions come from the fake, which
-// is asked about them.
+// Authorize.Net notification payloads with all members it sends. Those about transactions come from the fake, which also
+// serves the transactions.
 
 const profile = { customerProfileId: 394, customerPaymentProfileId: 694, customerShippingAddressId: 1_810_248_201 }
 
@@ -12,7 +12,7 @@ export const subscription = (status: string) => ({
   id: '4415473',
 })
 
-/** Some kinds say no more than which one it is. */
+/** Some notifications contain only the id. */
 export const shortSubscription = () => ({ entityName: 'subscription', id: '4415473' })
 
 export const customer = () => ({
@@ -23,7 +23,7 @@ export const customer = () => ({
   id: '394',
 })
 
-/** The one id is a number, the other text. */
+/** One id is a number, the other a string. */
 export const paymentProfile = () => ({
   customerProfileId: 394,
   customerType: 'individual',
@@ -31,7 +31,7 @@ export const paymentProfile = () => ({
   id: '694',
 })
 
-/** A transaction of which nothing is told but that it was refused. */
+/** A declined transaction, without further details. */
 export const declinedTransaction = (id: string, responseCode: 2 | 3) => ({
   responseCode,
   authCode: '',

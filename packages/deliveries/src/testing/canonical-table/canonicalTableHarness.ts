@@ -1,4 +1,4 @@
-// A provider's signed notification goes in at the one end, and at the other it shows what nodes of every mode are told.
+// Receives a provider's signed notification and compares the webhooks sent to endpoints of every mode.
 import { randomUUIDv7 } from 'node:crypto'
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { Recorded } from '@paylog/event-store/codec/codec'
@@ -12,19 +12,19 @@ import { receiveNotification } from '@paylog/workflows/notifications'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
 
-/** The time at which notifications come in. */
+/** The time at which notifications are received. */
 export const now = new Date('2026-01-02T03:04:05.678Z')
 
 export type Signed = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
-/** A message of a mode that says what it says: its name, and all of its `data`. */
+/** A canonical or legacy message: its event name and its whole `data`. */
 export type Message = readonly [event: string, data: object]
 
-/** What nodes are to be told of a notification. */
+/** The webhooks expected for a notification. */
 export type Expected = {
   readonly provider_type: string
   /** The provider's own time. */
   readonly occurred_at: string
-  /** By the notification's own time, or by ours when it is about a payment of ours. */
+  /** The time of canonical messages: the notification's, or Paylog's for its own payments. */
   readonly canonicalTime?: string
   readonly canonical: readonly Message[]
   readonly legacy: readonly Message[]
@@ -45,7 +45,7 @@ function endpointVariables(index: number, mode: string) {
   }
 }
 
-/** What stands in the log belongs to one of these. */
+/** Every stream of these tests has one of these prefixes. */
 const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerIntent-', 'providerCustomer-']
 
 export async function createCanonicalTableHarness(t: Test) {
@@ -54,7 +54,7 @@ export async function createCanonicalTableHarness(t: Test) {
   t.teardown(() => store.close())
   const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })
 
-  /** Everything that is told of what happens while something is done. */
+  /** The webhooks for everything recorded while `act` runs. */
   async function messagesDuring(act: () => Promise<unknown>) {
     const from = await store.head()
     await act()
@@ -63,7 +63,7 @@ export async function createCanonicalTableHarness(t: Test) {
     return events.flatMap((event) => outboundMessages(event, endpoints, { projectId: 'shop', projectIds: [] }))
   }
 
-  /** @throws when it was stored and not applied */
+  /** @throws when the notification was stored but not applied */
   async function receive(provider: Provider, { headers, body }: Signed): Promise<void> {
     const incoming = { provider, body: Buffer.from(body), headers, requestId: 'request-2' }
     const { postponed } = await receiveNotification(workflowOf(provider), incoming)
@@ -71,9 +71,9 @@ export async function createCanonicalTableHarness(t: Test) {
   }
 
   return {
-    toldWhile: messagesDuring,
+    messagesDuring,
     receive,
-    /** A payment of 22.00 USD of a user of ours. */
+    /** A Paylog payment of 22.00 USD. */
     async open(provider: Provider, payment_id: string = randomUUIDv7()): Promise<Payment> {
       const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }
       const command = async () => ({
@@ -89,7 +89,7 @@ export async function createCanonicalTableHarness(t: Test) {
       const opening = { payment_id, request_fingerprint: null, command, metadata }
       return (await openPayment(workflowOf(provider), opening)).payment
     },
-    /** Receives a notification so often, and compares what all nodes are told with what they should be. */
+    /** Receives a notification one or more times, and compares the webhooks of all endpoints with the expected ones. */
     async check(t: Test, provider: Provider, signed: Signed, expected: Expected, times = 1): Promise<void> {
       const messages = await messagesDuring(async () => {
         for (let time = 0; time < times; time++) await receive(provider, signed)
@@ -101,11 +101,11 @@ export async function createCanonicalTableHarness(t: Test) {
       const legacy = expected.legacy.map(([event, data]) => JSON.stringify({ event, ...head, data }))
       const name = JSON.stringify({ event: `${provider.id}:${expected.provider_type}`, ...head })
       const raw = `${name.slice(0, -1)},"data":${signed.body}}`
-      t.strictSame(to('1'), canonical, 'canonical')
-      t.strictSame(to('2'), [raw], 'raw, to the byte')
-      t.strictSame(to('3').sort(), [...canonical, raw].sort(), 'both')
-      t.strictSame(to('legacy-1'), legacy, 'the single list')
-      t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'each message has an id of its own')
+      t.strictSame(to('1'), canonical, 'canonical endpoint')
+      t.strictSame(to('2'), [raw], 'raw endpoint, byte by byte')
+      t.strictSame(to('3').sort(), [...canonical, raw].sort(), 'endpoint with mode both')
+      t.strictSame(to('legacy-1'), legacy, 'legacy list')
+      t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'message ids are unique')
     },
   }
 }
@@ -113,23 +113,23 @@ export async function createCanonicalTableHarness(t: Test) {
 const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const project = { id: 'shop' }
 
-/** What is told of a payment of ours, whatever the notification says. */
+/** The canonical message about a Paylog payment, whatever the notification contains. */
 export function ownMessage({ payment_id }: Payment, event: string, status: string): Message {
   return [event, { payment_id, amount: 2200, currency: 'USD', status, user: ourPayer, project }]
 }
 
-/** What the single list is told of a payment of ours. */
+/** The legacy message about a Paylog payment. */
 export function ownLegacyMessage({ payment_id }: Payment, event: string, fields: object = {}): Message {
   const data = { payment_id, amount: 2200, currency: 'USD', customer_email: ourPayer.email, status: null }
   return [event, { ...data, ...fields }]
 }
 
-/** The customer whom a foreign notification names. */
+/** The customer named in a foreign notification. */
 export type Customer = { readonly id: string | null; readonly email: string | null }
 type Money = { readonly amount: number | null; readonly currency: string | null }
 export const noMoney: Money = { amount: null, currency: null }
 
-/** What is told of something that is not ours. @param fields beside the fields of the interface: what they say, and ours */
+/** The canonical message about a foreign object. @param fields the fields of the interface, and Paylog's additional ones */
 export function foreignMessage(
   event: string,
   { id, email }: Customer,
@@ -143,11 +143,11 @@ export function foreignMessage(
 ): Message {
   const { payment_id = null, amount, currency, status, subscription_id, customer_id, current_period_end } = fields
   const user = { id, type: 'customer', email }
-  const about = { subscription_id, customer_id, current_period_end }
-  return [event, { payment_id, amount, currency, status, user, project, ...about }]
+  const extra = { subscription_id, customer_id, current_period_end }
+  return [event, { payment_id, amount, currency, status, user, project, ...extra }]
 }
 
-/** What the single list is told of something that is not ours. */
+/** The legacy message about a foreign object. */
 export function foreignLegacyMessage(
   event: string,
   { email }: Pick<Customer, 'email'>,

@@ -1,4 +1,4 @@
-// What is told of notifications by the generic names, in the shape of interface §6.1: the same for every provider that takes it.
+// The expected webhooks of generic notifications (interface §6.1), the same for every provider that accepts them.
 
 import { foreignLegacyMessage, foreignMessage, type Message, noMoney } from './canonicalTableHarness.ts'
 import {
@@ -59,7 +59,7 @@ const method = (kind: string): GenericCase => ({
   legacy: [foreignLegacyMessage(`payment_method.${kind}`, { email: null }, { ...noMoney, status: null })],
 })
 
-/** One of every name of interface §6.1, and one that is none of them. */
+/** One case for every name of interface §6.1, and one unknown type. */
 export const genericCases: readonly GenericCase[] = [
   payment('created', 'pending', 'payment.created'),
   payment('requires_action', 'pending'),

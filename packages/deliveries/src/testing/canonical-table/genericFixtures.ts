@@ -1,12 +1,12 @@
-// Bodies of the shape of interface §6.1, which the sandbox sends and every other provider's receiver takes as well.
+// Notification bodies after interface §6.1, as the sandbox sends them. Other providers' receivers accept them too.
 
-/** Unix seconds, and the same in ISO 8601. */
+/** Unix seconds; `occurred_at` is the same time in ISO 8601. */
 export const created = 1_767_268_800
 export const occurred_at = '2026-01-01T12:00:00.000Z'
 
 let sent = 0
 
-/** Numbers come as they are written, so that a body is no other when it is printed anew. */
+/** Indented, so that a test notices when the body is parsed and printed again. */
 export function body(provider: string, type: string, object: object): string {
   const event = { id: `evt_generic_${++sent}`, type, provider, data: { object }, created }
   return JSON.stringify(event, null, 1)

@@ -61,7 +61,7 @@ for (const provider of [stripe, paypal, gateway, sandbox])
     `${provider.id}: a payment that is opened here is told as created, once, by the API alone [6.2-created-once]`,
     async (t) => {
       let opened: Payment | undefined
-      const messages = await harness.toldWhile(async () => {
+      const messages = await harness.messagesDuring(async () => {
         opened = await harness.open(provider)
       })
       if (opened === undefined) throw new Error('It was not opened')

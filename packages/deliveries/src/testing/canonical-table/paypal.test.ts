@@ -172,6 +172,6 @@ t.test('a notification that comes three times, signed anew each time, is told on
   }
   const expected = { provider_type, occurred_at: create_time, canonical: row.canonical, legacy: row.legacy }
   await harness.check(t, paypal, fake.signed(cancelled), expected, 2)
-  const again = await harness.toldWhile(() => harness.receive(paypal, fake.signed(cancelled)))
+  const again = await harness.messagesDuring(() => harness.receive(paypal, fake.signed(cancelled)))
   t.strictSame(again, [])
 })

@@ -1,4 +1,4 @@
-// Resources of PayPal's notifications, with the members that PayPal sends: one of every kind that the canonical table speaks of.
+// Resources of PayPal's notifications with all members PayPal sends, one for each row of the canonical table.
 
 export const create_time = '2026-01-01T12:00:00.250Z'
 export const current_period_end = '2026-01-31T10:00:00.000Z'
@@ -48,7 +48,7 @@ export const order = (status: string) => ({
   },
 })
 
-/** Names the order alone, and has no type of resource. */
+/** Contains only the order id, and no resource type. */
 export const reversedApproval = () => ({
   resource: {
     order_id,
@@ -104,7 +104,7 @@ export const authorization = (status: string) => ({
   },
 })
 
-/** Names its capture by a link alone. */
+/** Refers to its capture only by a link. */
 export const refund = () => ({
   resource_type: 'refund',
   resource_version: '2.0',
@@ -151,7 +151,7 @@ export const vaultToken = (kind: 'CREATED' | 'DELETED') => ({
     kind === 'DELETED'
       ? { id: '8kk8451t' }
       : {
-          // PayPal writes it so, with letters for the zone.
+          // PayPal's own format, with letters for the time zone.
           time_created: '2026-01-01T04:00:00.000PST',
           links: [link('self', '/v3/vault/payment-tokens/8kk8451t')],
           id: '8kk8451t',
@@ -173,7 +173,7 @@ const executions = [
 ]
 const billing = { outstanding_balance: { currency_code: 'EUR', value: '0.0' }, cycle_executions: executions }
 
-/** @param more of `billing_info`; one that has ended names no next time */
+/** @param more further `billing_info`; an ended subscription has no next billing time */
 export const subscription = (status: string, more: object = { next_billing_time: '2026-01-31T10:00:00Z' }) => ({
   resource_type: 'subscription',
   resource_version: '2.0',
@@ -199,7 +199,7 @@ export const subscription = (status: string, more: object = { next_billing_time:
   },
 })
 
-/** Waits for the payer, of whom nothing is known yet. */
+/** Waits for the payer's approval, so the payer is unknown. */
 export const unapprovedSubscription = () => ({
   resource_type: 'subscription',
   resource_version: '2.0',
@@ -229,7 +229,7 @@ export const failedRenewal = () =>
     },
   })
 
-/** The first version of the API; of a subscription only if it names one. */
+/** From version 1 of the API; belongs to a subscription only if it names one. */
 export const sale = (more: object = { billing_agreement_id: 'I-F1EXAMPLE0001' }) => ({
   resource_type: 'sale',
   resource: {

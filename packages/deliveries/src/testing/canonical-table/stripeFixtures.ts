@@ -1,4 +1,4 @@
-// Bodies as Stripe sends them: one of every kind of event that the canonical table speaks of.
+// Stripe's event objects with all members Stripe sends, one for each row of the canonical table.
 import { type ApiShape, invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import { customerBody, methodBody } from '@paylog/testing/stripe/bodies'
 import {
@@ -9,13 +9,13 @@ import {
   refundBody,
 } from '@paylog/testing/stripe/paymentBodies'
 
-/** Unix seconds, and the same in ISO 8601. */
+/** Unix seconds; `occurred_at` is the same time in ISO 8601. */
 export const created = 1_767_268_800
 export const occurred_at = '2026-01-01T12:00:00.000Z'
 const periodEnd = created + 30 * 24 * 60 * 60
 export const current_period_end = '2026-01-31T12:00:00.000Z'
 
-/** An intent that another system of the merchant's has made. */
+/** An intent created by another system of the merchant. */
 export function foreignIntent(status: IntentStatus, more: object = {}) {
   const intent = intentBody(
     { amount: 500, currency: 'eur', customer: 'cus_F1', receipt_email: 'bo@example.com' },
@@ -26,7 +26,7 @@ export function foreignIntent(status: IntentStatus, more: object = {}) {
 
 const charge = () => chargeBody(foreignIntent('succeeded'), 'succeeded', created)
 
-/** A charge after all of it went back. */
+/** A charge after a full refund. */
 export const refundedCharge = () => ({ ...charge(), amount_refunded: 500, refunded: true })
 export const refund = () => refundBody(charge(), 500, created)
 export const dispute = () => disputeBody(charge(), 500, created)

@@ -6,8 +6,8 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/assertions'
 import type { Test } from 'tap'
+import { createFollowUps } from '../reconciler/followUps.ts'
 import { createReconcilePlanner } from '../reconciler/reconciler.ts'
-import { createReconcileTasks } from '../reconciler/reconcileTasks.ts'
 
 const reconcileAfterMs = 3_600_000
 export const hour = reconcileAfterMs / 1_000
@@ -40,7 +40,7 @@ type Row = {
 }
 
 /** Opens a database whose list can be emptied, which is faster than another database. */
-export async function reconcileTasksHarness(t: Test) {
+export async function followUpsHarness(t: Test) {
   const log = createLog({ app: 'test', level: 'silent' })
   const { pool } = await workerDatabase(t, { max: 6, log })
 
@@ -58,7 +58,7 @@ export async function reconcileTasksHarness(t: Test) {
   /** An empty list, and a reader that has read nothing. */
   async function emptyList(leaseMs = 60_000) {
     await pool.query('truncate webhooks.follow_ups, webhooks.checkpoints')
-    const followUps = createReconcileTasks(pool, { leaseMs })
+    const followUps = createFollowUps(pool, { leaseMs })
     const woken: number[] = []
     const dueNow = () => void woken.push(1)
     const newReader = () =>

@@ -1,4 +1,4 @@
-// The worker's list of what to look after, as those see it who work it off.
+// The reconciler's list of follow-ups: taken with a lease, returned with their next times, updated from the log.
 
 import {
   type CheckpointMove,
@@ -12,9 +12,9 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Pool } from 'pg'
 import type { CheckTimes, ReconcilePlan } from './plan.ts'
 
-/** One entry of the list, leased to whoever took it. */
-export type ReconcileTask = {
-  /** The stream of the payment or of the notification. */
+/** One entry of the list, leased to the worker that took it. */
+export type FollowUp = {
+  /** The payment's or notification's stream. */
   readonly subject: string
   /** `null` for a notification. */
   readonly payment_id: string | null
@@ -26,22 +26,22 @@ export type ReconcileTask = {
   readonly event_id: string
 }
 
-/** When to look again; `over` when there is nothing left to look at. */
+/** When to look again; `over` when nothing is left to do. */
 export type NextCheck = { readonly times: CheckTimes<Date | null>; readonly pauses: number } | 'over'
 
-export type ReconcileTasks = ReturnType<typeof createReconcileTasks>
+export type FollowUps = ReturnType<typeof createFollowUps>
 
-type Row = Omit<ReconcileTask, 'times'> & { finish_at: Date | null; ask_at: Date | null; watch_at: Date | null }
+type Row = Omit<FollowUp, 'times'> & { finish_at: Date | null; ask_at: Date | null; watch_at: Date | null }
 
-/** @param leaseMs how long an entry stays with who took it, unless it is renewed; by the clock of the database */
-export function createReconcileTasks(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
+/** @param leaseMs how long a lease lasts unless renewed, by the clock of the database */
+export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
   return {
     checkpoint: (name: string) => readCheckpoint(pool, name),
 
     record: (batch: Parameters<typeof recordPlans>[1]) => recordPlans(pool, batch),
 
-    /** Takes what is due for a provider and in nobody's hands: what cannot wait first, then the longest due. */
-    async take(providerId: string, at: Date, limit: number): Promise<ReconcileTask[]> {
+    /** Takes due and unleased follow-ups of a provider: urgent ones first, then the longest due. */
+    async take(providerId: string, at: Date, limit: number): Promise<FollowUp[]> {
       const values = [providerId, at, limit, leaseMs]
       const { rows } = await pool.query<Row>({ name: 'take-follow-ups', text: takeSql, values })
       return rows.map(({ finish_at, ask_at, watch_at, ...row }) => {
@@ -49,17 +49,17 @@ export function createReconcileTasks(pool: Pool, { leaseMs }: { readonly leaseMs
       })
     },
 
-    /** Holds on to entries that are still worked on. */
-    async renew(held: readonly ReconcileTask[]): Promise<void> {
+    /** Renews the leases of follow-ups in progress. */
+    async renew(held: readonly FollowUp[]): Promise<void> {
       const values = [held.map(({ subject }) => subject), held.map(({ lease }) => lease), leaseMs]
       await pool.query({ name: 'renew-follow-ups', text: renewSql, values })
     },
 
     /**
-     * Gives an entry back with what is to come. When an event came meanwhile its times stand, and when the lease ran out
-     * and another took the entry, that one decides.
+     * Returns a follow-up with its next times. If an event arrived meanwhile, the event's times stay. If the lease expired and
+     * another worker took the follow-up, nothing changes.
      */
-    async giveBack({ subject, lease, version }: ReconcileTask, next: NextCheck): Promise<void> {
+    async giveBack({ subject, lease, version }: FollowUp, next: NextCheck): Promise<void> {
       const held = [subject, lease, version]
       if (next === 'over') {
         const ended = await pool.query({ name: 'end-follow-up', text: endSql, values: held })
@@ -71,7 +71,7 @@ export function createReconcileTasks(pool: Pool, { leaseMs }: { readonly leaseMs
       await pool.query({ name: 'return-follow-up', text: returnSql, values })
     },
 
-    /** How many entries wait for providers that are not among these, so that nobody works on them. */
+    /** Counts the follow-ups of other providers than these: nobody handles them. */
     async waiting(providerIds: readonly string[]): Promise<{ provider_id: string; follow_ups: number }[]> {
       const { rows } = await pool.query<{ provider_id: string; follow_ups: number }>(
         `select provider_id, count(*)::int as follow_ups from webhooks.follow_ups
@@ -83,7 +83,7 @@ export function createReconcileTasks(pool: Pool, { leaseMs }: { readonly leaseMs
   }
 }
 
-/** The array tells the planner that they are few, whatever it expects of the limits; else it reads the whole table. */
+/** `any(array(…))` makes the planner expect few rows; otherwise it reads the whole table. */
 const takeSql = `
 with soon as (
   select subject from webhooks.follow_ups
@@ -122,15 +122,13 @@ set lease = null, leased_until = null,
     pauses = case when version = $3 then $7::integer else pauses end
 where subject = $1 and lease = $2`
 
-// A batch of events taken into the worker's list: rows and checkpoint together.
-
-/** What an event of a payment or of a notification means for it. */
+/** An event and its plan. */
 export type PlannedEvent = { readonly event: Recorded; readonly plan: ReconcilePlan }
 
 /**
- * Sets and clears the times of every payment and notification of a batch and moves the checkpoint, in one statement and
- * so in one transaction. Who has no time left is taken off the list.
- * @param planned in the order of the log; of two events that set the same time, the later one counts
+ * Updates the follow-ups of every payment and notification in a batch and moves the checkpoint, in one statement and thus
+ * in one transaction. Follow-ups without times are removed.
+ * @param planned in log order; if two events set the same time, the later one wins
  * @throws StaleCheckpointError, with nothing changed, when the checkpoint is not at `from`
  */
 export async function recordPlans(
@@ -147,14 +145,14 @@ export async function recordPlans(
   if (results[0]?.moved !== 1) throw new StaleCheckpointError(batch.name)
 }
 
-/** All events of one subject as one change. */
+/** Merges all events of a subject into one change. */
 function rowOf(planned: readonly PlannedEvent[]) {
   const [first] = planned
   const last = planned.at(-1)
   if (!first || !last) throw new Error('A change without events')
   const latest = (time: keyof ReconcilePlan) => planned.findLast(({ plan }) => plan[time] !== undefined)?.plan[time]
   const { data, id, type } = last.event
-  if (!('provider_id' in data)) throw new Error(`${type} says nothing about a provider`)
+  if (!('provider_id' in data)) throw new Error(`${type} has no provider_id`)
   const [finish, ask, watch] = [latest('finish'), latest('ask'), latest('watch')]
   return {
     provider_id: data.provider_id,
@@ -171,7 +169,7 @@ function rowOf(planned: readonly PlannedEvent[]) {
   }
 }
 
-/** The rows of the update are locked before they are read, so what a follow-up has just decided is not undone here. */
+/** The update locks rows before reading them, so it does not undo what a follow-up has just decided. */
 const recordPlansSql = `
 with moved as (${moveCheckpointSql}
 ), planned as (

@@ -1,13 +1,13 @@
 import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { at, event, none, reconcileTasksHarness, stream, tiedReport } from '../testing/reconcileTasksHarness.ts'
-import type { ReconcileTask, ReconcileTasks } from './reconcileTasks.ts'
+import { at, event, followUpsHarness, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
+import type { FollowUp, FollowUps } from './followUps.ts'
 
 /** Behind every time that is planned here. */
 const later = at(1_000_000)
 const { payment_id } = eventSamples.PaymentInitiated
-const { pool, emptyList } = await reconcileTasksHarness(t)
+const { pool, emptyList } = await followUpsHarness(t)
 
 /** Resolves when a statement of this database waits for a lock. */
 const someoneWaits = () =>
@@ -22,8 +22,8 @@ const someoneWaits = () =>
     { what: 'a statement that waits' },
   )
 
-async function takeOne({ followUps }: { followUps: ReconcileTasks }): Promise<ReconcileTask> {
-  const [taken, ...more] = await followUps.take('tills', later, 10)
+async function takeOne({ followUps }: { followUps: FollowUps }): Promise<FollowUp> {
+  const [taken, ...more] = await followUps.take('fake', later, 10)
   if (!taken || more.length > 0) throw new Error(`${more.length} more`)
   return taken
 }
@@ -31,11 +31,11 @@ async function takeOne({ followUps }: { followUps: ReconcileTasks }): Promise<Re
 t.test('what is not due, or belongs to another provider, is not taken', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0))
-  t.strictSame(await list.followUps.take('tills', at(29), 10), [])
+  t.strictSame(await list.followUps.take('fake', at(29), 10), [])
   t.strictSame(await list.followUps.take('other', later, 10), [])
-  t.strictSame(await list.followUps.waiting(['other']), [{ provider_id: 'tills', follow_ups: 1 }])
-  t.strictSame(await list.followUps.waiting(['tills', 'other']), [])
-  const [taken, ...more] = await list.followUps.take('tills', at(30), 10)
+  t.strictSame(await list.followUps.waiting(['other']), [{ provider_id: 'fake', follow_ups: 1 }])
+  t.strictSame(await list.followUps.waiting(['fake', 'other']), [])
+  const [taken, ...more] = await list.followUps.take('fake', at(30), 10)
   t.match(taken, { subject: stream, payment_id, pauses: 1, correlation_id: 'request-1' })
   t.strictSame(taken?.times, { ...none, finish: at(30) })
   t.strictSame(more, [])
@@ -48,7 +48,7 @@ t.test('what cannot wait is taken before what is only watched, and then what is 
   await list.read(event('ProviderIntentCreated', 4, 'payment-6'), tiedReport(5001, 'payment-6'))
   const taken = []
   for (const limit of [1, 3, 10]) {
-    const some = await list.followUps.take('tills', later, limit)
+    const some = await list.followUps.take('fake', later, limit)
     taken.push(some.map(({ subject }) => subject).toSorted())
   }
   t.strictSame(taken, [['payment-6'], ['payment-1', 'payment-4', 'payment-5'], ['payment-2', 'payment-3']])
@@ -58,10 +58,10 @@ t.test('two workers at once take different entries, and do not wait for each oth
   const list = await emptyList()
   const count = 40
   await list.read(...Array.from({ length: count }, (_, n) => event('PaymentInitiated', n, `payment-${n}`)))
-  const takes = Array.from({ length: 16 }, () => list.followUps.take('tills', later, 4))
+  const takes = Array.from({ length: 16 }, () => list.followUps.take('fake', later, 4))
   const taken = (await Promise.all(takes)).flat().map(({ subject }) => subject)
   while (taken.length < count) {
-    const more = await list.followUps.take('tills', later, 4)
+    const more = await list.followUps.take('fake', later, 4)
     if (more.length === 0) break
     taken.push(...more.map(({ subject }) => subject))
   }
@@ -73,7 +73,7 @@ t.test('two workers at once take different entries, and do not wait for each oth
     await other.query('begin')
     await pool.query('update webhooks.follow_ups set leased_until = null')
     await other.query(`select 1 from webhooks.follow_ups where subject <> 'payment-7' for update`)
-    const free = await list.followUps.take('tills', later, 4)
+    const free = await list.followUps.take('fake', later, 4)
     t.strictSame(
       free.map(({ subject }) => subject),
       ['payment-7'],
@@ -88,7 +88,7 @@ t.test('a lease runs out unless it is renewed, and who lost it decides nothing a
   const list = await emptyList(1_000)
   await list.read(event('PaymentInitiated', 0))
   const first = await takeOne(list)
-  t.strictSame(await list.followUps.take('tills', later, 10), [])
+  t.strictSame(await list.followUps.take('fake', later, 10), [])
   const { rows: leases } = await pool.query('select leased_until from webhooks.follow_ups')
   await waitFor(
     async () => {
@@ -98,8 +98,8 @@ t.test('a lease runs out unless it is renewed, and who lost it decides nothing a
     },
     { what: 'the end of the lease as it was' },
   )
-  t.strictSame(await list.followUps.take('tills', later, 10), [], 'held for longer than it lasts')
-  const second = await waitFor(async () => (await list.followUps.take('tills', later, 10))[0], { what: 'its end' })
+  t.strictSame(await list.followUps.take('fake', later, 10), [], 'held for longer than it lasts')
+  const second = await waitFor(async () => (await list.followUps.take('fake', later, 10))[0], { what: 'its end' })
   t.not(second.lease, first.lease)
   const leasedUntil = async () =>
     (await pool.query('select leased_until from webhooks.follow_ups')).rows[0].leased_until
@@ -121,7 +121,7 @@ t.test('an event that comes during a follow-up wins over its result', async (t) 
   for (const [round, result] of results.entries()) {
     const taken = await takeOne(list)
     await list.read(tiedReport(40 + round))
-    t.strictSame(await list.followUps.take('tills', later, 10), [], 'while it is in the hands of one')
+    t.strictSame(await list.followUps.take('fake', later, 10), [], 'while it is in the hands of one')
     await list.followUps.giveBack(taken, result)
     await list.has(t, [{ finish: 30, ask: 40 + round, pauses: 0 }])
   }
