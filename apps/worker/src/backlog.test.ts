@@ -14,7 +14,7 @@ const env = {
   WEBHOOK_2_URL: 'http://127.0.0.1:1/',
 }
 
-/** As many deliveries of each node, recorded this long ago, with nobody to send them. */
+/** This many deliveries for each endpoint, recorded this long ago and never sent. */
 async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {
   const harness = await createWorkerHarness(t, 'postgres', env)
   const { pool, endpoints } = harness
@@ -38,7 +38,7 @@ async function waiting(t: Test, { count, seconds }: { count: number; seconds: nu
   return { pool, check, configure, ended }
 }
 
-t.test('nothing is late while everything is young, or there is nothing', async (t) => {
+t.test('readiness: young deliveries are not late, and neither is an empty backlog', async (t) => {
   const { check, pool } = await waiting(t, { count: 1, seconds: 65 })
   t.match(await check(), {
     ok: undefined,
@@ -57,54 +57,54 @@ t.test('nothing is late while everything is young, or there is nothing', async (
   })
 })
 
-t.test('what was due a minute and a request ago is late', async (t) => {
+t.test('readiness: a delivery overdue by more than a minute and the timeout is late', async (t) => {
   const { check } = await waiting(t, { count: 1, seconds: 75 })
   t.match(await check(), { ok: false, late_nodes: ['1', '2'], overdue_seconds: /^7[5-9]$/ })
 })
 
-t.test('an old delivery that waits for its next attempt is not late', async (t) => {
+t.test('readiness: an old delivery whose retry is not due is not late', async (t) => {
   const { check, pool } = await waiting(t, { count: 1, seconds: 7_200 })
   await pool.query(`update webhooks.deliveries set attempts = 3, next_attempt_at = now() + interval '1 hour'`)
   t.match(await check(), { ok: undefined, overdue_seconds: 0, pending: 2, oldest_undelivered_seconds: /^720\d$/ })
 })
 
-t.test('what is held for a disabled node is told apart, and is not late', async (t) => {
+t.test('readiness: deliveries held for a paused endpoint are reported separately and are not late', async (t) => {
   const { check, pool } = await waiting(t, { count: 3, seconds: 7_200 })
-  await pool.query(`update webhooks.endpoints set disabled_at = now() where name = '2'`)
+  await pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
   t.match(await check(), { ok: false, pending: 3, held: 3, disabled_nodes: ['2'], late_nodes: ['1'] })
-  await pool.query(`update webhooks.endpoints set disabled_at = now()`)
+  await pool.query(`update webhooks.nodes set disabled_at = now()`)
   t.match(await check(), { ok: undefined, held: 6, pending: 0, oldest_undelivered_seconds: null, overdue_seconds: 0 })
 })
 
+t.test('readiness: a slow endpoint whose attempts keep ending does not make deliveries late', async (t) => {
+  const { check, ended, pool } = await waiting(t, { count: concurrencyPerEndpoint, seconds: 600 })
+  ended.set('1', new Date(Date.now() - 30_000))
+  ended.set('2', new Date(Date.now() - 80_000))
+  t.match(await check(), { ok: false, late_nodes: ['2'] }, 'an endpoint whose attempts do not end is late')
+  await pool.query(
+    `update webhooks.deliveries set status = 'succeeded' where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
+  )
+  t.match(await check(), { ok: false, late_nodes: ['1', '2'] }, 'with free concurrency a due delivery is late')
+})
+
 t.test(
-  'a node whose places are all taken and get free again has a slow endpoint, which is not our fault',
+  'the backlog leaves out endpoints of other workers and marks endpoints that are no longer configured',
   async (t) => {
-    const { check, ended, pool } = await waiting(t, { count: concurrencyPerEndpoint, seconds: 600 })
-    ended.set('1', new Date(Date.now() - 30_000))
-    ended.set('2', new Date(Date.now() - 80_000))
-    t.match(await check(), { ok: false, late_nodes: ['2'] }, 'one where nothing ends any more stands still')
-    await pool.query(
-      `update webhooks.deliveries set status = 'succeeded' where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
+    const { pool, configure } = await waiting(t, { count: 1, seconds: 10 })
+    await configure(['1'])
+    t.strictSame(
+      (await readBacklog(pool, ['1'])).map(({ node }) => node),
+      ['1'],
     )
-    t.match(await check(), { ok: false, late_nodes: ['1', '2'] }, 'where there are places, nothing has to wait')
+    const { rows } = await pool.query('select node, is_configured, pending from webhooks.backlog order by node')
+    t.strictSame(rows, [
+      { node: '1', is_configured: true, pending: 1 },
+      { node: '2', is_configured: false, pending: 1 },
+    ])
   },
 )
 
-t.test('nodes of other workers are not asked for, and those nobody has any more are told as such', async (t) => {
-  const { pool, configure } = await waiting(t, { count: 1, seconds: 10 })
-  await configure(['1'])
-  t.strictSame(
-    (await readBacklog(pool, ['1'])).map(({ node }) => node),
-    ['1'],
-  )
-  const { rows } = await pool.query('select node, is_configured, pending from webhooks.backlog order by node')
-  t.strictSame(rows, [
-    { node: '1', is_configured: true, pending: 1 },
-    { node: '2', is_configured: false, pending: 1 },
-  ])
-})
-
-t.test('the figures do not depend on how much was delivered or waits', async (t) => {
+t.test('the backlog query uses indexes whatever the number of deliveries', async (t) => {
   const { pool } = await waiting(t, { count: 1, seconds: 10 })
   await pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
@@ -122,7 +122,7 @@ t.test('the figures do not depend on how much was delivered or waits', async (t)
   t.match(await readBacklog(pool, ['1']), [{ pending: 10_000, due: 1_000 }])
 })
 
-t.test('tests are not late, however long they wait', async (t) => {
+t.test('readiness: webhook tests are never late', async (t) => {
   const { check, pool } = await waiting(t, { count: 1, seconds: 75 })
   await pool.query('update webhooks.deliveries set is_test = true')
   t.match(await check(), { ok: undefined, late_nodes: [], overdue_seconds: 0, pending: 2 })

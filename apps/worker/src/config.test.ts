@@ -4,7 +4,7 @@ import { loadWorkerConfig } from './config.ts'
 
 const needed = { DATABASE_URL: 'postgresql://localhost/paylog', EVENTSTORE_URL: 'esdb://localhost:2113?tls=false' }
 
-t.test('little is needed [10.4-defaults]', async (t) => {
+t.test('DATABASE_URL and EVENTSTORE_URL are the only required variables [10.4-defaults]', async (t) => {
   const { endpoints, WEBHOOK_ALLOWED_PRIVATE_CIDRS, ...others } = loadWorkerConfig(needed)
   t.same([endpoints, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
   t.match(others, {
@@ -17,7 +17,7 @@ t.test('little is needed [10.4-defaults]', async (t) => {
   })
 })
 
-t.test('endpoints of both configurations are decoded', async (t) => {
+t.test('endpoints of both configuration styles are decoded', async (t) => {
   const { endpoints } = loadWorkerConfig({
     ...needed,
     WEBHOOK_1_ENABLED: 'true',
@@ -44,7 +44,7 @@ function configError(env: Record<string, string>): string {
   return 'accepted'
 }
 
-t.test('one message names every bad variable of the worker and of its nodes', async (t) => {
+t.test('one message names every bad variable of the worker and its endpoints', async (t) => {
   const message = configError({ WEBHOOK_SUCCESS_STATUS: '204', WEBHOOK_1_ENABLED: 'true', WEBHOOK_2_ENABLED: 'yes' })
   for (const name of ['DATABASE_URL', 'EVENTSTORE_URL', 'WEBHOOK_SUCCESS_STATUS', 'WEBHOOK_1_URL', 'WEBHOOK_2_ENABLED'])
     t.match(message, name)
@@ -56,7 +56,7 @@ t.test('one message names every bad variable of the worker and of its nodes', as
   t.match(configError({ ...needed, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.1' }), 'WEBHOOK_ALLOWED_PRIVATE_CIDRS')
 })
 
-t.test('and every credential that is missing beside others', async (t) => {
+t.test('one message names every missing credential', async (t) => {
   const message = configError({
     STRIPE_SECRET_KEY: 'sk_test_example',
     STRIPE_API_BASE: 'nowhere',
@@ -76,7 +76,7 @@ t.test('and every credential that is missing beside others', async (t) => {
   )
 })
 
-t.test('a payment is asked about after a second at the earliest', async (t) => {
+t.test('PAYMENT_RECONCILE_AFTER is at least a second', async (t) => {
   const after = (PAYMENT_RECONCILE_AFTER: string) => configError({ ...needed, PAYMENT_RECONCILE_AFTER })
   t.equal(after('1s'), 'accepted')
   t.equal(after('15m'), 'accepted')
@@ -85,19 +85,13 @@ t.test('a payment is asked about after a second at the earliest', async (t) => {
   t.match(after('soon'), /^Bad configuration: PAYMENT_RECONCILE_AFTER must be a duration[^;]*$/)
 })
 
-t.test(
-  'deliveries are kept for 90 days, or as long as it says, and a health page is served where it is asked for',
-  async (t) => {
-    t.match(loadWorkerConfig(needed), { WEBHOOK_LOG_RETENTION: 90 * 24 * 3_600_000, HOST: '127.0.0.1' })
-    t.equal(loadWorkerConfig(needed).HEALTH_PORT, undefined)
-    t.match(loadWorkerConfig({ ...needed, WEBHOOK_LOG_RETENTION: '0', HEALTH_PORT: '9100' }), {
-      WEBHOOK_LOG_RETENTION: 0,
-      HEALTH_PORT: 9100,
-    })
-    t.match(
-      configError({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }),
-      'WEBHOOK_LOG_RETENTION must be a duration such as',
-    )
-    t.match(configError({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
-  },
-)
+t.test('deliveries are kept for 90 days by default, and the health page is optional', async (t) => {
+  t.match(loadWorkerConfig(needed), { WEBHOOK_LOG_RETENTION: 90 * 24 * 3_600_000, HOST: '127.0.0.1' })
+  t.equal(loadWorkerConfig(needed).HEALTH_PORT, undefined)
+  t.match(loadWorkerConfig({ ...needed, WEBHOOK_LOG_RETENTION: '0', HEALTH_PORT: '9100' }), {
+    WEBHOOK_LOG_RETENTION: 0,
+    HEALTH_PORT: 9100,
+  })
+  t.match(configError({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }), 'WEBHOOK_LOG_RETENTION must be a duration such as')
+  t.match(configError({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
+})

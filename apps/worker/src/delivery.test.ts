@@ -47,14 +47,14 @@ async function onlyOnce(t: Test, endpoint: { received: readonly { id: string }[]
 
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
-    t.test('a delivery arrives signed, with the stored text', async (t) => {
+    t.test('a delivery arrives with its signature and the stored body', async (t) => {
       const endpoint = await startFakeEndpoint(t)
       const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))
       await harness.dispatcher.start()
       await harness.work()
       for (let round = 0; round < 3; round++) {
         await harness.dispatcher.handle(batchOf(1, BigInt(round * 10 + 1)))
-        // Nothing sweeps here, so what wakes the worker is the job itself.
+        // No requeuer runs here, so only the job wakes the worker.
         await waitFor(() => endpoint.received.length > round, { what: 'the webhook', timeoutMs: 60_000 })
       }
       const [webhook] = endpoint.received
@@ -77,7 +77,7 @@ for (const kind of queueKinds) {
       ])
     })
 
-    t.test('a failing endpoint is tried by the schedule, and then succeeds', async (t) => {
+    t.test('deliveries to a failing endpoint follow the retry schedule until they succeed', async (t) => {
       const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.statusCode = index < 2 ? 500 : 200
         response.end(`answer ${index}`)
@@ -94,12 +94,12 @@ for (const kind of queueKinds) {
         { attempt: 2, http_status: 500, error: 'unexpected_status', response_body: 'answer 1' },
         { attempt: 3, http_status: 200, error: null, response_body: 'answer 2' },
       ])
-      t.strictSame([second?.id, third?.id], [first?.id, first?.id], 'the id stays')
-      t.ok((second?.at ?? 0) - (first?.at ?? 0) >= 80, 'not before four fifths of the first pause')
-      t.ok((third?.at ?? 0) - (second?.at ?? 0) >= 160, 'nor of the second')
+      t.strictSame([second?.id, third?.id], [first?.id, first?.id], 'retries keep the id')
+      t.ok((second?.at ?? 0) - (first?.at ?? 0) >= 80, 'the first pause lasts at least four fifths')
+      t.ok((third?.at ?? 0) - (second?.at ?? 0) >= 160, 'the second pause lasts at least four fifths')
     })
 
-    t.test('a delivery that never succeeds ends as failed, and is not tried again', async (t) => {
+    t.test('a delivery that never succeeds ends as failed and is not retried again', async (t) => {
       const endpoint = await startFakeEndpoint(t, (response) => {
         response.writeHead(302, { location: '/elsewhere' }).end()
       })
@@ -117,7 +117,7 @@ for (const kind of queueKinds) {
       t.equal(endpoint.received.length, 3)
     })
 
-    t.test('a batch of many arrives, each once, with two workers on it', async (t) => {
+    t.test('two workers deliver each of many webhooks once', async (t) => {
       const endpoint = await startFakeEndpoint(t)
       const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await harness.dispatcher.start()
@@ -137,7 +137,7 @@ for (const kind of queueKinds) {
       await onlyOnce(t, endpoint, 120)
     })
 
-    t.test('a slow endpoint does not delay another', async (t) => {
+    t.test('a slow endpoint does not delay another one', async (t) => {
       const slow = await startFakeEndpoint(t, () => undefined)
       const fast = await startFakeEndpoint(t)
       const harness = await createWorkerHarness(t, kind, {
@@ -150,12 +150,12 @@ for (const kind of queueKinds) {
       const before = performance.now()
       await harness.dispatcher.handle(batchOf(2 * concurrencyPerEndpoint))
       await waitFor(() => fast.received.length === 2 * concurrencyPerEndpoint, { what: 'the fast endpoint' })
-      t.ok(performance.now() - before < 20_000, 'before the slow one timed out once')
-      t.ok(slow.received.length <= concurrencyPerEndpoint, 'and the slow one holds no more than its share')
+      t.ok(performance.now() - before < 20_000, 'all arrive before the first timeout of the slow endpoint')
+      t.ok(slow.received.length <= concurrencyPerEndpoint, 'the slow endpoint stays within its concurrency')
       await harness.pool.query(`update webhooks.deliveries set status = 'failed' where node = '1'`)
     })
 
-    t.test('when the queue loses its jobs the sweep brings them back', async (t) => {
+    t.test('deliveries whose jobs were lost are requeued', async (t) => {
       const endpoint = await startFakeEndpoint(t)
       const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await harness.dispatcher.start()
@@ -169,7 +169,7 @@ for (const kind of queueKinds) {
       await onlyOnce(t, endpoint, 5)
     })
 
-    t.test('when a queue is lost between two attempts the next one is still made', async (t) => {
+    t.test('a retry whose job was lost is requeued', async (t) => {
       const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.statusCode = index === 0 ? 503 : 200
         response.end()

@@ -8,7 +8,7 @@ import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
-t.test('what a worker shows of what it does, and of what waits', async (t) => {
+t.test('health page and metrics of a worker', async (t) => {
   const [endpoint, held] = [await startFakeEndpoint(t), await startFakeEndpoint(t)]
   const harness = await createWorkerProcessHarness(t, {
     ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }),
@@ -17,16 +17,16 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
   await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
   const worker = await harness.start()
 
-  await t.test('everything that it needs, what it has done, and what is held', async (t) => {
+  await t.test('readiness and metrics show sent and held deliveries', async (t) => {
     const { checks } = await waitForReadiness(worker, 200)
     t.strictSame(Object.keys(checks), ['postgres', 'queue', 'log', 'follow_ups', 'deliveries'])
     t.match(checks.log, { ok: true, role: 'reader', connected: true })
     await harness.append(3)
-    await waitFor(() => endpoint.received.length === 3, { what: 'the webhooks of the enabled node' })
+    await waitFor(() => endpoint.received.length === 3, { what: 'the webhooks of the enabled endpoint' })
     await waitFor(async () => (await harness.count('succeeded')) === 3, { what: 'their records' })
-    // Readiness is up to a second old.
+    // Readiness is cached for up to a second.
     const shown = async () => (await worker.ready()).checks.deliveries
-    await waitFor(async () => (await shown())?.held === 3, { what: 'what is held' })
+    await waitFor(async () => (await shown())?.held === 3, { what: 'the held deliveries' })
     t.match(await shown(), { ok: true, pending: 0, held: 3, disabled_nodes: ['2'] })
     const metrics = await worker.metrics()
     t.match(metrics, 'webhook_attempts_total{result="succeeded"} 3')
@@ -34,12 +34,12 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     t.match(metrics, 'webhook_deliveries_held{node="2"} 3')
     t.match(metrics, 'webhook_deliveries_pending{node="1"} 0')
     await harness.pool.query('update webhooks.nodes set disabled_at = null')
-    await waitFor(() => held.received.length === 3, { what: 'what was held, now that the node is enabled' })
+    await waitFor(() => held.received.length === 3, { what: 'the held deliveries after enabling' })
   })
 
-  await t.test('a delivery that is late makes it not ready until it is made', async (t) => {
+  await t.test('a worker with an overdue delivery is not ready until it is sent', async (t) => {
     await waitFor(async () => (await harness.count('succeeded')) === 6, { what: 'all records' })
-    // As if one had been due for two minutes and nobody had found it.
+    // Simulates a delivery that has been due for two minutes without a job.
     await harness.pool.query(
       `update webhooks.deliveries set status = 'pending', next_attempt_at = now() - interval '2 minutes',
          sweep_at = now() + interval '1 hour'
@@ -51,7 +51,7 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     t.equal(endpoint.received.length, 4)
   })
 
-  await t.test('so does a log that is heard and not handled', async (t) => {
+  await t.test('a worker that receives events but cannot handle them is not ready', async (t) => {
     const other = await harness.pool.connect()
     let isReleased = false
     const release = () => {
@@ -75,7 +75,7 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     await waitForReadiness(worker, 200)
   })
 
-  await t.test('one that stands by is ready, says so, and takes over', async (t) => {
+  await t.test('a standby worker is ready, reports its role and takes over', async (t) => {
     const workers = async () => (await harness.pool.query<{ id: string }>('select id from webhooks.workers')).rows
     const killed = await workers()
     const second = await harness.start()
@@ -87,6 +87,6 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     await assertAllDelivered(t, harness, endpoint)
     await second.stop()
     t.strictSame(await second.exited, { code: 0, signal: null })
-    t.strictSame(await workers(), killed, 'it is known that it has left, and not what became of the other one')
+    t.strictSame(await workers(), killed, 'only the stopped worker is removed')
   })
 })

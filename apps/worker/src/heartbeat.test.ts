@@ -20,7 +20,7 @@ async function endpoints({ pool }: WorkerHarness) {
   return rows
 }
 
-t.test('a worker is seen while it runs, and is gone when it was stopped', async (t) => {
+t.test('a worker is listed while it runs and removed when it stops', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   const activity = async () => (await harness.pool.query('select * from webhooks.worker_activity')).rows[0]
   t.strictSame(await activity(), { running: 0, last_seen_seconds: null })
@@ -28,7 +28,7 @@ t.test('a worker is seen while it runs, and is gone when it was stopped', async 
   t.match(await activity(), { running: 1 })
   await harness.pool.query(`update webhooks.workers set seen_at = now() - interval '40 seconds'`)
   const { running, last_seen_seconds: age } = await activity()
-  t.equal(running, 0, 'one that is silent does not count')
+  t.equal(running, 0, 'a worker without a heartbeat does not count')
   t.ok(age >= 40 && age < 45)
   const stop = new AbortController()
   const beating = heartbeat.run(stop.signal)
@@ -37,7 +37,7 @@ t.test('a worker is seen while it runs, and is gone when it was stopped', async 
   t.strictSame(await workers(harness), [])
 })
 
-t.test('a worker that was killed is removed by another one, minutes later', async (t) => {
+t.test('a killed worker is removed by another worker after five minutes', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   await startHeartbeat({ pool: harness.pool, worker: first, endpoints: [], log })
   await startHeartbeat({ pool: harness.pool, worker: second, endpoints: [], log })
@@ -47,7 +47,7 @@ t.test('a worker that was killed is removed by another one, minutes later', asyn
   t.strictSame(await workers(harness), [second])
 })
 
-t.test('the nodes of the worker that started last are the configured ones', async (t) => {
+t.test('the configured endpoints are those of the last started worker', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   await startHeartbeat({ pool: harness.pool, worker: first, endpoints: ['1', '2'], log })
   await harness.pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
@@ -66,6 +66,6 @@ t.test('the nodes of the worker that started last are the configured ones', asyn
   await startHeartbeat({ pool: harness.pool, worker: second, endpoints: [], log })
   t.notOk(
     (await endpoints(harness)).some(({ is_configured }) => is_configured),
-    'a worker without nodes has none',
+    'a worker without endpoints has none',
   )
 })

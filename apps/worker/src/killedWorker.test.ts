@@ -7,17 +7,17 @@ import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
-/** More than the one that BullMQ forgives a job by itself. */
+/** More than the one stalled run that BullMQ allows a job by default. */
 const deaths = testCycles(3)
 
 t.test(
-  'a worker that dies again and again as soon as it is connected for the same job still delivers',
+  'a delivery succeeds although each worker that sends it is killed during the request',
   onQueue('redis'),
   async (t) => {
     let connections = 0
     const ids: string[] = []
     const doomed = new WeakSet<Socket>()
-    // A connection of one that is to die gets no answer, and its request, if it comes at all, leads to nothing.
+    // Connections of a doomed worker get no response, and their requests have no effect.
     const server = createServer((request, response) => {
       if (doomed.has(request.socket)) return
       ids.push(String(request.headers['webhook-id']))

@@ -1,4 +1,4 @@
-// What owners keep here (methods, addresses) and what leaves by a webhook of it: nothing but the provider's own words.
+// Saved methods and addresses leave Paylog only in raw webhooks, as the provider's own text.
 import { randomUUID } from 'node:crypto'
 import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
@@ -19,7 +19,7 @@ const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 
 const canary = (what: string) => `canary-${what}`
 const place = { line1: canary('line'), line2: null, city: canary('city'), state: null, postal_code: canary('code') }
 
-/** A user's method with everything that can be said of one; it is the default. */
+/** A user's default method with all optional fields. */
 async function save(payment_method_token: string) {
   const outcome = await savePaymentMethod(workflow, {
     request_id: randomUUID(),
@@ -49,7 +49,7 @@ async function save(payment_method_token: string) {
     },
     metadata,
   })
-  if (outcome.kind !== 'saved') throw new Error('The sandbox declines no such token')
+  if (outcome.kind !== 'saved') throw new Error('The sandbox declined the token')
   return outcome.method
 }
 
@@ -85,7 +85,7 @@ async function keepAddress(): Promise<void> {
   })
 }
 
-/** The provider tells that a method was detached. @returns its own text */
+/** Receives the provider's notification of a detached method. @returns its body */
 async function notifyDetached(provider_method_id: string): Promise<string> {
   const created = Math.floor(now().getTime() / 1_000)
   const object = { id: provider_method_id, note: 'of the provider' }
@@ -97,65 +97,66 @@ async function notifyDetached(provider_method_id: string): Promise<string> {
 
 const everything = ['payment', 'address', 'defaultChoice', 'provider', 'setupIntent', 'guestToken']
 
-t.test(
-  'of methods and addresses no node is told but what the provider itself has said [6.2-methods-raw]',
-  async (t) => {
-    const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
-    const { payment_method_id } = first
-    const change = { payment_method_id, owner: 'user:user-1', checkRevision: () => undefined, metadata }
-    await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
-    await keepAddress()
-    const { provider_method_id, provider_customer_id } = first
-    await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
-    const text = await notifyDetached(second.provider_method_id)
+t.test("webhooks about methods and addresses contain only the provider's own text [6.2-methods-raw]", async (t) => {
+  const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
+  const { payment_method_id } = first
+  const change = { payment_method_id, owner: 'user:user-1', checkRevision: () => undefined, metadata }
+  await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
+  await keepAddress()
+  const { provider_method_id, provider_customer_id } = first
+  await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
+  const text = await notifyDetached(second.provider_method_id)
 
-    const events: Recorded[] = []
-    for await (const event of store.readLog({ prefixes: everything })) events.push(event)
-    const types = new Set<string>(events.map(({ type }) => type))
-    for (const type of [
-      'PaymentMethodAdded',
-      'PaymentMethodAliasChanged',
-      'PaymentMethodMadeDefault',
-      'PaymentMethodDefaultCleared',
-      'PaymentMethodRemoved',
-      'PaymentMethodRequested',
-      'PaymentMethodRequestAnswered',
-      'DefaultChosen',
-      'ProviderCustomerLinked',
-      'ProviderEventAppliedToMethod',
-      'AddressAdded',
-    ])
-      t.ok(types.has(type), `the log has ${type}`)
+  const events: Recorded[] = []
+  for await (const event of store.readLog({ prefixes: everything })) events.push(event)
+  const types = new Set<string>(events.map(({ type }) => type))
+  for (const type of [
+    'PaymentMethodAdded',
+    'PaymentMethodAliasChanged',
+    'PaymentMethodMadeDefault',
+    'PaymentMethodDefaultCleared',
+    'PaymentMethodRemoved',
+    'PaymentMethodRequested',
+    'PaymentMethodRequestAnswered',
+    'DefaultChosen',
+    'ProviderCustomerLinked',
+    'ProviderEventAppliedToMethod',
+    'AddressAdded',
+  ])
+    t.ok(types.has(type), `the log has ${type}`)
 
-    const url = 'http://127.0.0.1:9'
-    const harness = await createWorkerHarness(t, 'postgres', {
-      WEBHOOK_1_ENABLED: 'true',
-      WEBHOOK_1_URL: url,
-      WEBHOOK_2_ENABLED: 'true',
-      WEBHOOK_2_URL: url,
-      WEBHOOK_2_EVENT_MODE: 'raw',
-      WEBHOOK_3_ENABLED: 'true',
-      WEBHOOK_3_URL: url,
-      WEBHOOK_3_EVENT_MODE: 'both',
-    })
-    await harness.dispatcher.start()
-    await harness.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
-    const { rows } = await harness.pool.query<{ node: string; event: string; body: string }>(
-      'select node, event, body from webhooks.deliveries order by node, event',
-    )
-    t.same(
-      rows.map(({ node, event }) => `${node} ${event}`),
-      [
-        '1 payment.created',
-        '2 sandbox:payment_method.detached',
-        '3 payment.created',
-        '3 sandbox:payment_method.detached',
-      ],
-    )
-    for (const { event, body } of rows) {
-      t.notMatch(body, /canary/)
-      if (event.startsWith('sandbox:')) t.same(JSON.parse(body).data, JSON.parse(text))
-      else t.notOk(body.includes(payment_method_id) || body.includes(provider_method_id), 'nor which method it is')
-    }
-  },
-)
+  const url = 'http://127.0.0.1:9'
+  const harness = await createWorkerHarness(t, 'postgres', {
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: url,
+    WEBHOOK_2_ENABLED: 'true',
+    WEBHOOK_2_URL: url,
+    WEBHOOK_2_EVENT_MODE: 'raw',
+    WEBHOOK_3_ENABLED: 'true',
+    WEBHOOK_3_URL: url,
+    WEBHOOK_3_EVENT_MODE: 'both',
+  })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
+  const { rows } = await harness.pool.query<{ node: string; event: string; body: string }>(
+    'select node, event, body from webhooks.deliveries order by node, event',
+  )
+  t.same(
+    rows.map(({ node, event }) => `${node} ${event}`),
+    [
+      '1 payment.created',
+      '2 sandbox:payment_method.detached',
+      '3 payment.created',
+      '3 sandbox:payment_method.detached',
+    ],
+  )
+  for (const { event, body } of rows) {
+    t.notMatch(body, /canary/)
+    if (event.startsWith('sandbox:')) t.same(JSON.parse(body).data, JSON.parse(text))
+    else
+      t.notOk(
+        body.includes(payment_method_id) || body.includes(provider_method_id),
+        'canonical messages contain no method id',
+      )
+  }
+})

@@ -18,15 +18,15 @@ import t from 'tap'
 
 const silent = createLog({ app: 'test', level: 'silent' })
 
-/** The address of what a proxy stands in front of, through the proxy. */
+/** The URL of a server, through a proxy. */
 function through(url: string, { port }: { readonly port: number }): string {
   return url.replace(/:\d+(?=[/?])/, `:${port}`)
 }
 
-// Each has a log and a worker of its own, and most of its time is waiting.
+// Parallel: each test has its own log and worker and mostly waits.
 t.jobs = 2
 
-t.test('a worker lives through everything that happens to its Postgres', { buffered: true }, async (t) => {
+t.test('a worker survives Postgres faults', { buffered: true }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-worker-test-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
   const server = { directory: join(directory, 'postgres'), port: await freePort(), log: silent }
@@ -38,7 +38,7 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
   const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { databaseUrl })
   const worker = await harness.start({ DATABASE_URL: through(databaseUrl, proxy) })
 
-  await t.test('while it is restarted under load the worker is not ready, and loses nothing', async (t) => {
+  await t.test('a worker is not ready while Postgres restarts under load, and loses nothing', async (t) => {
     const appending = harness.append(60)
     await waitFor(() => endpoint.received.length >= 20, { what: 'traffic', timeoutMs: 30_000 })
     await postgres.stop()
@@ -49,7 +49,7 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
     await assertAllDelivered(t, harness, endpoint)
   })
 
-  await t.test('nor is it while its connections are cut off without a word; it comes back by itself', async (t) => {
+  await t.test('a worker is not ready while its Postgres connections hang, and recovers', async (t) => {
     proxy.freezeConnections()
     await harness.append(5)
     await waitForReadiness(worker, 503)
@@ -61,7 +61,7 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
   t.strictSame(await worker.exited, { code: 0, signal: null })
 })
 
-t.test('and everything that happens to the log', { buffered: true }, async (t) => {
+t.test('a worker survives event store faults', { buffered: true }, async (t) => {
   const log = await startEventStore(t)
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const endpoint = await startFakeEndpoint(t)
@@ -69,7 +69,7 @@ t.test('and everything that happens to the log', { buffered: true }, async (t) =
   const worker = await harness.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
   await waitForReadiness(worker, 200)
 
-  await t.test('while its connections are cut off without a word the worker is not ready', async (t) => {
+  await t.test('a worker is not ready while its event store connections hang', async (t) => {
     proxy.freezeConnections()
     await harness.append(5)
     await waitForReadiness(worker, 503)
@@ -77,7 +77,7 @@ t.test('and everything that happens to the log', { buffered: true }, async (t) =
     await waitForReadiness(worker, 200)
   })
 
-  await t.test('nor is it while the log is gone', async (t) => {
+  await t.test('a worker is not ready while the event store is down', async (t) => {
     await proxy.refuse()
     t.match((await waitForReadiness(worker, 503)).checks, { log: { ok: false }, postgres: { ok: true } })
     await proxy.accept()

@@ -14,10 +14,10 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 
 const rounds = testCycles(2)
-/** Notifications between one fault and the next. */
+/** Notifications between two faults. */
 const enough = 30
 
-t.test('one worker lives through everything that happens to its Redis', withRedis, async (t) => {
+t.test('a worker survives Redis faults', withRedis, async (t) => {
   const redis = await startRedisServer(t)
   const proxy = await startTcpProxy(t, redis.port)
   const steady = await startFakeEndpoint(t)
@@ -38,7 +38,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     t.equal(await harness.count('failed'), 0)
   }
 
-  /** A fault, or several, in the middle of traffic. */
+  /** Causes one or more faults during traffic. */
   async function losesNothing(t: Test, fault: () => Promise<unknown>, times = 1): Promise<void> {
     const before = steady.received.length
     const appending = harness.append(enough * (times + 1))
@@ -51,20 +51,20 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     await allArrive(t)
   }
 
-  await t.test('emptied again and again in the middle of traffic it loses no delivery', async (t) => {
+  await t.test('emptying Redis repeatedly during traffic loses no delivery', async (t) => {
     const client = new Redis(redis.url)
     await losesNothing(t, () => client.flushall(), rounds)
     client.disconnect()
   })
 
-  await t.test('nor killed, and started again with an empty directory', (t) =>
+  await t.test('killing Redis and starting it empty loses no delivery', (t) =>
     losesNothing(t, async () => {
       await gone()
       await back()
     }),
   )
 
-  await t.test('nor frozen for ten seconds', (t) =>
+  await t.test('freezing Redis for ten seconds loses no delivery', (t) =>
     losesNothing(t, async () => {
       redis.pause()
       await sleep(10_000)
@@ -72,7 +72,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     }),
   )
 
-  await t.test('while it is gone the worker is not ready', async (t) => {
+  await t.test('a worker is not ready while Redis is down', async (t) => {
     await waitForReadiness(worker, 200)
     await gone()
     await harness.append(3)
@@ -86,7 +86,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     await allArrive(t)
   })
 
-  await t.test('nor while its connections are cut off without a word; it comes back by itself', async (t) => {
+  await t.test('a worker is not ready while its Redis connections hang, and recovers', async (t) => {
     proxy.freezeConnections()
     await harness.append(5)
     t.match((await waitForReadiness(worker, 503)).checks, {
@@ -97,7 +97,7 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     const noticedAt = performance.now()
     await allArrive(t, 60_000)
     await waitForReadiness(worker, 200)
-    t.comment(`works again ${Math.round((performance.now() - noticedAt) / 1_000)} s after the cut was noticed`)
+    t.comment(`recovered ${Math.round((performance.now() - noticedAt) / 1_000)} s after the cut was noticed`)
   })
 
   await worker.stop()

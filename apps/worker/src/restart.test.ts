@@ -22,7 +22,7 @@ async function environment(
   return {
     ...nodes,
     DATABASE_URL: harness.databaseUrl,
-    // Nobody listens there: batches are recorded by the test, and the worker goes on without its log.
+    // Nothing listens there: the test records the batches, so the worker needs no log.
     EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false`,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     ...(harness.store.kind === 'redis' ? { REDIS_URL: harness.store.url } : {}),
@@ -44,7 +44,7 @@ for (const kind of queueKinds) {
     await harness.dispatcher.start()
     await harness.dispatcher.handle(batchOf(1))
 
-    await t.test('a worker that is killed again and again still delivers, under the same id', async (t) => {
+    await t.test('a worker killed repeatedly still delivers, with the same webhook id', async (t) => {
       for (let kill = 0; kill < kills; kill++) {
         const worker = await startProcess(t, { script, env })
         await waitFor(() => endpoint.received.length > kill, { what: `attempt ${kill + 1}` })
@@ -55,16 +55,16 @@ for (const kind of queueKinds) {
     const before = performance.now()
     const worker = await startProcess(t, { script, env })
     await waitFor(() => endpoint.received.length > kills, { what: 'the last attempt' })
-    t.comment(`sent again ${Math.round(performance.now() - before)} ms after the start began`)
+    t.comment(`sent again ${Math.round(performance.now() - before)} ms after the start`)
     const id = endpoint.received[0]?.id ?? ''
     t.strictSame(new Set(endpoint.received.map((webhook) => webhook.id)), new Set([id]))
     const delivered = async () => (await harness.row(id))?.status === 'succeeded'
-    await waitFor(delivered, { what: 'the record of the success' })
-    t.equal(endpoint.received.length, kills + 1, 'and is not sent again')
+    await waitFor(delivered, { what: 'the success to be recorded' })
+    t.equal(endpoint.received.length, kills + 1, 'no further request')
     const attempts = await harness.attempts(id)
-    matchList(t, attempts, [{ attempt: 1, http_status: 200 }], 'an attempt nobody knows about is not counted')
+    matchList(t, attempts, [{ attempt: 1, http_status: 200 }], 'unrecorded attempts are not counted')
 
-    await t.test('a stop lets the request under way finish, and then ends with 0', async (t) => {
+    await t.test('a stopping worker finishes the request in progress and exits with 0', async (t) => {
       await harness.dispatcher.handle(batchOf(1, 2n))
       const response = await pending.promise
       const stopped = worker.stop()
@@ -77,7 +77,7 @@ for (const kind of queueKinds) {
   })
 }
 
-t.test('a worker whose database connections are all cut goes on by itself', async (t) => {
+t.test('a worker continues after all its database connections are cut', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await harness.dispatcher.start()

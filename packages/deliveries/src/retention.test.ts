@@ -40,7 +40,7 @@ async function left({ pool }: WorkerHarness): Promise<Record<string, number>> {
   }
 }
 
-t.test('what ended longer ago than it is to be kept goes with its attempts; what is pending stays', async (t) => {
+t.test('retention removes old finished deliveries with their attempts, and keeps pending ones', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   await given(harness, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
   await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
@@ -48,7 +48,7 @@ t.test('what ended longer ago than it is to be kept goes with its attempts; what
   await given(harness, { count: 7, status: 'succeeded', createdAt: daysAgo(89) })
   await given(harness, { count: 2, status: 'failed', createdAt: daysAgo(91), triedAt: daysAgo(1) })
   const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
-  t.equal(await retention.removeBatch(daysAgo(90)), 253, 'a batch is bounded')
+  t.equal(await retention.removeBatch(daysAgo(90)), 253, 'the batch size is limited')
   const stop = new AbortController()
   t.teardown(() => stop.abort())
   const running = retention.run(stop.signal)
@@ -59,7 +59,7 @@ t.test('what ended longer ago than it is to be kept goes with its attempts; what
 })
 
 t.test(
-  'an old test is removed whatever became of it, and a real delivery that is pending stays [10.4-tests-removed]',
+  'retention removes old webhook tests in any status, and keeps pending real deliveries [10.4-tests-removed]',
   async (t) => {
     const harness = await createWorkerHarness(t, 'postgres', {})
     for (const status of ['pending', 'succeeded', 'failed'])
@@ -83,7 +83,7 @@ t.test(
   },
 )
 
-t.test('one worker at a time removes', async (t) => {
+t.test('only one worker at a time removes old deliveries', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
   const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
@@ -94,14 +94,14 @@ t.test('one worker at a time removes', async (t) => {
   await waitFor(async () => (await retention.removeBatch(daysAgo(90))) === 3, { what: 'the lock to be free' })
 })
 
-t.test('0 keeps everything', async (t) => {
+t.test('retention 0 keeps all deliveries', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
   await createRetention({ pool: harness.pool, keepMs: 0, now, log }).run(new AbortController().signal)
   t.strictSame(await left(harness), { failed: 3, attempts: 3 })
 })
 
-t.test('the oldest are found without walking over the rest', async (t) => {
+t.test('the query for old deliveries uses the indexes', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   for (const status of ['succeeded', 'failed']) await given(harness, { count: 10_000, status, createdAt: daysAgo(10) })
   await harness.pool.query('analyze webhooks.deliveries')

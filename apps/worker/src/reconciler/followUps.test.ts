@@ -4,12 +4,12 @@ import t from 'tap'
 import { at, event, followUpsHarness, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
 import type { FollowUp, FollowUps } from './followUps.ts'
 
-/** Behind every time that is planned here. */
+/** After all times planned here. */
 const later = at(1_000_000)
 const { payment_id } = eventSamples.PaymentInitiated
 const { pool, emptyList } = await followUpsHarness(t)
 
-/** Resolves when a statement of this database waits for a lock. */
+/** Resolves when a statement in this database waits for a lock. */
 const someoneWaits = () =>
   waitFor(
     async () => {
@@ -19,7 +19,7 @@ const someoneWaits = () =>
       )
       return rows[0]?.count === 1
     },
-    { what: 'a statement that waits' },
+    { what: 'a waiting statement' },
   )
 
 async function takeOne({ followUps }: { followUps: FollowUps }): Promise<FollowUp> {
@@ -28,7 +28,7 @@ async function takeOne({ followUps }: { followUps: FollowUps }): Promise<FollowU
   return taken
 }
 
-t.test('what is not due, or belongs to another provider, is not taken', async (t) => {
+t.test('take returns only due follow-ups of the given provider', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0))
   t.strictSame(await list.followUps.take('fake', at(29), 10), [])
@@ -41,7 +41,7 @@ t.test('what is not due, or belongs to another provider, is not taken', async (t
   t.strictSame(more, [])
 })
 
-t.test('what cannot wait is taken before what is only watched, and then what is due the longest', async (t) => {
+t.test('take returns urgent follow-ups before watched ones, and the longest due first', async (t) => {
   const list = await emptyList()
   for (const n of [1, 2, 3]) await list.read(event('ProviderIntentCreated', n, `payment-${n}`))
   await list.read(event('PaymentInitiated', 5000, 'payment-5'), event('PaymentInitiated', 4999, 'payment-4'))
@@ -54,7 +54,7 @@ t.test('what cannot wait is taken before what is only watched, and then what is 
   t.strictSame(taken, [['payment-6'], ['payment-1', 'payment-4', 'payment-5'], ['payment-2', 'payment-3']])
 })
 
-t.test('two workers at once take different entries, and do not wait for each other', async (t) => {
+t.test('concurrent workers take different follow-ups without waiting for each other', async (t) => {
   const list = await emptyList()
   const count = 40
   await list.read(...Array.from({ length: count }, (_, n) => event('PaymentInitiated', n, `payment-${n}`)))
@@ -84,7 +84,7 @@ t.test('two workers at once take different entries, and do not wait for each oth
   }
 })
 
-t.test('a lease runs out unless it is renewed, and who lost it decides nothing any more', async (t) => {
+t.test('a lease expires unless renewed, and results under an expired lease are ignored', async (t) => {
   const list = await emptyList(1_000)
   await list.read(event('PaymentInitiated', 0))
   const first = await takeOne(list)
@@ -96,10 +96,12 @@ t.test('a lease runs out unless it is renewed, and who lost it decides nothing a
       const { rows } = await pool.query('select now() > $1 as is_over', [leases[0].leased_until])
       return rows[0].is_over === true
     },
-    { what: 'the end of the lease as it was' },
+    { what: 'the end of the original lease' },
   )
-  t.strictSame(await list.followUps.take('fake', later, 10), [], 'held for longer than it lasts')
-  const second = await waitFor(async () => (await list.followUps.take('fake', later, 10))[0], { what: 'its end' })
+  t.strictSame(await list.followUps.take('fake', later, 10), [], 'a renewed lease outlasts the original one')
+  const second = await waitFor(async () => (await list.followUps.take('fake', later, 10))[0], {
+    what: 'the end of the lease',
+  })
   t.not(second.lease, first.lease)
   const leasedUntil = async () =>
     (await pool.query('select leased_until from webhooks.follow_ups')).rows[0].leased_until
@@ -111,31 +113,31 @@ t.test('a lease runs out unless it is renewed, and who lost it decides nothing a
   await list.has(t, [{ ...none, finish: 30, pauses: 1 }])
   await list.followUps.giveBack(second, { times: { ...none, watch: at(50) }, pauses: 2 })
   await list.has(t, [{ ...none, watch: 50, pauses: 2 }])
-  t.match(await takeOne(list), { pauses: 2 }, 'and is free again')
+  t.match(await takeOne(list), { pauses: 2 }, 'the follow-up is free again')
 })
 
-t.test('an event that comes during a follow-up wins over its result', async (t) => {
+t.test('an event during a follow-up overrides its result', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0))
   const results = [{ times: { ...none, watch: at(7200) }, pauses: 5 }, 'over'] as const
   for (const [round, result] of results.entries()) {
     const taken = await takeOne(list)
     await list.read(tiedReport(40 + round))
-    t.strictSame(await list.followUps.take('fake', later, 10), [], 'while it is in the hands of one')
+    t.strictSame(await list.followUps.take('fake', later, 10), [], 'a leased follow-up is not taken')
     await list.followUps.giveBack(taken, result)
     await list.has(t, [{ finish: 30, ask: 40 + round, pauses: 0 }])
   }
   const taken = await takeOne(list)
   await list.followUps.giveBack(taken, 'over')
-  t.strictSame(await list.rows(), [], 'otherwise the result counts')
+  t.strictSame(await list.rows(), [], 'without an event the result counts')
   await list.read(event('PaymentInitiated', 0))
   const ended = await takeOne(list)
   await list.read(event('PaymentSucceeded', 50))
   await list.followUps.giveBack(ended, results[0])
-  t.strictSame(await list.rows(), [], 'and nothing comes back that an event has ended')
+  t.strictSame(await list.rows(), [], 'a follow-up ended by an event stays ended')
 })
 
-t.test('an event that has to wait for a result adds to it, or begins anew', async (t) => {
+t.test('an event that waits for a result is merged with it, or starts a new follow-up', async (t) => {
   const list = await emptyList()
   const meanwhile = {
     "update webhooks.follow_ups set finish_at = null, watch_at = finish_at + interval '1 s', lease = null": {
@@ -162,7 +164,7 @@ t.test('an event that has to wait for a result adds to it, or begins anew', asyn
   }
 })
 
-t.test('a result that has to wait for an event does not count, and the entry is free', async (t) => {
+t.test('a result that waits for an event is dropped, and the follow-up is free', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0))
   for (const result of [{ times: { ...none, watch: at(7200) }, pauses: 5 }, 'over'] as const) {

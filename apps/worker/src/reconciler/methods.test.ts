@@ -1,4 +1,4 @@
-// Saved methods and the worker: what it finishes of notifications about them, and of payments with them.
+// Follow-ups of notifications about saved methods, and of payments with saved methods.
 import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
 import { connectStripe } from '@paylog/providers/testing/providerHarness'
@@ -22,7 +22,7 @@ t.beforeEach(() => {
 
 const stateOf = async (id: string) => (await harness.store.load(paymentMethodStream(id), paymentMethodFold)).state
 
-/** A method that is attached at Stripe, and on record here. */
+/** A method attached at Stripe and recorded here. */
 async function save() {
   const { methods } = stripe
   const user = { user_id: 'user-1', email: 'ann@example.com', name: null }
@@ -33,7 +33,7 @@ async function save() {
     user_id: user.user_id,
     provider_customer_id: customer,
   })
-  if (!attached) throw new Error('Stripe has methods')
+  if (!attached) throw new Error('Stripe attached no method')
   const id = paymentMethodId(stripe.id, attached.provider_method_id)
   const command = {
     payment_method_id: id,
@@ -71,15 +71,15 @@ async function receive(event: { readonly id: string }) {
 }
 const typesOf = async (stream: string) => (await harness.store.readStream(stream)).map(({ type }) => type)
 const settled = (inbox: string) =>
-  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
+  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end of the follow-up' })
 
-t.test('a notification about which Stripe could not be asked is settled when it can be', async (t) => {
+t.test('a notification about a method is applied once Stripe can be asked again', async (t) => {
   await harness.startWorker(t, stripe)
   const [gone, renewed] = [await save(), await save()]
   fake.readFaults.always({ kind: 'drop', commits: false })
   const [detached] = fake.detachMethod(gone.provider_method.provider_method_id)
   const [updated] = fake.changeCard(renewed.provider_method.provider_method_id, { last4: '0005', exp_year: 2034 })
-  if (!detached || !updated) throw new Error('Stripe has told nothing')
+  if (!detached || !updated) throw new Error('Stripe sent no event')
   const inboxes: string[] = []
   for (const event of [detached, updated]) {
     const { inbox, postponed } = await receive(event)
@@ -89,10 +89,10 @@ t.test('a notification about which Stripe could not be asked is settled when it 
   }
   harness.forward(31 * second)
   for (const inbox of inboxes) {
-    await waitFor(async () => (await harness.entry(inbox))?.pauses === 2, { what: 'a look that is not answered' })
+    await waitFor(async () => (await harness.entry(inbox))?.pauses === 2, { what: 'a look without a response' })
     t.same(await typesOf(inbox), ['ProviderEventReceived'])
   }
-  t.match(await stateOf(gone.id), { status: 'saved' }, 'nothing is believed that could be asked')
+  t.match(await stateOf(gone.id), { status: 'saved' }, 'the method stays saved until Stripe confirms')
   fake.readFaults.always(undefined)
   harness.forward(60 * second)
   for (const inbox of inboxes) {
@@ -103,7 +103,7 @@ t.test('a notification about which Stripe could not be asked is settled when it 
   t.match(await stateOf(renewed.id), { status: 'saved', last_four: '0005', expiry_year: '2034', alias: 'Mine' })
 })
 
-/** Every create call that Stripe was asked to make for a payment: its key, and whom and what it was to be paid with. */
+/** Every create call for a payment: its key, customer and method. */
 const creations = (payment: string) =>
   fake.calls
     .filter(({ path, params }) => path === '/v1/payment_intents' && params['metadata[payment_id]'] === payment)
@@ -112,7 +112,7 @@ const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => m
 const finished = (payment: string) =>
   waitFor(async () => (await harness.payment(payment)).intent_outcome.kind === 'created', { what: 'the intent' })
 
-t.test('a payment whose process died before the call is finished with its method', async (t) => {
+t.test('a payment whose process died before the provider call is created with its method', async (t) => {
   await harness.startWorker(t, stripe)
   const { id: payment_method_id, provider_method } = await save()
   const id = await harness.initiate(stripe, { payment_method_id, provider_method })
@@ -123,7 +123,7 @@ t.test('a payment whose process died before the call is finished with its method
   t.match(intentsOf(id), [{ customer, payment_method: method }])
 })
 
-t.test('a call whose answer was lost is made again with the same method, for the same intent', async (t) => {
+t.test('a create call without a response is repeated with the same method for the same intent', async (t) => {
   await harness.startWorker(t, stripe)
   const { id: payment_method_id, provider_method } = await save()
   fake.faults.always({ kind: 'drop', commits: true })
@@ -135,7 +135,7 @@ t.test('a call whose answer was lost is made again with the same method, for the
   harness.forward(11 * second)
   await finished(id)
   const calls = creations(id)
-  t.ok(calls.length > before, 'it is made again')
+  t.ok(calls.length > before, 'the call is repeated')
   const { provider_customer_id: customer, provider_method_id: method } = provider_method
   t.same(new Set(calls.map((call) => JSON.stringify(call))), new Set([JSON.stringify([id, customer, method])]))
   const intents = intentsOf(id)

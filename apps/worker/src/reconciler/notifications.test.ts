@@ -13,7 +13,7 @@ const second = 1_000
 const minute = 60 * second
 const harness = await createReconcilerHarness(t)
 
-/** A notification as a receiver leaves it that dies before it applies it. */
+/** Leaves a notification like a receiver that dies before it applies it. */
 async function receive(provider: Provider, object: object, body?: string): Promise<string> {
   const provider_event_id = `evt_${randomUUID()}`
   const created = Math.round(harness.now().getTime() / second)
@@ -38,16 +38,16 @@ async function receive(provider: Provider, object: object, body?: string): Promi
 const paid = (intent: string) => ({ id: intent, amount: 2200, currency: 'usd', status: 'succeeded' })
 const typesOf = async (inbox: string) => (await harness.store.readStream(inbox)).map(({ type }) => type)
 const offTheList = (inbox: string) =>
-  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
+  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end of the follow-up' })
 
-t.test('a notification that was received and not applied is applied', async (t) => {
+t.test('a received but unapplied notification is applied', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
   const inbox = await receive(provider, paid(await harness.intentOf(id)))
   const foreign = await receive(provider, paid('intent-of-others'))
   t.match(await harness.entry(inbox), { finish: Date, ask: null, watch: null })
-  t.strictSame(await typesOf(inbox), ['ProviderEventReceived'], 'whoever is at it gets his time')
+  t.strictSame(await typesOf(inbox), ['ProviderEventReceived'], 'the receiver gets time to apply it itself')
   harness.forward(31 * second)
   await offTheList(inbox)
   await offTheList(foreign)
@@ -58,13 +58,13 @@ t.test('a notification that was received and not applied is applied', async (t) 
   t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
 })
 
-t.test('one whose provider has to be asked waits until it answers, however long that takes', async (t) => {
-  let answer: () => Promise<void> = fails('unavailable')
-  let asked = 0
+t.test('a notification that needs the provider waits until it responds, however long that takes', async (t) => {
+  let respond: () => Promise<void> = fails('unavailable')
+  let calls = 0
   const provider = createFakeProvider(t, {
     completeNotification: async (notification) => {
-      asked++
-      await answer()
+      calls++
+      await respond()
       return notification
     },
   })
@@ -74,7 +74,7 @@ t.test('one whose provider has to be asked waits until it answers, however long 
   harness.forward(31 * second)
   const pauses = [20, 40, 80, 160, 320, 600, 600]
   for (const [round, pause] of pauses.entries()) {
-    await waitFor(() => asked === round + 1, { what: `try ${round + 1}` })
+    await waitFor(() => calls === round + 1, { what: `try ${round + 1}` })
     const { finish } = await waitFor(
       async () => {
         const entry = await harness.entry(inbox)
@@ -83,17 +83,17 @@ t.test('one whose provider has to be asked waits until it answers, however long 
       { what: `the end of try ${round + 1}` },
     )
     const fromNow = ((finish?.getTime() ?? 0) - harness.now().getTime()) / second
-    t.ok(Math.abs(fromNow - pause) <= 3, `again in ${fromNow} s, for ${pause}`)
+    t.ok(Math.abs(fromNow - pause) <= 3, `next try in ${fromNow} s, for ${pause}`)
     harness.forward(pause * second + (round === pauses.length - 1 ? 0 : second))
   }
   t.ok(harness.lines.some((line) => line.includes(inbox) && line.includes('broke off')))
-  answer = passes
+  respond = passes
   harness.forward(4 * 24 * 60 * minute)
   await offTheList(inbox)
   t.strictSame(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
-t.test('one that cannot be read is not lost, and does not keep the others waiting', async (t) => {
+t.test('an unreadable notification is kept and does not delay others', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const broken = await receive(provider, {}, '{"half":')
@@ -101,10 +101,12 @@ t.test('one that cannot be read is not lost, and does not keep the others waitin
   await harness.entry(inbox)
   harness.forward(31 * second)
   await offTheList(inbox)
-  await waitFor(async () => (await harness.entry(broken))?.pauses === 2, { what: 'a look at the broken one' })
+  await waitFor(async () => (await harness.entry(broken))?.pauses === 2, {
+    what: 'the follow-up of the broken notification',
+  })
   t.strictSame(await typesOf(broken), ['ProviderEventReceived'])
   t.notOk(
     harness.lines.some((line) => line.includes('half')),
-    'and what it says is in no log',
+    'its content is not logged',
   )
 })

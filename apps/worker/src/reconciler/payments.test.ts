@@ -19,9 +19,11 @@ const statusOf = async (id: string) => (await harness.payment(id)).status
 const succeeded = (id: string) =>
   waitFor(async () => (await statusOf(id)) === 'succeeded', { what: `the success of ${id}` })
 const created = (id: string) =>
-  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
+  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
+    what: `the intent of ${id} to be created`,
+  })
 const offTheList = (id: string) =>
-  waitFor(async () => (await entryOf(id)) === undefined, { what: `the end of ${id} on the list` })
+  waitFor(async () => (await entryOf(id)) === undefined, { what: `the end of the follow-up of ${id}` })
 const looked = (id: string) =>
   waitFor(
     async () => {
@@ -33,12 +35,12 @@ const looked = (id: string) =>
 const fromNow = (time: Date | null | undefined) =>
   Math.round(((time?.getTime() ?? 0) - harness.now().getTime()) / second)
 
-t.test('a call that a crash left open is finished, with the key of the request', async (t) => {
+t.test('a create call interrupted by a crash is repeated with its idempotency key', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.initiate(provider)
   t.ok(fromNow((await entryOf(id))?.finish) >= 28)
-  t.strictSame(provider.calls, [], 'whoever is at it gets his time')
+  t.strictSame(provider.calls, [], 'the request gets time to finish itself')
   harness.forward(31 * second)
   await created(id)
   t.equal(provider.calls[0], `create ${id}`)
@@ -50,7 +52,7 @@ t.test('a call that a crash left open is finished, with the key of the request',
 })
 
 t.test(
-  'an unknown outcome becomes known by the same call, and a payment is charged once [10.2-charged-once]',
+  'an unknown outcome is resolved by repeating the call, and the payment is charged once [10.2-charged-once]',
   async (t) => {
     const provider = createFakeProvider(t)
     await harness.startWorker(t, provider)
@@ -60,7 +62,7 @@ t.test(
     t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
     harness.forward(11 * second)
     await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
-    t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so after twice the time')
+    t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so the pause doubles')
     provider.after = passes
     harness.forward(21 * second)
     await created(id)
@@ -73,7 +75,7 @@ t.test(
   },
 )
 
-t.test('that a repeated call did not reach the provider says nothing about the first', async (t) => {
+t.test('a repeated call that does not reach the provider leaves the outcome unknown', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   provider.after = fails('unknown')
@@ -85,7 +87,7 @@ t.test('that a repeated call did not reach the provider says nothing about the f
   t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
 })
 
-t.test('what the payer has approved is taken at once, and once, however many workers there are', async (t) => {
+t.test('an approved payment is captured at once and once, with several workers', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   await harness.startWorker(t, provider)
@@ -96,13 +98,13 @@ t.test('what the payer has approved is taken at once, and once, however many wor
     await harness.notify(id, { status: 'processing' })
   }
   for (const id of ids) await succeeded(id)
-  t.comment(`taken after ${Math.round(performance.now() - before)} ms, ten of them`)
+  t.comment(`ten payments captured after ${Math.round(performance.now() - before)} ms`)
   for (const id of ids) await offTheList(id)
   t.equal(provider.charges.length, ids.length)
   t.equal(provider.calls.filter((call) => call.startsWith('capture')).length, ids.length)
 })
 
-t.test('an approval that was recorded by a notification wakes the sweeper at once', async (t) => {
+t.test('an approval recorded by a notification wakes the reconciler at once', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const tookMs = []
@@ -115,11 +117,11 @@ t.test('an approval that was recorded by a notification wakes the sweeper at onc
     await succeeded(id)
     tookMs.push(Math.round(performance.now() - before))
   }
-  t.comment(`taken after ${tookMs.join(', ')} ms`)
-  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'sooner than by looking every second')
+  t.comment(`captured after ${tookMs.join(', ')} ms`)
+  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'faster than polling every second')
 })
 
-t.test('a capture that is declined is not made again and again', async (t) => {
+t.test('a declined capture is not repeated', async (t) => {
   const provider = createFakeProvider(t)
   provider.captured = 'failed'
   await harness.startWorker(t, provider)
@@ -131,7 +133,7 @@ t.test('a capture that is declined is not made again and again', async (t) => {
   t.equal(provider.calls.filter((call) => call.startsWith('capture')).length, 1)
 })
 
-t.test('a capture without an answer is made again with the same key', async (t) => {
+t.test('a capture without a response is repeated with the same key', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
@@ -140,7 +142,7 @@ t.test('a capture without an answer is made again with the same key', async (t) 
     if (provider.calls.at(-1)?.startsWith('capture')) await fails('unknown')()
   }
   await harness.notify(id, { status: 'processing' })
-  await waitFor(() => provider.charges.length === 1, { what: 'the lost answer' })
+  await waitFor(() => provider.charges.length === 1, { what: 'the lost response' })
   t.ok(Math.abs(fromNow((await looked(id)).ask) - 10) <= 1)
   provider.after = passes
   harness.forward(11 * second)
@@ -148,7 +150,7 @@ t.test('a capture without an answer is made again with the same key', async (t) 
   t.equal(provider.charges.length, 1)
 })
 
-t.test('statements of the same time leave it to the provider', async (t) => {
+t.test('conflicting reports with the same time are resolved by asking the provider', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
@@ -157,19 +159,19 @@ t.test('statements of the same time leave it to the provider', async (t) => {
   await harness.notify(id, { status: 'pending', provider_time })
   provider.set(intent, 'failed')
   await harness.notify(id, { status: 'processing', provider_time })
-  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'what the provider says' })
+  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the status at the provider' })
   t.strictSame((await harness.eventsOf(id)).slice(-2), ['ProviderEventIgnored', 'PaymentAttemptFailed'])
   t.match(await looked(id), { ask: null, watch: Date })
 })
 
-t.test('a payment that nothing was heard of is asked about, then less and less often', async (t) => {
+t.test('a payment without reports is looked at less and less often', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
   await entryOf(id)
   t.equal(provider.calls.length, 1)
   harness.forward(reconcileAfterMs + second)
-  await waitFor(() => provider.calls.length === 2, { what: 'the first question' })
+  await waitFor(() => provider.calls.length === 2, { what: 'the first query' })
   const minutes = Math.round(fromNow((await looked(id)).watch) / 60)
   t.equal(minutes, 69)
   provider.set(await harness.intentOf(id), 'succeeded')
@@ -179,7 +181,7 @@ t.test('a payment that nothing was heard of is asked about, then less and less o
   t.ok(harness.lines.some((line) => line.includes(id) && line.includes('"finding":"late"')))
 })
 
-t.test('a payment that is not paid for 90 days is left alone then, and that is said once', async (t) => {
+t.test('a payment unpaid for 90 days is no longer watched, which is logged once', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
@@ -189,7 +191,7 @@ t.test('a payment that is not paid for 90 days is left alone then, and that is s
   t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('any longer')).length, 1)
 })
 
-t.test('a provider that is away is asked again, and one that is back has the last word', async (t) => {
+t.test('a provider that was down is asked again, and its status counts', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
@@ -197,10 +199,10 @@ t.test('a provider that is away is asked again, and one that is back has the las
   provider.before = fails('unavailable')
   harness.forward(reconcileAfterMs + second)
   for (const [round, minutes] of [20, 40].entries()) {
-    await waitFor(() => provider.calls.length === round + 2, { what: `question ${round + 1}` })
+    await waitFor(() => provider.calls.length === round + 2, { what: `query ${round + 1}` })
     const { ask, watch } = await looked(id)
-    t.ok(Math.abs(fromNow(watch) - minutes * 60) <= 1, `again in ${minutes} min`)
-    t.equal(ask, null, 'nothing is known to be wrong, so others come first')
+    t.ok(Math.abs(fromNow(watch) - minutes * 60) <= 1, `next look in ${minutes} min`)
+    t.equal(ask, null, 'the follow-up is not urgent')
     harness.forward((minutes * 60 + 1) * second)
   }
   t.ok(harness.lines.some((line) => line.includes(id) && line.includes('"finding":"unreachable"')))
@@ -210,7 +212,7 @@ t.test('a provider that is away is asked again, and one that is back has the las
   await offTheList(id)
 })
 
-t.test('a provider that does not answer delays nobody else', async (t) => {
+t.test('a provider that does not respond delays no other provider', async (t) => {
   const silent = createFakeProvider(t)
   const quick = createFakeProvider(t)
   const silence = Promise.withResolvers<void>()
@@ -220,8 +222,8 @@ t.test('a provider that does not answer delays nobody else', async (t) => {
   silent.before = () => silence.promise
   harness.forward(31 * second)
   await created(id)
-  await waitFor(() => silent.calls.length >= 8, { what: 'a full lane' })
-  t.equal(silent.calls.length, 8, 'which holds no more than its share')
+  await waitFor(() => silent.calls.length >= 8, { what: 'the concurrency limit to be reached' })
+  t.equal(silent.calls.length, 8, 'the limit is not exceeded')
   silent.before = passes
   silence.resolve()
   await waitFor(() => new Set(silent.calls.filter((call) => call.startsWith('create'))).size === 20, {
@@ -229,7 +231,7 @@ t.test('a provider that does not answer delays nobody else', async (t) => {
   })
 })
 
-t.test('where nobody can be asked, a payment is off the list as soon as its intent is there', async (t) => {
+t.test('without retrieveIntent a payment needs no follow-up once its intent exists', async (t) => {
   const mute = createFakeProvider(t, { retrieveIntent: null })
   await harness.startWorker(t, mute)
   const open = await harness.initiate(mute)
@@ -241,7 +243,7 @@ t.test('where nobody can be asked, a payment is off the list as soon as its inte
   t.equal(mute.calls.length, 2)
 })
 
-t.test('a payment of a provider that is not enabled waits until it is', async (t) => {
+t.test('a follow-up of a disabled provider waits until the provider is enabled', async (t) => {
   const provider = createFakeProvider(t)
   const without = await harness.startWorker(t)
   const id = await harness.initiate(provider)
@@ -254,7 +256,7 @@ t.test('a payment of a provider that is not enabled waits until it is', async (t
   await created(id)
 })
 
-t.test('a payment that has ended is no question to its provider, though the list says so', async (t) => {
+t.test('the provider is not asked about a payment that has ended, even if it is on the list', async (t) => {
   const provider = createFakeProvider(t)
   const id = await harness.open(provider)
   await harness.notify(id, { status: 'succeeded' })
@@ -271,7 +273,7 @@ t.test('a payment that has ended is no question to its provider, though the list
   t.equal(provider.calls.length, 1)
 })
 
-t.test('while the log is away nothing is decided, and afterwards everything', async (t) => {
+t.test('nothing is decided while the event store is down, and everything afterwards', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.initiate(provider)
@@ -282,7 +284,7 @@ t.test('while the log is away nothing is decided, and afterwards everything', as
     what: 'a failure',
     timeoutMs: 30_000,
   })
-  t.strictSame(provider.calls, [], 'what cannot be recorded is not begun')
+  t.strictSame(provider.calls, [], 'no call is made that could not be recorded')
   await way.accept()
   harness.forward(60 * second)
   await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {

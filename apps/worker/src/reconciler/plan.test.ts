@@ -18,7 +18,7 @@ const watched = { ask: null, watch: after(hour) }
 
 type EventType = ReconciledEvent['type']
 
-t.test('every event sets and clears the times that it decides, and no others', async (t) => {
+t.test('each event sets and clears exactly its own follow-up times', async (t) => {
   const table: Readonly<
     Record<Exclude<EventType, NonStatusEvent['type']>, ReconcilePlan | null> &
       Partial<Record<EventType, null | ReconcilePlan>>
@@ -46,11 +46,11 @@ t.test('every event sets and clears the times that it decides, and no others', a
   for (const type of Object.keys(eventSamples) as EventType[]) {
     t.strictSame(planOf(recordedEvent(type, { at }), rules), table[type], type)
     const unknown = planOf(recordedEvent(type, { at }), { ...rules, providers: new Map() })
-    t.strictSame(unknown, table[type], `${type} of a provider that is not enabled`)
+    t.strictSame(unknown, table[type], `${type} of a disabled provider`)
   }
 })
 
-t.test('where nobody can be asked there is nothing to watch once the intent is there', async (t) => {
+t.test('without retrieveIntent nothing is watched once the intent exists', async (t) => {
   const data = { provider_id: 'mute' }
   t.strictSame(planOf(recordedEvent('PaymentInitiated', { at, data }), rules), { finish: after(30_000) })
   t.strictSame(planOf(recordedEvent('ProviderIntentCreated', { at, data }), rules), nothingLeft)
@@ -61,17 +61,14 @@ t.test('where nobody can be asked there is nothing to watch once the intent is t
   t.equal(planOf(recordedEvent('ProviderEventIgnored', { at, data: regression }), rules), null)
 })
 
-t.test(
-  'a statement that decides nothing leads to a question at once, another one that is ignored to none',
-  async (t) => {
-    const planFor = (reason: 'tie' | 'regression' | 'stale' | 'final' | 'foreign_intent') =>
-      planOf(recordedEvent('ProviderEventIgnored', { at, data: { reason } }), rules)
-    for (const reason of ['tie', 'regression'] as const) t.strictSame(planFor(reason), { ask: at }, reason)
-    for (const reason of ['stale', 'final', 'foreign_intent'] as const) t.equal(planFor(reason), null, reason)
-  },
-)
+t.test('a report that leaves the status undecided is checked at once, other ignored reports are not', async (t) => {
+  const planFor = (reason: 'tie' | 'regression' | 'stale' | 'final' | 'foreign_intent') =>
+    planOf(recordedEvent('ProviderEventIgnored', { at, data: { reason } }), rules)
+  for (const reason of ['tie', 'regression'] as const) t.strictSame(planFor(reason), { ask: at }, reason)
+  for (const reason of ['stale', 'final', 'foreign_intent'] as const) t.equal(planFor(reason), null, reason)
+})
 
-t.test('where we have to take the money, an approval leads to a question at once', async (t) => {
+t.test('an approval that Paylog has to capture is checked at once', async (t) => {
   const processing = (provider_id: string, provider_event_id: string | null) =>
     planOf(recordedEvent('PaymentProcessingStarted', { at, data: { provider_id, provider_event_id } }), rules)
   t.strictSame(processing('capturing', 'evt_1'), { ask: at })
@@ -79,11 +76,11 @@ t.test('where we have to take the money, an approval leads to a question at once
   t.strictSame(
     processing('capturing', null),
     { ask: after(30_000) },
-    'who heard of it by asking takes it himself, and is waited for',
+    'a caller that learned of the approval gets time to capture',
   )
 })
 
-t.test('a refused call is the end, a refused payment is not', async (t) => {
+t.test('a rejected call ends the follow-up, a failed payment does not', async (t) => {
   const refused = recordedEvent('PaymentAttemptFailed', { at, data: { refusal: 'payment_declined' } })
   t.strictSame(planOf(refused, rules), nothingLeft)
 })

@@ -1,4 +1,4 @@
-// The worker as a process: killed, stopped, and confronted with a log that it cannot read.
+// The worker process: killed, stopped, and with an unreadable log.
 import { randomUUID } from 'node:crypto'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startProcess } from '@paylog/testing/processes'
@@ -12,7 +12,7 @@ const sampleKey = 'sk_test_example'
 
 const harness = await createReconcilerHarness(t)
 const fake = await startFakeStripe(t, { secretKey: sampleKey })
-// What is opened here was opened an hour ago, so that a worker finds it due.
+// Payments here are an hour old, so that the worker finds them due.
 harness.forward(-3_600_000)
 const env = {
   DATABASE_URL: harness.databaseUrl,
@@ -24,7 +24,7 @@ const env = {
 }
 const start = (t: Test) => startProcess(t, { script, env })
 
-t.test('what a killed worker was at is finished by the next one, when its lease has run out', async (t) => {
+t.test('a follow-up of a killed worker is finished by the next one after its lease expires', async (t) => {
   const { id: method } = fake.addMethod()
   const provider_method = { provider_method_id: method, provider_customer_id: null }
   const id = await harness.initiate({ id: 'stripe' }, { payment_method_id: randomUUID(), provider_method })
@@ -35,7 +35,7 @@ t.test('what a killed worker was at is finished by the next one, when its lease 
   fake.faults.always(undefined)
   const calls = fake.calls.length
   await start(t)
-  t.match(await harness.entry(paymentStream(id)), { lease: String }, 'the entry is still in the hands of the dead')
+  t.match(await harness.entry(paymentStream(id)), { lease: String }, 'the killed worker still has the lease')
   t.equal(fake.calls.length, calls)
   await harness.pool.query(`update webhooks.follow_ups set leased_until = leased_until - interval '30 s'`)
   await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: 'the intent' })
@@ -44,13 +44,13 @@ t.test('what a killed worker was at is finished by the next one, when its lease 
     method === 'POST' ? [[key, params.payment_method]] : [],
   )
   t.ok(made.length > calls)
-  for (const call of made) t.same(call, [id, method], 'every call says the same')
+  for (const call of made) t.same(call, [id, method], 'all calls have the same key and method')
   const intents = fake.intents().filter(({ metadata }) => metadata.payment_id === id)
   t.match(intents, [{ payment_method: method }])
   t.equal(intents.length, 1)
 })
 
-t.test('a stop waits for what is under way, and ends with 0', async (t) => {
+t.test('a stopping worker waits for follow-ups in progress and exits with 0', async (t) => {
   const id = await harness.initiate({ id: 'stripe' })
   fake.faults.next({ kind: 'slow', ms: 1_000 })
   const calls = fake.calls.length
@@ -62,7 +62,7 @@ t.test('a stop waits for what is under way, and ends with 0', async (t) => {
   t.equal((await harness.pool.query('select 1 from webhooks.follow_ups where lease is not null')).rowCount, 0)
 })
 
-t.test('an event that nobody can read stops the worker, which says so', async (t) => {
+t.test('an undecodable event stops the worker with an error that names it', async (t) => {
   const id = randomUUID()
   const unknown = {
     id: randomUUID(),

@@ -1,4 +1,4 @@
-// The follow-ups with the real adapters, against providers that keep state behind HTTP.
+// The reconciler with the real provider adapters against fake servers.
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
@@ -26,17 +26,21 @@ const forward = (ms: number) => {
   fakeGateway.advance(ms)
 }
 const created = (id: string) =>
-  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
+  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
+    what: `the intent of ${id} to be created`,
+  })
 const succeeded = (id: string) =>
   waitFor(async () => (await harness.payment(id)).status === 'succeeded', { what: `the success of ${id}` })
 const offTheList = (id: string) =>
-  waitFor(async () => (await harness.entry(paymentStream(id))) === undefined, { what: `the end of ${id} on the list` })
+  waitFor(async () => (await harness.entry(paymentStream(id))) === undefined, {
+    what: `the end of the follow-up of ${id}`,
+  })
 
 type Case = {
   readonly provider: Provider
   readonly faults: FaultPlan
   readonly pay: (id: string) => Promise<unknown>
-  /** How many intents the provider has made for a payment. */
+  /** How many intents the provider created for a payment. */
   readonly intentsOf: (id: string) => number
 }
 
@@ -57,7 +61,7 @@ const cases: readonly Case[] = [
     provider: gateway,
     faults: fakeGateway.faults,
     pay: async (id) => fakeGateway.pay({ token: (await harness.payment(id)).client_secret ?? '' }),
-    // A token is no object of which there could be two.
+    // A token is not an object, so there cannot be two.
     intentsOf: () => 1,
   },
 ]
@@ -66,14 +70,14 @@ for (const { provider, faults, pay, intentsOf } of cases) {
   t.test(provider.id, async (t) => {
     await harness.startWorker(t, ...providers)
 
-    t.test('a call that a crash left open is finished', async (t) => {
+    t.test(`${provider.id}: a create call interrupted by a crash is finished`, async (t) => {
       const id = await harness.initiate(provider)
       forward(31 * second)
       await created(id)
       t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
     })
 
-    t.test('answers that were lost are found out, and there is one intent', async (t) => {
+    t.test(`${provider.id}: a create call without a response leads to one intent`, async (t) => {
       faults.always({ kind: 'drop', commits: true })
       const id = await harness.open(provider)
       t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
@@ -83,7 +87,7 @@ for (const { provider, faults, pay, intentsOf } of cases) {
       t.equal(intentsOf(id), 1)
     })
 
-    t.test('a payment whose notifications were all lost is brought up to date, and charged once', async (t) => {
+    t.test(`${provider.id}: a payment without notifications is updated and charged once`, async (t) => {
       const id = await harness.open(provider)
       await pay(id)
       forward(reconcileAfterMs + second)
@@ -94,7 +98,7 @@ for (const { provider, faults, pay, intentsOf } of cases) {
   })
 }
 
-t.test('an order that the payer approved is captured at once, and once, by two workers', async (t) => {
+t.test('PayPal: an approved order is captured at once and once, with two workers', async (t) => {
   await harness.startWorker(t, ...providers)
   await harness.startWorker(t, ...providers)
   const id = await harness.open(paypal)
@@ -109,7 +113,7 @@ t.test('an order that the payer approved is captured at once, and once, by two w
   t.equal(fakePaypal.charges.filter(({ intent_id }) => intent_id === order).length, 1)
 })
 
-t.test('a capture whose answer was lost took the money once', async (t) => {
+t.test('PayPal: a capture without a response charges once', async (t) => {
   await harness.startWorker(t, ...providers)
   const id = await harness.open(paypal)
   const order = await harness.intentOf(id)
@@ -117,7 +121,9 @@ t.test('a capture whose answer was lost took the money once', async (t) => {
   fakePaypal.faults.always({ kind: 'drop', commits: true })
   await harness.notify(id, { status: 'processing' })
   await waitFor(() => fakePaypal.charges.some(({ intent_id }) => intent_id === order), { what: 'the capture' })
-  await waitFor(async () => (await harness.entry(paymentStream(id)))?.lease === null, { what: 'the end of the look' })
+  await waitFor(async () => (await harness.entry(paymentStream(id)))?.lease === null, {
+    what: 'the end of the follow-up',
+  })
   t.equal((await harness.payment(id)).status, 'processing')
   fakePaypal.faults.always(undefined)
   forward(31 * second)

@@ -14,7 +14,7 @@ const { pool } = await workerDatabase(t, { max: 4, log })
 const leaseMs = 1_500
 const followUps = createFollowUps(pool, { leaseMs })
 
-/** Puts entries on the list that are due now. */
+/** Adds follow-ups that are due now. */
 const due = (providerId: string, count: number) =>
   pool.query(
     `insert into webhooks.follow_ups (subject, provider_id, ask_at, pauses, correlation_id, event_id)
@@ -27,7 +27,7 @@ async function leasedUntil(): Promise<number> {
   return rows[0]?.leased_until.getTime() ?? 0
 }
 
-/** A sweeper that ends with the test. */
+/** A reconciler that stops with the test. */
 function runReconciler(
   t: Test,
   work: FollowUpHandler,
@@ -46,52 +46,52 @@ function runReconciler(
   return { stop, wake: reconciler.wake }
 }
 
-t.test('what takes longer than a lease stays with who is at it', async (t) => {
+t.test('a follow-up that takes longer than its lease stays with its worker', async (t) => {
   const provider = createFakeProvider(t)
-  const begun: string[] = []
+  const started: string[] = []
   const release = Promise.withResolvers<void>()
   const work: FollowUpHandler = async ({ subject }) => {
-    begun.push(subject)
+    started.push(subject)
     await release.promise
     return 'over'
   }
   runReconciler(t, work, { provider })
   runReconciler(t, work, { provider })
   await due(provider.id, 1)
-  await waitFor(() => begun.length > 0, { what: 'the beginning' })
+  await waitFor(() => started.length > 0, { what: 'the beginning' })
   const first = await leasedUntil()
   await waitFor(async () => (await leasedUntil()) > first + leaseMs, { what: 'the lease to be renewed for long' })
   release.resolve()
   await waitFor(async () => (await followUps.waiting([])).length === 0, { what: 'the end' })
-  t.equal(begun.length, 1)
+  t.equal(started.length, 1)
 })
 
-t.test('what is held by one who is frozen goes to another when the lease has run out', async (t) => {
+t.test('a follow-up of a frozen worker goes to another one when its lease expires', async (t) => {
   const provider = createFakeProvider(t)
   const thaw = Promise.withResolvers<void>()
-  const begun: string[] = []
+  const started: string[] = []
   const frozen: FollowUpHandler = async () => {
-    begun.push('frozen')
+    started.push('frozen')
     await thaw.promise
     return { times: { finish: null, ask: new Date(), watch: null }, pauses: 9 }
   }
   const other: FollowUpHandler = async () => {
-    begun.push('other')
+    started.push('other')
     return 'over'
   }
   await due(provider.id, 1)
   const { stop } = runReconciler(t, frozen, { provider, renewMs: 1_000_000 })
-  await waitFor(() => begun.length === 1, { what: 'the one that freezes' })
+  await waitFor(() => started.length === 1, { what: 'the worker that freezes' })
   const stopped = stop()
   runReconciler(t, other, { provider })
   await waitFor(async () => (await followUps.waiting([])).length === 0, { what: 'the end' })
-  t.same(begun, ['frozen', 'other'])
+  t.same(started, ['frozen', 'other'])
   thaw.resolve()
   await stopped
-  t.same(await followUps.waiting([]), [], 'and what it says in the end changes nothing')
+  t.same(await followUps.waiting([]), [], 'the late result changes nothing')
 })
 
-t.test('two sweepers share the work, each entry once, and each a bounded number at a time', async (t) => {
+t.test('two reconcilers share the follow-ups, handle each once and respect the concurrency limit', async (t) => {
   const provider = createFakeProvider(t)
   const done: string[] = []
   let atOnce = 0
@@ -107,15 +107,15 @@ t.test('two sweepers share the work, each entry once, and each a bounded number 
   await due(provider.id, 200)
   runReconciler(t, work, { provider })
   runReconciler(t, work, { provider })
-  // By a look every second it would take twelve.
-  await waitFor(() => done.length >= 200, { what: 'all of them', timeoutMs: 8_000 })
-  await waitFor(async () => (await followUps.waiting([])).length === 0, { what: 'the end of the list' })
+  // By polling every second it would take twelve seconds.
+  await waitFor(() => done.length >= 200, { what: 'all follow-ups', timeoutMs: 8_000 })
+  await waitFor(async () => (await followUps.waiting([])).length === 0, { what: 'the list to be empty' })
   t.equal(done.length, 200)
   t.equal(new Set(done).size, 200)
-  t.ok(most <= 16, `${most} at once`)
+  t.ok(most <= 16, `${most} concurrently`)
 })
 
-t.test('a database that is away for a moment stops nothing', async (t) => {
+t.test('the reconciler continues after a database error', async (t) => {
   const provider = createFakeProvider(t)
   const done: string[] = []
   const work: FollowUpHandler = async ({ subject }) => {
@@ -124,28 +124,28 @@ t.test('a database that is away for a moment stops nothing', async (t) => {
   }
   runReconciler(t, work, { provider })
   await pool.query('alter table webhooks.follow_ups rename to away')
-  await waitFor(() => lines.some((line) => line.includes('could not take')), { what: 'a look in vain' })
+  await waitFor(() => lines.some((line) => line.includes('could not take')), { what: 'a failed look' })
   await pool.query('alter table webhooks.away rename to follow_ups')
   await due(provider.id, 1)
   await waitFor(() => done.length === 1, { what: 'the follow-up' })
 })
 
-t.test('a stop takes nothing new and waits for what is under way', async (t) => {
+t.test('a stopping reconciler takes nothing new and waits for follow-ups in progress', async (t) => {
   const provider = createFakeProvider(t)
   const release = Promise.withResolvers<void>()
-  let begun = 0
+  let started = 0
   const work: FollowUpHandler = async () => {
-    begun++
+    started++
     await release.promise
     return 'over'
   }
   await due(provider.id, 20)
   const { stop, wake } = runReconciler(t, work, { provider })
-  await waitFor(() => begun === 8, { what: 'a full lane' })
+  await waitFor(() => started === 8, { what: 'the concurrency limit to be reached' })
   const stopped = stop()
   release.resolve()
   wake()
   await stopped
-  t.equal(begun, 8)
+  t.equal(started, 8)
   t.same(await followUps.waiting([]), [{ provider_id: provider.id, follow_ups: 12 }])
 })

@@ -22,7 +22,7 @@ async function figures(t: Test, providers: readonly string[], rows: readonly str
   }
 }
 
-t.test('what cannot wait is counted for its provider, and what is only watched is not', async (t) => {
+t.test('urgent follow-ups are counted by provider, watched ones are not', async (t) => {
   const of = await figures(
     t,
     ['stripe', 'paypal'],
@@ -34,12 +34,12 @@ t.test('what cannot wait is counted for its provider, and what is only watched i
     ],
   )
   t.equal(of('open', 'stripe'), 3)
-  t.equal(of('unsettled', 'stripe'), 1, 'after the sixth pause it is settled no more by itself')
+  t.equal(of('unsettled', 'stripe'), 1, 'unsettled after the sixth pause')
   t.equal(of('overdue_seconds', 'stripe'), 0)
   t.same([of('open', 'paypal'), of('unsettled', 'paypal'), of('overdue_seconds', 'paypal')], [0, 0, 0])
 })
 
-t.test('what nobody looks after is overdue, also for a provider that is not enabled', async (t) => {
+t.test('the follow-up metrics include overdue follow-ups of disabled providers', async (t) => {
   const late = `null, now() - interval '100 seconds', null, 0`
   const of = await figures(
     t,

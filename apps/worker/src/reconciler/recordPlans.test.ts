@@ -6,7 +6,7 @@ import { event, followUpsHarness, hour, none, stream, tiedReport } from '../test
 const { payment_id } = eventSamples.PaymentInitiated
 const { pool, emptyList } = await followUpsHarness(t)
 
-t.test('the life of a payment on the list', async (t) => {
+t.test('the follow-up of a payment changes with its events', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0))
   await list.has(t, [
@@ -29,7 +29,7 @@ t.test('the life of a payment on the list', async (t) => {
   t.strictSame(await list.rows(), [])
 })
 
-t.test('a notification is on the list until it is applied', async (t) => {
+t.test('a notification has a follow-up until it is applied', async (t) => {
   const list = await emptyList()
   const inbox = 'providerEvent-fake:evt_1'
   await list.read(event('ProviderEventReceived', 0, inbox))
@@ -38,16 +38,16 @@ t.test('a notification is on the list until it is applied', async (t) => {
   t.strictSame(await list.rows(), [])
 })
 
-t.test('what a notification says is no answer to the question how the create call ended', async (t) => {
+t.test('a notification does not resolve an open create call', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1))
   await list.read(event('PaymentActionRequired', 2))
   await list.has(t, [{ finish: 11, ask: null, watch: 2 + hour }])
   await list.read(tiedReport(3), event('ProviderIntentCreated', 4))
-  await list.has(t, [{ finish: null, ask: 3, watch: 4 + hour }], 'nor is its end an answer to a tie')
+  await list.has(t, [{ finish: null, ask: 3, watch: 4 + hour }], 'the end of the call does not resolve a tie')
 })
 
-t.test('of a batch the later events of a stream win, and the streams do not mix', async (t) => {
+t.test('later events of a batch win within their stream', async (t) => {
   const list = await emptyList()
   await list.read(
     event('PaymentInitiated', 0, 'payment-1'),
@@ -66,10 +66,10 @@ t.test('of a batch the later events of a stream win, and the streams do not mix'
     data: { refusal: 'provider_unavailable' },
   })
   await list.read(refused, event('PaymentAttemptStarted', 6, 'payment-2'), event('PaymentCanceled', 7, 'payment-3'))
-  await list.has(t, [{ ...none, subject: 'payment-2', finish: 36 }], 'a further attempt brings it back')
+  await list.has(t, [{ ...none, subject: 'payment-2', finish: 36 }], 'another attempt adds the follow-up again')
 })
 
-t.test('however the log is cut into batches, and read again, the list is the same', async (t) => {
+t.test('the follow-ups do not depend on batch sizes or on reading the log twice', async (t) => {
   const streams = ['payment-1', 'payment-2', 'payment-3']
   const types = [
     ...['PaymentInitiated', 'ProviderOutcomeUnknown', 'PaymentActionRequired', 'ProviderIntentCreated'],
@@ -86,12 +86,12 @@ t.test('however the log is cut into batches, and read again, the list is the sam
   t.equal(expected.length, 3)
   for (const size of [2, 5]) t.strictSame(await (await read(size)).rows(), expected, `by ${size}`)
   const list = await read(history.length)
-  t.strictSame(await list.rows(), expected, 'all at once')
+  t.strictSame(await list.rows(), expected, 'in one batch')
   await list.read(...history)
-  t.strictSame(await list.rows(), expected, 'and again from the start')
+  t.strictSame(await list.rows(), expected, 'read again from the start')
 })
 
-t.test('rows and checkpoint move together, or not at all', async (t) => {
+t.test('follow-ups and checkpoint are updated together or not at all', async (t) => {
   const list = await emptyList()
   const standby = list.newReader()
   t.equal(await standby.start(), undefined)
@@ -99,7 +99,7 @@ t.test('rows and checkpoint move together, or not at all', async (t) => {
   await list.read(first)
   const second = event('PaymentInitiated', 1, 'payment-2')
   const batch = { events: [second], position: second.position }
-  await t.rejects(standby.handle(batch), StaleCheckpointError, 'who was overtaken changes nothing')
+  await t.rejects(standby.handle(batch), StaleCheckpointError, 'a stale reader changes nothing')
   t.equal((await list.rows()).length, 1)
   t.strictSame(await standby.start(), first.position)
   await standby.handle(batch)
@@ -109,19 +109,19 @@ t.test('rows and checkpoint move together, or not at all', async (t) => {
   await pool.query('alter table webhooks.follow_ups add constraint poison check (ask_at is null)')
   t.teardown(() => pool.query('alter table webhooks.follow_ups drop constraint poison'))
   await t.rejects(standby.handle({ events: [tiedReport(3, 'payment-3')], position: { commit: 999n, prepare: 999n } }))
-  t.strictSame(await standby.start(), second.position, 'a row that is refused leaves the checkpoint where it was')
+  t.strictSame(await standby.start(), second.position, 'a rejected row leaves the checkpoint unchanged')
   await standby.handle({ events: [], position: { commit: 1000n, prepare: 1000n } })
-  t.strictSame(await standby.start(), { commit: 1000n, prepare: 1000n }, 'and an empty batch moves it alone')
+  t.strictSame(await standby.start(), { commit: 1000n, prepare: 1000n }, 'an empty batch moves only the checkpoint')
 })
 
-t.test('what others chose does not stop the subscription', async (t) => {
+t.test('ids that Postgres rejects do not stop the subscription', async (t) => {
   const list = await emptyList()
   const odd = event('PaymentInitiated', 0)
   await list.read({ ...odd, metadata: { ...odd.metadata, correlationId: 'a\0b\ud800' } })
   await list.has(t, [{ correlation_id: 'a\ufffdb\ufffd' }])
 })
 
-t.test('the sweeper is woken for what is due at once, and only for that', async (t) => {
+t.test('the reconciler is woken only for follow-ups that are due at once', async (t) => {
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0), event('ProviderIntentCreated', 1))
   t.equal(list.woken.length, 0)

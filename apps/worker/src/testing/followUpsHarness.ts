@@ -1,4 +1,4 @@
-// The worker's list on a database of its own, fed with events by hand.
+// The list of follow-ups in a database, fed with events by the test.
 
 import { recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
@@ -12,22 +12,22 @@ import { createReconcilePlanner } from '../reconciler/reconciler.ts'
 const reconcileAfterMs = 3_600_000
 export const hour = reconcileAfterMs / 1_000
 const start = new Date('2026-05-06T07:08:09.000Z')
-/** So many seconds after the start. */
+/** The time this many seconds after the start. */
 export const at = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
 export const none = { finish: null, ask: null, watch: null }
 
-const unused = async () => Promise.reject(new Error('a plan asks nobody'))
+const unused = async () => Promise.reject(new Error('a plan does not call the provider'))
 const providers = new Map([['captures', { retrieveIntent: unused, captureIntent: unused }]])
 const beginning = { commit: 0n, prepare: 0n }
 
 export const stream = 'payment-1'
 export const event = (type: Parameters<typeof recordedEvent>[0], seconds: number, of = stream) =>
   recordedEvent(type, { stream: of, at: at(seconds) })
-/** A statement that the provider is asked about at once. */
+/** A report that leads to a query at once. */
 export const tiedReport = (seconds: number, of = stream) =>
   recordedEvent('ProviderEventIgnored', { stream: of, at: at(seconds), data: { reason: 'tie' } })
 
-/** An entry, with its times in seconds after the start. */
+/** A follow-up, with its times in seconds after the start. */
 type Row = {
   readonly subject: string
   readonly provider_id: string
@@ -39,7 +39,7 @@ type Row = {
   readonly watch: number | null
 }
 
-/** Opens a database whose list can be emptied, which is faster than another database. */
+/** Opens a database whose list can be emptied, which is faster than a new database. */
 export async function followUpsHarness(t: Test) {
   const log = createLog({ app: 'test', level: 'silent' })
   const { pool } = await workerDatabase(t, { max: 6, log })
@@ -55,7 +55,7 @@ export async function followUpsHarness(t: Test) {
     return found.rows
   }
 
-  /** An empty list, and a reader that has read nothing. */
+  /** An empty list and a planner without checkpoint. */
   async function emptyList(leaseMs = 60_000) {
     await pool.query('truncate webhooks.follow_ups, webhooks.checkpoints')
     const followUps = createFollowUps(pool, { leaseMs })

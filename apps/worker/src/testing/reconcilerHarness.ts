@@ -1,4 +1,4 @@
-// The follow-ups on a real log and a real database, with a clock that a test can put forward.
+// The reconciler on a real event store and database, with a clock that the test can advance.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
@@ -14,9 +14,9 @@ import type { Test } from 'tap'
 import { reconcilerSubscription, startReconciler } from '../reconciler/reconciler.ts'
 
 export const reconcileAfterMs = 3_600_000
-const stopPatienceMs = 2_000
+const stopTimeoutMs = 2_000
 
-/** @param log on which the rest is kept as well; handed in by a test that takes it away */
+/** @param log the event store and database to use, for a test that interrupts them */
 export async function createReconcilerHarness(
   t: Test,
   log?: { readonly connectionString: string; readonly databaseUrl: string },
@@ -40,20 +40,20 @@ export async function createReconcilerHarness(
     store,
     pool,
     databaseUrl,
-    /** What was logged. */
+    /** Log lines. */
     lines,
     now,
     forward(ms: number): void {
       aheadMs += ms
     },
 
-    /** Starts what a worker process runs. It ends with the test, or when it is told to. */
+    /** Starts the reconciler of a worker. It stops with the test or by `stop`. */
     async startWorker(t: Test, ...enabled: readonly Provider[]): Promise<{ stop(): Promise<void> }> {
       const stopping = new AbortController()
       const { signal } = stopping
       const providers = new Map(enabled.map((provider) => [provider.id, provider]))
       const givingUp = new AbortController()
-      const parts = {
+      const options = {
         pool,
         databaseUrl,
         store,
@@ -64,23 +64,23 @@ export async function createReconcilerHarness(
         givingUp: givingUp.signal,
         log: logger,
       }
-      const { reading, reconciling } = await startReconciler(parts)
+      const { reading, reconciling } = await startReconciler(options)
       const stop = async () => {
         stopping.abort()
-        const patience = setTimeout(() => givingUp.abort(), stopPatienceMs)
+        const timer = setTimeout(() => givingUp.abort(), stopTimeoutMs)
         await Promise.all([reading, reconciling.catch(() => undefined)])
-        clearTimeout(patience)
+        clearTimeout(timer)
       }
       t.teardown(stop)
       return { stop }
     },
 
-    /** What is on the list about a stream that is read up to its end. */
+    /** The follow-up of a stream, after the planner has read the stream. */
     async entry(stream: StreamName): Promise<Entry | undefined> {
       const { position: last } = (await store.readStream(stream)).at(-1) ?? {}
       await waitFor(
         async () => ((await readCheckpoint(pool, reconcilerSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
-        { what: `the list to know ${stream}` },
+        { what: `the planner to read ${stream}` },
       )
       const { rows } = await pool.query<Entry>(
         'select finish_at finish, ask_at ask, watch_at watch, pauses, lease from webhooks.follow_ups where subject = $1',

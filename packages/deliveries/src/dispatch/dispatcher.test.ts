@@ -14,7 +14,7 @@ const rawEndpoint = {
 const mebibyte = 1024 * 1024
 const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
 
-/** A dispatcher on the harness's own parts that shows what it records. */
+/** A dispatcher on the harness's own database and queue, with the batches it records. */
 function observed(
   { deliveries, queues, endpoints }: WorkerHarness,
   beforeRecord: (count: number) => void = () => undefined,
@@ -43,25 +43,28 @@ const count = async ({ pool }: WorkerHarness) => {
   return rows[0]?.count
 }
 
-t.test('a batch is recorded in slices of bounded size, each with the position of its last event', async (t) => {
-  const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
-  const { batches, dispatcher } = observed(harness)
-  await dispatcher.start()
-  const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
-  await dispatcher.handle({ events, position: { commit: 900n, prepare: 899n } })
-  t.strictSame(
-    batches.map(({ messages, from, to }) => [messages.length, from, to]),
-    [
-      [2, undefined, { commit: 13n, prepare: 12n }],
-      [2, { commit: 13n, prepare: 12n }, { commit: 17n, prepare: 16n }],
-      [1, { commit: 17n, prepare: 16n }, { commit: 900n, prepare: 899n }],
-    ],
-  )
-  t.equal(await count(harness), 5)
-  t.strictSame(await dispatcher.start(), { commit: 900n, prepare: 899n })
-})
+t.test(
+  'the dispatcher records a batch in slices of bounded size, each with the position of its last event',
+  async (t) => {
+    const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
+    const { batches, dispatcher } = observed(harness)
+    await dispatcher.start()
+    const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
+    await dispatcher.handle({ events, position: { commit: 900n, prepare: 899n } })
+    t.strictSame(
+      batches.map(({ messages, from, to }) => [messages.length, from, to]),
+      [
+        [2, undefined, { commit: 13n, prepare: 12n }],
+        [2, { commit: 13n, prepare: 12n }, { commit: 17n, prepare: 16n }],
+        [1, { commit: 17n, prepare: 16n }, { commit: 900n, prepare: 899n }],
+      ],
+    )
+    t.equal(await count(harness), 5)
+    t.strictSame(await dispatcher.start(), { commit: 900n, prepare: 899n })
+  },
+)
 
-t.test('an event that is larger than a slice goes in whole, on its own', async (t) => {
+t.test('the dispatcher records an event larger than a slice in a slice of its own', async (t) => {
   const endpoints = [2, 3, 4].map((n) => ({
     [`WEBHOOK_${n}_ENABLED`]: 'true',
     [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
@@ -83,7 +86,7 @@ t.test('an event that is larger than a slice goes in whole, on its own', async (
   t.equal(await count(harness), 12)
 })
 
-t.test('after a slice that failed the log is read on from the one before it', async (t) => {
+t.test('after a failed slice the dispatcher reads the log again from the last recorded slice', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
   const { dispatcher } = observed(harness, (recorded) => {
     if (recorded === 2) throw new Error('the database is gone')
@@ -97,7 +100,7 @@ t.test('after a slice that failed the log is read on from the one before it', as
   t.equal(await count(harness), 3)
 })
 
-t.test('a queue with enough waiting gets no more; the table keeps the rest', async (t) => {
+t.test('the dispatcher adds no jobs to a full queue, and adds jobs again once it has space', async (t) => {
   const canonicalNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
   const harness = await createWorkerHarness(t, 'postgres', canonicalNode)
   await harness.dispatcher.start()
@@ -114,5 +117,5 @@ t.test('a queue with enough waiting gets no more; the table keeps the rest', asy
   t.equal(await count(harness), 3)
   await harness.pool.query('truncate queue.job cascade')
   await harness.dispatcher.handle(batchOf(1, 4n))
-  t.equal(await harness.queues.waiting('1'), 1, 'and goes on when there is room again')
+  t.equal(await harness.queues.waiting('1'), 1, 'the next batch gets a job')
 })

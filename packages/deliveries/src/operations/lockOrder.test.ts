@@ -9,17 +9,17 @@ const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9
 const failed = { ms: 1, httpStatus: 500, error: 'http', responseBody: null, status: 'pending' } as const
 const gone = { ...failed, httpStatus: 410, error: 'gone' }
 
-/** What an operator does, while the worker records attempts of the same deliveries as they come in. */
+/** Operator commands that run while the worker records attempts for the same deliveries. */
 const cases = {
   'sending again': [failed, (pool, ids, at) => redeliver(pool, ids, at)],
-  'enabling a node that is gone': [gone, (pool, _ids, at) => enableEndpoint(pool, '1', at)],
+  'enabling a paused endpoint': [gone, (pool, _ids, at) => enableEndpoint(pool, '1', at)],
 } satisfies Record<
   string,
   [typeof failed | typeof gone, (pool: Parameters<typeof redeliver>[0], ids: string[], at: Date) => Promise<unknown>]
 >
 
 for (const [name, [answer, operate]] of Object.entries(cases))
-  t.test(`${name} and recording attempts do not wait for each other for ever`, async (t) => {
+  t.test(`${name} while attempts are recorded does not deadlock`, async (t) => {
     const { pool, dispatcher } = await createWorkerHarness(t, 'postgres', endpoint)
     await dispatcher.start()
     await dispatcher.handle(batchOf(100))

@@ -4,7 +4,7 @@ import { failedIds, findFailed, redeliver, redeliverFailed } from './redelivery.
 
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 
-/** Deliveries of which some ended; the ids of those that failed, oldest first. */
+/** Deliveries, some of them failed. @returns the ids of the failed ones, oldest first */
 async function startWith(t: Parameters<typeof createWorkerHarness>[0], failedAt: readonly string[]) {
   const harness = await createWorkerHarness(t, 'postgres', endpoint)
   await harness.dispatcher.start()
@@ -28,7 +28,7 @@ const statusOf = async ({ pool }: WorkerHarness, id: string | undefined) => {
   return rows[0]?.status
 }
 
-t.test('what was sent again and has arrived meanwhile is not sent again with those that failed', async (t) => {
+t.test('redeliverFailed skips a delivery that was redelivered and has succeeded meanwhile', async (t) => {
   const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
   const [arrived, failed] = ids
   await harness.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [arrived])
@@ -39,16 +39,16 @@ t.test('what was sent again and has arrived meanwhile is not sent again with tho
   )
   t.equal(await statusOf(harness, arrived), 'succeeded')
   t.equal(await statusOf(harness, failed), 'pending')
-  t.equal((await redeliver(harness.pool, ids, new Date())).length, 2, 'by its id it is')
+  t.equal((await redeliver(harness.pool, ids, new Date())).length, 2, 'redelivering by id ignores the status')
 })
 
-t.test("what failed is found by the worker's clock, to the last of it", async (t) => {
+t.test("findFailed takes its end from the worker's clock and includes the last failure", async (t) => {
   const times = ['2026-01-02T03:04:05Z', '2999-01-02T03:04:05.000600Z']
   const { harness, ids } = await startWith(t, times)
-  const asked = { node: '1', since: undefined }
-  const found = await findFailed(harness.pool, asked)
+  const query = { node: '1', since: undefined }
+  const found = await findFailed(harness.pool, query)
   t.match(found, { count: 2, is_held: false, until: Date })
-  const range = { ...asked, until: found?.until ?? new Date(0) }
+  const range = { ...query, until: found?.until ?? new Date(0) }
   t.strictSame(await failedIds(harness.pool, range, 10), ids)
   const first = ids.slice(0, 1)
   await redeliver(harness.pool, first, new Date())
@@ -56,10 +56,10 @@ t.test("what failed is found by the worker's clock, to the last of it", async (t
     `update webhooks.deliveries set status = 'failed', last_attempt_at = '2999-01-02T03:04:06Z' where id = $1`,
     first,
   )
-  t.strictSame(await failedIds(harness.pool, range, 10), ids.slice(1), 'not what fails later')
+  t.strictSame(await failedIds(harness.pool, range, 10), ids.slice(1), 'later failures are excluded')
 })
 
-t.test('a node is known before anything failed, and one that never was is not', async (t) => {
+t.test('findFailed finds nothing for a new endpoint, and is undefined for an unknown one', async (t) => {
   const { harness } = await startWith(t, [])
   t.strictSame(await findFailed(harness.pool, { node: '1', since: undefined }), {
     count: 0,

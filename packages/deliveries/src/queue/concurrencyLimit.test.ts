@@ -1,14 +1,14 @@
 import t from 'tap'
 import { createConcurrencyLimit } from './workers.ts'
 
-t.test('so many at a time, in the order in which they asked, whatever becomes of them', async (t) => {
-  const inTurn = createConcurrencyLimit(2)
+t.test('the concurrency limit runs work in call order, at most that many at a time, also after failures', async (t) => {
+  const limited = createConcurrencyLimit(2)
   const begun: number[] = []
   const ends: PromiseWithResolvers<void>[] = []
   const all = [0, 1, 2, 3].map((number) => {
     const end = Promise.withResolvers<void>()
     ends.push(end)
-    return inTurn(async () => {
+    return limited(async () => {
       begun.push(number)
       await end.promise
       return number
@@ -18,9 +18,9 @@ t.test('so many at a time, in the order in which they asked, whatever becomes of
   t.strictSame(begun, [0, 1])
   ends[1]?.reject(new Error('failed'))
   await t.rejects(Promise.resolve(all[1]), /failed/)
-  t.strictSame(begun, [0, 1, 2], 'a failure gives its turn to the next one')
+  t.strictSame(begun, [0, 1, 2], 'a failure frees its slot')
   for (const end of ends) end.resolve()
   await settled
   t.strictSame(begun, [0, 1, 2, 3])
-  t.equal(await inTurn(async () => 4), 4, 'and the turns are there again')
+  t.equal(await limited(async () => 4), 4, 'all slots are free again')
 })

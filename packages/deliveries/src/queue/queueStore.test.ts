@@ -16,7 +16,7 @@ const enabled = (count: number, url: string) =>
     ]),
   )
 
-t.test('a node costs one connection to Postgres', async (t) => {
+t.test('each endpoint uses one Postgres connection for its queue worker', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const nodes = 10
   const harness = await createWorkerHarness(t, 'postgres', enabled(nodes, endpoint.url))
@@ -36,35 +36,42 @@ t.test('a node costs one connection to Postgres', async (t) => {
     { what: 'all deliveries', timeoutMs: 30_000 },
   )
   t.ok(most >= nodes, 'connections were seen')
-  // The harness opens the store twice: for what it adds itself, and for its workers.
+  // The harness opens the store twice: for its own queues and for its workers.
   t.ok(most <= nodes + 2 * 6, `${most} connections`)
 })
 
-t.test('more nodes than Postgres has connections for are refused in one line that says what to do', async (t) => {
-  t.doesNotThrow(() => assertConnections({ nodes: maxPostgresEndpoints, redisUrl: undefined }))
-  t.doesNotThrow(() => assertConnections({ nodes: 100, redisUrl: 'redis://127.0.0.1' }))
-  try {
-    assertConnections({ nodes: maxPostgresEndpoints + 1, redisUrl: undefined })
-    t.fail('was accepted')
-  } catch (error) {
-    t.ok(error instanceof ConfigError)
-    t.match(error, { message: /REDIS_URL is required for more than 25 .*fewer nodes/ })
-    t.notMatch(error, { message: /\n/ })
-  }
-})
+t.test(
+  'configuring more endpoints than Postgres has connections for is one ConfigError that names the remedy',
+  async (t) => {
+    t.doesNotThrow(() => assertConnections({ nodes: maxPostgresEndpoints, redisUrl: undefined }))
+    t.doesNotThrow(() => assertConnections({ nodes: 100, redisUrl: 'redis://127.0.0.1' }))
+    try {
+      assertConnections({ nodes: maxPostgresEndpoints + 1, redisUrl: undefined })
+      t.fail('was accepted')
+    } catch (error) {
+      t.ok(error instanceof ConfigError)
+      t.match(error, { message: /REDIS_URL is required for more than 25 .*fewer endpoints/ })
+      t.notMatch(error, { message: /\n/ })
+    }
+  },
+)
 
-t.test('the installation is part of the database, not of the way to it', async (t) => {
+t.test('the installation id is stored in the database and unique per database', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
   const id = await installationId(harness.pool)
   t.match(id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
   await migrateWebhooks(harness.pool)
   t.equal(await installationId(harness.pool), id, 'and stays')
-  await t.rejects(harness.pool.query('insert into webhooks.installation default values'), { code: '23505' }, 'one only')
+  await t.rejects(
+    harness.pool.query('insert into webhooks.installation default values'),
+    { code: '23505' },
+    'a second row is rejected',
+  )
   const other = await createWorkerHarness(t, 'postgres', {})
   t.not(await installationId(other.pool), id)
 })
 
-t.test('keys in Redis are named after the installation', async (t) => {
+t.test('Redis keys contain the installation id, whatever the address of the database', async (t) => {
   const log = createLog({ app: 'test', level: 'silent' })
   const installation = randomUUID()
   const open = (host: string) =>
@@ -77,5 +84,5 @@ t.test('keys in Redis are named after the installation', async (t) => {
     })
   const [first, second] = [await open('database.example:5432'), await open('10.0.0.1:6543')]
   t.strictSame(first.store, { kind: 'redis', url: 'redis://127.0.0.1:1', prefix: `paylog-${installation}` })
-  t.strictSame(second.store, first.store, 'whatever the database is called')
+  t.strictSame(second.store, first.store, 'both addresses lead to the same keys')
 })

@@ -14,7 +14,7 @@ import { concurrencyPerEndpoint, startWorkers } from './workers.ts'
 
 const hour = 3_600_000
 
-/** Counts the jobs of node 1 that wait for their time. */
+/** Counts the delayed jobs of endpoint 1. */
 async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => Promise<number>> {
   const prefix = store.kind === 'redis' ? { prefix: store.prefix } : {}
   const queue = new Queue(queueName('1'), { connection: store, ...prefix }, producerBackend)
@@ -25,7 +25,7 @@ async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => 
 
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
-    t.test('a delayed job of an attempt that is to be made now is made ready, and stays one job', async (t) => {
+    t.test('enqueueing an attempt without delay starts its delayed job and adds no second one', async (t) => {
       const endpoint = await startFakeEndpoint(t, (response, index) =>
         response.writeHead(index === 0 ? 500 : 200).end(),
       )
@@ -47,7 +47,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), 0)
     })
 
-    t.test('jobs that are ready, unknown or of others are left as they are', async (t) => {
+    t.test('enqueue leaves waiting, unknown and other delayed jobs unchanged', async (t) => {
       const harness = await createWorkerHarness(t, kind, {
         WEBHOOK_1_ENABLED: 'true',
         WEBHOOK_1_URL: 'http://127.0.0.1:9',
@@ -69,7 +69,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), 110)
     })
 
-    t.test('first attempts share jobs, and what is in one is put into no other', async (t) => {
+    t.test('first attempts share jobs, and enqueueing them again adds none', async (t) => {
       const harness = await createWorkerHarness(t, kind, {
         WEBHOOK_1_ENABLED: 'true',
         WEBHOOK_1_URL: 'http://127.0.0.1:9',
@@ -83,12 +83,12 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), shared)
       const lost = { deliveryId: randomUUID(), attempt: 1, delayMs: 0 }
       await harness.queues.enqueue('1', [...again, lost])
-      t.equal(await harness.queues.waiting('1'), shared + 1, 'what is in none gets one')
+      t.equal(await harness.queues.waiting('1'), shared + 1, 'an attempt without a job gets one')
       await harness.queues.enqueue('1', [lost])
       t.equal(await harness.queues.waiting('1'), shared + 1)
     })
 
-    t.test('nor is it where many jobs wait', async (t) => {
+    t.test('first attempts in many waiting jobs get no second job', async (t) => {
       const harness = await createWorkerHarness(t, kind, {
         WEBHOOK_1_ENABLED: 'true',
         WEBHOOK_1_URL: 'http://127.0.0.1:9',
@@ -100,7 +100,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), pairs.length)
     })
 
-    t.test('attempts that are under way get no second job, nor do others wait for them', async (t) => {
+    t.test('attempts in progress get no second job and do not delay others', async (t) => {
       const pending: ServerResponse[] = []
       const endpoint = await startFakeEndpoint(t, (response, index) => {
         if (index === 0) pending.push(response)
@@ -117,7 +117,7 @@ for (const kind of queueKinds) {
         await waitFor(() => harness.row(id).then((row) => row?.status === 'succeeded'), { what: 'the record' })
       const held = await harness.queues.activeAttempts('1', 10)
       t.equal(held.length, 10)
-      // From here on another process takes the jobs, which does not know what the first one is doing.
+      // From here on another process takes the jobs, without knowing what the first one is sending.
       const closed = first.close()
       const agent = createEndpointAgent(['127.0.0.0/8'])
       t.teardown(() => agent.destroy())
@@ -135,7 +135,7 @@ for (const kind of queueKinds) {
       const again = held.map(({ attempt }) => ({ ...attempt, delayMs: 0 })).reverse()
       await harness.queues.enqueue('1', again)
       await harness.dispatcher.handle(batchOf(1, 11n))
-      await waitFor(() => endpoint.received.length > 10, { what: 'what comes after it in the queue' })
+      await waitFor(() => endpoint.received.length > 10, { what: 'the attempts after them in the queue' })
       pending[0]?.end('ok')
       await closed
       await second.close()
@@ -143,7 +143,7 @@ for (const kind of queueKinds) {
       t.match(await harness.row(endpoint.received[0]?.id ?? ''), { status: 'succeeded', attempts: 1 })
     })
 
-    t.test('a stop makes no more attempts than are under way; the others are made by whoever comes next', async (t) => {
+    t.test('a stopping worker starts no further attempts, and the next worker makes them', async (t) => {
       const more = 30
       const pending: ServerResponse[] = []
       const endpoint = await startFakeEndpoint(t, (response, index) => {

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/workerHarness.ts'
 import { createRequeuer } from './requeue.ts'
 
-/** A delivery that is being sent until the test is over, and a sweep that shows what it takes over. */
+/** A delivery that is being sent until the test ends, and a requeuer with a list of what it takes over. */
 async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
   const pending: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response) => pending.push(response))
@@ -44,7 +44,7 @@ async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
   return { harness, requeuer, takenOver }
 }
 
-t.test('a job is taken over when two looks in a row miss its worker, and once only', async (t) => {
+t.test('a job is taken over once, after two rounds in a row that miss its worker', async (t) => {
   const { harness, requeuer, takenOver } = await underWay(t, 'postgres')
   const [held] = await harness.queues.activeAttempts('1', 10)
   if (held === undefined) throw new Error('no job is held')
@@ -55,15 +55,15 @@ t.test('a job is taken over when two looks in a row miss its worker, and once on
     ])
   await requeuer.once()
   await requeuer.once()
-  t.strictSame(takenOver, [], 'its worker lives')
+  t.strictSame(takenOver, [], 'its worker is alive')
   await heldBy('nobody')
   await requeuer.once()
-  t.strictSame(takenOver, [], 'it may be connecting again')
+  t.strictSame(takenOver, [], 'after one round the worker may be reconnecting')
   await heldBy(held.worker)
   await requeuer.once()
   await heldBy('nobody')
   await requeuer.once()
-  t.strictSame(takenOver, [], 'and is missed for the first time again')
+  t.strictSame(takenOver, [], 'the count starts again')
   await requeuer.once()
   t.strictSame(takenOver, [held.attempt.deliveryId])
   await requeuer.once()
@@ -71,7 +71,7 @@ t.test('a job is taken over when two looks in a row miss its worker, and once on
   t.strictSame(takenOver, [held.attempt.deliveryId])
 })
 
-t.test('where nobody can tell which workers live, nothing is taken over', onQueue('redis'), async (t) => {
+t.test('nothing is taken over when Redis cannot list its clients', onQueue('redis'), async (t) => {
   const port = await freePort()
   const flags = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--rename-command', 'CLIENT', '']
   const server = spawn('redis-server', flags, { stdio: 'ignore' })
@@ -93,54 +93,48 @@ t.test('where nobody can tell which workers live, nothing is taken over', onQueu
 })
 
 const hourMs = 3_600_000
-/** Not now: Postgres counts microseconds, and in the millisecond of the sweep's look it would not be due yet. */
+/** Not now(): Postgres counts microseconds, so the row would not be due within the current millisecond. */
 const aSecondAgo = "now() - interval '1 second'"
-/** Nobody listens there, which is as good as an endpoint that is down. */
+/** Nothing listens there, like an endpoint that is down. */
 const downEndpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:1/', WEBHOOK_1_RETRY_SCHEDULE: '1h' }
 
 for (const kind of queueKinds) {
-  t.test(
-    `a delivery that waits for its next attempt, and is to be tried now, is, on ${kind}`,
-    onQueue(kind),
-    async (t) => {
-      const endpoint = await startFakeEndpoint(t, (response, index) => {
-        response.statusCode = index === 0 ? 500 : 200
-        response.end()
-      })
-      const harness = await createWorkerHarness(t, kind, { ...downEndpoint, WEBHOOK_1_URL: endpoint.url })
-      await harness.dispatcher.start()
-      await harness.work()
-      await harness.dispatcher.handle(batchOf(1))
-      const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
-      await waitFor(async () => (await harness.row(id))?.attempts === 1, { what: 'its record' })
-      await harness.requeuer.once()
-      t.equal(endpoint.received.length, 1, 'what is not due is left alone')
-      await harness.pool.query(
-        `update webhooks.deliveries set next_attempt_at = ${aSecondAgo}, sweep_at = ${aSecondAgo}`,
-      )
-      await harness.requeuer.once()
-      await waitFor(async () => (await harness.row(id))?.status === 'succeeded', { what: 'the second attempt' })
-      t.equal(endpoint.received.length, 2)
-    },
-  )
+  t.test(`a delayed delivery that becomes due is sent at once on ${kind}`, onQueue(kind), async (t) => {
+    const endpoint = await startFakeEndpoint(t, (response, index) => {
+      response.statusCode = index === 0 ? 500 : 200
+      response.end()
+    })
+    const harness = await createWorkerHarness(t, kind, { ...downEndpoint, WEBHOOK_1_URL: endpoint.url })
+    await harness.dispatcher.start()
+    await harness.work()
+    await harness.dispatcher.handle(batchOf(1))
+    const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
+    await waitFor(async () => (await harness.row(id))?.attempts === 1, { what: 'its record' })
+    await harness.requeuer.once()
+    t.equal(endpoint.received.length, 1, 'a delivery that is not due is not sent')
+    await harness.pool.query(`update webhooks.deliveries set next_attempt_at = ${aSecondAgo}, sweep_at = ${aSecondAgo}`)
+    await harness.requeuer.once()
+    await waitFor(async () => (await harness.row(id))?.status === 'succeeded', { what: 'the second attempt' })
+    t.equal(endpoint.received.length, 2)
+  })
 }
 
-t.test('deliveries of a disabled node are left alone, and all brought in by one look when it is enabled', async (t) => {
+t.test('deliveries of a paused endpoint are not requeued, and all in one round once it is enabled', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', downEndpoint)
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1_500))
   await harness.pool.query('truncate queue.job cascade')
   await harness.pool.query(`update webhooks.deliveries set sweep_at = ${aSecondAgo}`)
-  await harness.pool.query(`insert into webhooks.endpoints (name, disabled_at) values ('1', now())`)
+  await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', now())`)
   await harness.requeuer.once()
   t.equal(await harness.queues.waiting('1'), 0)
-  await harness.pool.query('update webhooks.endpoints set disabled_at = null')
+  await harness.pool.query('update webhooks.nodes set disabled_at = null')
   await harness.requeuer.once()
   t.ok((await harness.queues.waiting('1')) > 0)
-  t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'none was left out')
+  t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'all deliveries were requeued')
 })
 
-t.test('where everything that is overdue has its job, a look ends after a bounded part of it', async (t) => {
+t.test('a round ends after a bounded number of overdue deliveries when all of them have jobs', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', downEndpoint)
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(3_000))
@@ -148,8 +142,8 @@ t.test('where everything that is overdue has its job, a look ends after a bounde
   let handedOut = 0
   const deliveries = {
     ...harness.deliveries,
-    async overdue(...asked: Parameters<typeof harness.deliveries.overdue>) {
-      const overdue = await harness.deliveries.overdue(...asked)
+    async overdue(...query: Parameters<typeof harness.deliveries.overdue>) {
+      const overdue = await harness.deliveries.overdue(...query)
       handedOut += overdue.length
       return overdue
     },
@@ -159,8 +153,8 @@ t.test('where everything that is overdue has its job, a look ends after a bounde
   const waiting = await harness.queues.waiting('1')
   await requeuer.once()
   t.equal(handedOut, 1_000)
-  t.equal(await harness.queues.waiting('1'), waiting, 'and adds nothing')
+  t.equal(await harness.queues.waiting('1'), waiting, 'no job is added')
   await harness.pool.query('truncate queue.job cascade')
   await requeuer.once()
-  t.equal(handedOut, 3_000, 'where jobs are missing it goes on to the end')
+  t.equal(handedOut, 3_000, 'with missing jobs the round covers all deliveries')
 })

@@ -1,4 +1,4 @@
-// Tests and simulations of endpoints stand behind real deliveries.
+// Real deliveries go before webhook tests.
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { webhookTestBatch } from '../testing/webhookTestFixture.ts'
 import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/workerHarness.ts'
 
-/** An endpoint that answers real deliveries at once, and tests when it is let. */
+/** An endpoint that responds to real deliveries at once, and to tests when the test decides. */
 async function slowForTests(t: Test, kind: QueueKind) {
   const held: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
@@ -25,7 +25,7 @@ async function slowForTests(t: Test, kind: QueueKind) {
 
 for (const kind of queueKinds) {
   t.test(
-    `a real delivery overtakes hundreds of tests at a slow endpoint, on ${kind} [10.4-tests-last]`,
+    `real deliveries overtake hundreds of tests at a slow endpoint on ${kind} [10.4-tests-last]`,
     onQueue(kind),
     async (t) => {
       const { harness, held, real } = await slowForTests(t, kind)
@@ -44,27 +44,23 @@ for (const kind of queueKinds) {
     },
   )
 
-  t.test(
-    `tests that wait in the queue come after real deliveries that are added later, on ${kind}`,
-    onQueue(kind),
-    async (t) => {
-      const order: (string | undefined)[] = []
-      const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
-        order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
-        response.end('ok')
-      })
-      const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-      await harness.dispatcher.start()
-      await harness.dispatcher.handle(webhookTestBatch(5))
-      for (let commit = 6n; commit < 106n; commit++) await harness.dispatcher.handle(batchOf(1, commit))
-      await harness.work()
-      await waitFor(() => order.length === 105, { what: 'all of them' })
-      t.ok(order.indexOf('test') >= 40, `the first test is number ${order.indexOf('test')}`)
-    },
-  )
+  t.test(`real deliveries overtake tests already in the queue on ${kind}`, onQueue(kind), async (t) => {
+    const order: (string | undefined)[] = []
+    const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
+      order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
+      response.end('ok')
+    })
+    const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+    await harness.dispatcher.start()
+    await harness.dispatcher.handle(webhookTestBatch(5))
+    for (let commit = 6n; commit < 106n; commit++) await harness.dispatcher.handle(batchOf(1, commit))
+    await harness.work()
+    await waitFor(() => order.length === 105, { what: 'all deliveries' })
+    t.ok(order.indexOf('test') >= 40, `the first test is number ${order.indexOf('test')}`)
+  })
 }
 
-t.test('after the queue is lost the real deliveries are brought back before the tests', async (t) => {
+t.test('after the queue is lost, real deliveries are requeued before tests', async (t) => {
   const { harness, held, real } = await slowForTests(t, 'postgres')
   await harness.dispatcher.handle(webhookTestBatch(200))
   await harness.dispatcher.handle(batchOf(60, 201n))
@@ -78,7 +74,7 @@ t.test('after the queue is lost the real deliveries are brought back before the 
   t.ok(held.length <= 10)
 })
 
-t.test('the few tests that are sent at once are of each user in turn', async (t) => {
+t.test('the tests sent at once are taken from all users in turn', async (t) => {
   const { harness } = await slowForTests(t, 'postgres')
   await harness.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
   await harness.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))

@@ -3,7 +3,7 @@ import { createAddressRule } from './endpointAgent.ts'
 
 const nobody = createAddressRule([])
 
-t.test('addresses that are not the public internet are refused', async (t) => {
+t.test('addresses outside the public internet are forbidden', async (t) => {
   const refused = [
     '0.0.0.0',
     '10.1.2.3',
@@ -67,13 +67,16 @@ t.test('public addresses are allowed', async (t) => {
     t.ok(nobody(address), address)
 })
 
-t.test('what the operator allows is allowed, and no more [10.4-private-allowed]', async (t) => {
-  const rule = createAddressRule(['127.0.0.0/8', '::1/128', '10.1.0.0/16'])
-  for (const address of ['127.0.0.1', '::1', '10.1.255.1', '::ffff:127.0.0.1']) t.ok(rule(address), address)
-  for (const address of ['10.2.0.1', '169.254.169.254', '::2', 'fe80::1']) t.notOk(rule(address), address)
-})
+t.test(
+  'ranges configured by the operator are allowed, and no other private address [10.4-private-allowed]',
+  async (t) => {
+    const rule = createAddressRule(['127.0.0.0/8', '::1/128', '10.1.0.0/16'])
+    for (const address of ['127.0.0.1', '::1', '10.1.255.1', '::ffff:127.0.0.1']) t.ok(rule(address), address)
+    for (const address of ['10.2.0.1', '169.254.169.254', '::2', 'fe80::1']) t.notOk(rule(address), address)
+  },
+)
 
-t.test('a range holds for an IPv4 address however it is written, and for no other', async (t) => {
+t.test('a range matches IPv4 and IPv4-mapped IPv6 notation', async (t) => {
   const mapped = createAddressRule(['::ffff:10.1.0.0/112'])
   for (const address of ['::ffff:10.1.2.3', '::ffff:a01:203', '10.1.2.3']) t.ok(mapped(address), address)
   for (const address of ['10.2.0.1', '::ffff:10.2.0.1']) t.notOk(mapped(address), address)
@@ -81,7 +84,7 @@ t.test('a range holds for an IPv4 address however it is written, and for no othe
   for (const address of ['64:ff9b::10.1.2.3', '::10.1.2.3', '2002:a01:203::']) t.notOk(plain(address), address)
 })
 
-t.test('a zone changes nothing about an address', async (t) => {
+t.test('an IPv6 zone does not change whether an address is allowed', async (t) => {
   const rule = createAddressRule(['fe80::/10'])
   t.ok(rule('fe80::1%lo'))
   t.notOk(rule('fd00::1%lo'))

@@ -11,12 +11,12 @@ import { createPoster, listening, tcpEndpoint } from '../testing/webhookPoster.t
 const v4 = (address: string): LookupAddress => ({ address, family: 4 })
 const v6 = (address: string): LookupAddress => ({ address, family: 6 })
 
-/** Every address to which a connection was begun in this process, from now on. */
+/** Records every address that this process connects to from now on. */
 function watchDials(t: Test): string[] {
   const dialled: string[] = []
   const watch = (message: unknown) => {
     const socket = typeof message === 'object' && message !== null ? Reflect.get(message, 'socket') : undefined
-    if (!(socket instanceof Socket)) throw new Error('node:net announced something else')
+    if (!(socket instanceof Socket)) throw new Error('Unexpected message on the net channel')
     socket.on('connectionAttempt', (address) => dialled.push(String(address)))
   }
   subscribe('net.client.socket', watch)
@@ -24,7 +24,7 @@ function watchDials(t: Test): string[] {
   return dialled
 }
 
-/** Two servers on one port: one that may be dialled, and one inside. Each answers and then closes the connection. */
+/** Two servers on one port: one that is allowed, and one in the private network. Each responds and closes. */
 async function outsideAndInside(t: Test) {
   const received = { outside: 0, inside: 0 }
   const server = (side: keyof typeof received) =>
@@ -37,22 +37,25 @@ async function outsideAndInside(t: Test) {
   return { url: `http://hooks.example.com:${port}/`, port, received }
 }
 
-t.test('a name that changes its answer leads nowhere else: every dial is checked anew', async (t) => {
-  const { url, received } = await outsideAndInside(t)
-  const dialled = watchDials(t)
-  const answers = [[v4('127.0.0.1')], [v4('127.0.0.2')], [v4('169.254.169.254')], [v4('127.0.0.1')]]
-  let asked = 0
-  const post = createPoster(t, ['127.0.0.1/32'], async () => answers[asked++] ?? [])
-  t.match(await post(url), { httpStatus: 200 })
-  t.match(await post(url), { httpStatus: null, error: 'forbidden_address', responseBody: null })
-  t.match(await post(url), { httpStatus: null, error: 'forbidden_address' })
-  t.match(await post(url), { httpStatus: 200 })
-  t.equal(asked, 4, 'what was checked is what is dialled: no name is asked for twice')
-  t.same(received, { outside: 2, inside: 0 })
-  t.same(dialled, ['127.0.0.1', '127.0.0.1'])
-})
+t.test(
+  'each connection checks the addresses it connects to, when a name resolves differently every time',
+  async (t) => {
+    const { url, received } = await outsideAndInside(t)
+    const dialled = watchDials(t)
+    const resolutions = [[v4('127.0.0.1')], [v4('127.0.0.2')], [v4('169.254.169.254')], [v4('127.0.0.1')]]
+    let lookups = 0
+    const post = createPoster(t, ['127.0.0.1/32'], async () => resolutions[lookups++] ?? [])
+    t.match(await post(url), { httpStatus: 200 })
+    t.match(await post(url), { httpStatus: null, error: 'forbidden_address', responseBody: null })
+    t.match(await post(url), { httpStatus: null, error: 'forbidden_address' })
+    t.match(await post(url), { httpStatus: 200 })
+    t.equal(lookups, 4, 'each attempt resolves the name once')
+    t.same(received, { outside: 2, inside: 0 })
+    t.same(dialled, ['127.0.0.1', '127.0.0.1'])
+  },
+)
 
-t.test('of a mixed answer only what is allowed is dialled, also when that fails', async (t) => {
+t.test('of several addresses only the allowed ones are connected to, also when they fail', async (t) => {
   const { url, port, received } = await outsideAndInside(t)
   const dialled = watchDials(t)
   const mixed = [v4('127.0.0.2'), v6('::ffff:127.0.0.2'), v4('127.0.0.1'), v6('fd00:ec2::254'), v4('10.0.0.1')]
@@ -60,14 +63,14 @@ t.test('of a mixed answer only what is allowed is dialled, also when that fails'
   t.match(await post(url), { httpStatus: 200 })
   t.same(dialled.splice(0), ['127.0.0.1'])
   t.same(received, { outside: 1, inside: 0 })
-  // Nobody listens on ::1, so that the next address has its turn.
+  // Nothing listens on ::1, so the next address is tried.
   const racing = createPoster(t, ['::1/128', '127.0.0.3/32'], async () => [v6('::1'), ...mixed, v4('127.0.0.3')])
   t.match(await racing(`http://hooks.example.com:${port}/`), { httpStatus: null, error: 'connection_refused' })
   t.same(dialled, ['::1', '127.0.0.3'])
   t.same(received, { outside: 1, inside: 0 })
 })
 
-t.test('with TLS the same holds', async (t) => {
+t.test('an HTTPS endpoint with forbidden addresses only is not connected to', async (t) => {
   const dialled = watchDials(t)
   const post = createPoster(t, [], async () => [v4('127.0.0.1'), v6('::1')])
   t.match(await post('https://hooks.example.com/'), { httpStatus: null, error: 'forbidden_address' })
@@ -76,7 +79,7 @@ t.test('with TLS the same holds', async (t) => {
   t.same(dialled, [])
 })
 
-t.test('a forbidden address is never connected to, however it is written [10.4-private]', async (t) => {
+t.test('a forbidden address is never connected to, in any notation [10.4-private]', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const { port } = new URL(endpoint.url)
   const dialled = watchDials(t)
@@ -113,16 +116,16 @@ t.test('a forbidden address is never connected to, however it is written [10.4-p
   for (const host of [...loopback, ...more, ...six, ...others]) {
     t.match(await post(`http://${host}:${port}/`), { httpStatus: null, error: 'forbidden_address' }, host)
   }
-  t.match(await post(`http://localhost.:${port}/`), { httpStatus: null }, 'some systems know no such name')
+  t.match(await post(`http://localhost.:${port}/`), { httpStatus: null }, 'some systems do not resolve this name')
   t.same(dialled, [])
   t.equal(endpoint.received.length, 0)
   const allowing = createPoster(t, ['127.0.0.0/8'])
   for (const host of ['localhost', '[::ffff:127.0.0.1]', '127.1']) {
-    t.match(await allowing(`http://${host}:${port}/`), { httpStatus: 200 }, `${host} reaches what is allowed`)
+    t.match(await allowing(`http://${host}:${port}/`), { httpStatus: 200 }, `${host} reaches the allowed address`)
   }
 })
 
-t.test('what a resolver says that is no address is not dialled', async (t) => {
+t.test('resolver results that are no IP addresses are not connected to', async (t) => {
   const dialled = watchDials(t)
   for (const address of ['', 'localhost', '127.1', '2130706433']) {
     const post = createPoster(t, ['127.0.0.0/8', '::/0'], async () => [v4(address)])
@@ -132,7 +135,7 @@ t.test('what a resolver says that is no address is not dialled', async (t) => {
   t.same(dialled, [])
 })
 
-t.test('an open connection is used for its own host and port only', async (t) => {
+t.test('an open connection is reused only for the same host and port', async (t) => {
   const hosts = new Map<string | undefined, string[]>()
   const endpoint = await startFakeEndpoint(t, (response, _, request) => {
     const port = String(request.socket.remotePort)
@@ -147,7 +150,7 @@ t.test('an open connection is used for its own host and port only', async (t) =>
   for (const named of hosts.values()) t.equal(new Set(named).size, 1)
 })
 
-t.test('no proxy of the environment gets to see a webhook', async (t) => {
+t.test('webhooks are not sent through proxies from the environment', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   let proxied = 0
   const proxy = `http://${await tcpEndpoint(t, (socket) => {
@@ -160,7 +163,7 @@ t.test('no proxy of the environment gets to see a webhook', async (t) => {
     const agent = createEndpointAgent(['127.0.0.0/8'])
     const node = { url: ${JSON.stringify(endpoint.url)}, format: 'json', timeoutMs: 5000 }
     const rest = { headers: {}, body: '{}', successStatus: '200', secrets: [], now: () => new Date() }
-    const result = await postWebhook({ agent, node, ...rest, signal: new AbortController().signal })
+    const result = await postWebhook({ agent, endpoint: node, ...rest, signal: new AbortController().signal })
     console.log(result.httpStatus)
     await agent.destroy()`
   const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']

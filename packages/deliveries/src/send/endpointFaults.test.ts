@@ -8,7 +8,7 @@ import { createPoster, rawEndpoint, tcpEndpoint } from '../testing/webhookPoster
 
 const silent = () => undefined
 
-t.test('what the network does has a class, and the code says more', async (t) => {
+t.test('a network failure has a class and the original error code', async (t) => {
   const post = createPoster(t)
   const refused = { httpStatus: null, error: 'connection_refused', code: 'ECONNREFUSED', responseBody: null }
   t.match(await post(`http://127.0.0.1:${await freePort()}/`), refused)
@@ -21,7 +21,7 @@ t.test('what the network does has a class, and the code says more', async (t) =>
   t.match(await post(`https://${closingAtOnce}/`), { httpStatus: null, error: 'connection_reset' })
 })
 
-t.test('when every address of a name refuses, the endpoint does', async (t) => {
+t.test('a name whose addresses all refuse the connection is connection_refused', async (t) => {
   const addresses = [
     { address: '::1', family: 6 },
     { address: '127.0.0.1', family: 4 },
@@ -30,14 +30,14 @@ t.test('when every address of a name refuses, the endpoint does', async (t) => {
   t.match(await post(`http://hooks.example.com:${await freePort()}/`), { error: 'connection_refused' })
 })
 
-t.test('a name server that fails or knows nothing is a matter of DNS', async (t) => {
+t.test('a failing DNS lookup has the class dns', async (t) => {
   for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ENOTFOUND', 'ENODATA']) {
     const post = createPoster(t, [], () => Promise.reject(Object.assign(new Error('lookup'), { code })))
     t.match(await post('http://hooks.example.com/'), { httpStatus: null, error: 'dns', code })
   }
 })
 
-t.test('one clock covers the name, the connection, TLS and the answer', async (t) => {
+t.test('one timeout covers DNS, connection, TLS and response', async (t) => {
   const speechless = await tcpEndpoint(t, silent)
   const forever = Promise.withResolvers<never>()
   const post = createPoster(t)
@@ -55,7 +55,7 @@ t.test('one clock covers the name, the connection, TLS and the answer', async (t
   }
 })
 
-t.test('a stop is heard while a connection is being made', async (t) => {
+t.test('an abort ends an attempt that is still connecting', async (t) => {
   const speechless = await tcpEndpoint(t, silent)
   const signal = AbortSignal.timeout(100)
   const before = performance.now()
@@ -63,25 +63,25 @@ t.test('a stop is heard while a connection is being made', async (t) => {
   t.ok(performance.now() - before < 10_000)
 })
 
-t.test('an attempt that timed out while it waited for its name is not sent later', async (t) => {
+t.test('an attempt that timed out during its DNS lookup is not sent later', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const { port } = new URL(endpoint.url)
-  const answer = Promise.withResolvers<{ address: string; family: number }[]>()
-  let asked = 0
+  const resolution = Promise.withResolvers<{ address: string; family: number }[]>()
+  let lookups = 0
   const post = createPoster(t, ['127.0.0.0/8'], () => {
-    asked++
-    return answer.promise
+    lookups++
+    return resolution.promise
   })
   const url = `http://hooks.example.com:${port}/`
   const results = await Promise.all([1, 2, 3].map(() => post(url, { timeoutMs: 200 })))
   for (const result of results) t.match(result, { error: 'timeout' })
-  t.equal(asked, 1, 'a silent name server is asked once at a time')
-  answer.resolve([{ address: '127.0.0.1', family: 4 }])
-  t.match(await post(url), { httpStatus: 200 }, 'a later attempt is sent')
+  t.equal(lookups, 1, 'concurrent attempts share a lookup')
+  resolution.resolve([{ address: '127.0.0.1', family: 4 }])
+  t.match(await post(url), { httpStatus: 200 }, 'the next attempt is sent')
   t.equal(endpoint.received.length, 1)
 })
 
-t.test('half-open connections do not outlive their attempts', async (t) => {
+t.test('half-open connections are closed at the end of their attempts', async (t) => {
   let made = 0
   let open = 0
   const speechless = await tcpEndpoint(t, (socket) => {
@@ -95,9 +95,9 @@ t.test('half-open connections do not outlive their attempts', async (t) => {
   t.equal(made, 10)
 })
 
-t.test('what is no HTTP is an invalid response', async (t) => {
+t.test('a response that is not valid HTTP is an invalid_response', async (t) => {
   const post = createPoster(t)
-  const answers = {
+  const responses = {
     garbage: 'not http at all\r\n\r\n',
     binary: Buffer.from([0x16, 0x03, 0x01, 0x00, 0x05, 0xff, 0xfe, 0x00]),
     'an old protocol': 'ICY 200 OK\r\n\r\n',
@@ -105,20 +105,20 @@ t.test('what is no HTTP is an invalid response', async (t) => {
     'two lengths': 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok',
     'huge headers': `HTTP/1.1 200 OK\r\n${'x-filler: y\r\n'.repeat(20_000)}\r\n`,
     'one huge header': `HTTP/1.1 200 OK\r\nx-filler: ${'y'.repeat(100_000)}\r\n\r\n`,
-    // Allowed by RFC 9110 §15.2, but undici does not take it.
-    'a go-ahead that nobody asked for': 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    // Allowed by RFC 9110 §15.2, but not supported by undici.
+    'an unsolicited 100 Continue': 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
     'another protocol': 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
   }
-  for (const [what, answer] of Object.entries(answers)) {
+  for (const [what, response] of Object.entries(responses)) {
     const expected = { httpStatus: null, error: 'invalid_response', responseBody: null }
-    t.match(await post(await rawEndpoint(t, answer)), expected, what)
+    t.match(await post(await rawEndpoint(t, response)), expected, what)
   }
 })
 
-t.test('what HTTP allows is taken', async (t) => {
+t.test('unusual but valid HTTP responses are accepted', async (t) => {
   const post = createPoster(t)
   const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n'
-  const answers = {
+  const responses = {
     'HTTP/1.0': 'HTTP/1.0 200 OK\r\n\r\nok',
     'no length': 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nok',
     chunks: `${chunked}\r\n2\r\nok\r\n0\r\n\r\n`,
@@ -126,12 +126,12 @@ t.test('what HTTP allows is taken', async (t) => {
     'early hints': 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
     'no reason': 'HTTP/1.1 200 \r\ncontent-length: 2\r\n\r\nok',
   }
-  for (const [what, answer] of Object.entries(answers)) {
-    t.match(await post(await rawEndpoint(t, answer)), { httpStatus: 200, error: null, responseBody: 'ok' }, what)
+  for (const [what, response] of Object.entries(responses)) {
+    t.match(await post(await rawEndpoint(t, response)), { httpStatus: 200, error: null, responseBody: 'ok' }, what)
   }
 })
 
-t.test('an answer that breaks off has given its status, which counts', async (t) => {
+t.test('the status counts when the response body breaks off', async (t) => {
   const post = createPoster(t)
   const start = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
   t.match(await post(await rawEndpoint(t, `${start}half`)), { httpStatus: 200, error: null, responseBody: 'half' })
@@ -139,7 +139,7 @@ t.test('an answer that breaks off has given its status, which counts', async (t)
   t.match(await post(await rawEndpoint(t, chunked)), { httpStatus: 500, responseBody: 'half' })
 })
 
-t.test('a body where none may be does not disturb what follows', async (t) => {
+t.test('a body after a 204 does not disturb the next attempt', async (t) => {
   const post = createPoster(t)
   const server = await rawEndpoint(t, 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello', false)
   for (let count = 0; count < 3; count++) {
@@ -148,7 +148,7 @@ t.test('a body where none may be does not disturb what follows', async (t) => {
   }
 })
 
-t.test('what is compressed is not unpacked', async (t) => {
+t.test('compressed response bodies are not decompressed', async (t) => {
   const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024))
   const endpoint = await startFakeEndpoint(t, (response) => {
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb)
@@ -160,7 +160,7 @@ t.test('what is compressed is not unpacked', async (t) => {
   t.ok(process.memoryUsage.rss() - before < 40 * 1024 ** 2)
 })
 
-t.test('an idle connection that the endpoint closes is not used again', async (t) => {
+t.test('an idle connection closed by the endpoint is not reused', async (t) => {
   let closed = 0
   const host = await tcpEndpoint(t, (socket) => {
     socket.on('close', () => closed++)
@@ -175,7 +175,7 @@ t.test('an idle connection that the endpoint closes is not used again', async (t
   }
 })
 
-t.test('a connection that died silently costs one attempt, and is not used again', async (t) => {
+t.test('a connection that hangs fails one attempt and is not reused', async (t) => {
   const post = createPoster(t)
   const endpoint = await startFakeEndpoint(t)
   const proxy = await startTcpProxy(t, Number(new URL(endpoint.url).port))
@@ -185,7 +185,7 @@ t.test('a connection that died silently costs one attempt, and is not used again
   const errors: unknown[] = []
   for (let count = 0; count < 6; count++) errors.push((await attempt()).error)
   t.ok(errors.includes('timeout'))
-  // There are two of them when a request came before the first one was free again.
+  // There are two if a request came before the first connection was free again.
   t.ok(errors.filter((error) => error === 'timeout').length <= 2)
   t.same(errors.slice(-2), [null, null])
 })

@@ -11,62 +11,59 @@ const hourMs = 3_600_000
 /** What `ops webhooks enable` does. */
 const enable = ({ worker, settings }: FakeClockHarness) => enableEndpoint(worker.pool, '1', new Date(settings.time))
 
-t.test('410 disables the node and holds its deliveries until an operator enables it [10.4-gone]', async (t) => {
+t.test('410 pauses the endpoint and holds its deliveries until an operator enables it [10.4-gone]', async (t) => {
   const harness = await createFakeClockHarness(t, [{ status: 410 }, { status: 500 }, { status: 200 }])
   const [gone, untried] = await harness.deliver(2)
-  if (gone === undefined || untried === undefined) throw new Error('nothing to send')
-  t.equal(await harness.send(gone), undefined, 'nothing is planned')
+  if (gone === undefined || untried === undefined) throw new Error('no delivery is due')
+  t.equal(await harness.send(gone), undefined, 'no retry is scheduled')
   const held = { status: 'pending', attempts: 1, next_attempt_at: null, last_http_status: 410, last_error: 'gone' }
   t.match(await harness.worker.row(gone.deliveryId), held)
   t.equal(await harness.send({ ...gone, attempt: 2 }), undefined)
   t.equal(await harness.send(untried), undefined)
-  t.equal(harness.endpoint.received.length, 1, 'whatever the queue says')
+  t.equal(harness.endpoint.received.length, 1, 'a paused endpoint gets no requests')
   const later = new Date(harness.settings.time + 48 * hourMs)
   t.same(await harness.worker.deliveries.overdue('1', later, 10), [])
 
   await enable(harness)
   harness.settings.time += hourMs
   const due = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 10)
-  t.same(new Set(due.map(({ attempt }) => attempt)), new Set([1, 2]), 'both, and the count goes on')
+  t.same(new Set(due.map(({ attempt }) => attempt)), new Set([1, 2]), 'both are due, and attempts are counted on')
   const next = await harness.send({ ...gone, attempt: 2 })
-  t.match(next, { attempt: 3, delayMs: 5_000 }, 'with a schedule that begins anew')
+  t.match(next, { attempt: 3, delayMs: 5_000 }, 'the retry schedule restarts')
   t.equal(await harness.send(untried), undefined)
   t.match(await harness.worker.row(untried.deliveryId), { status: 'succeeded', attempts: 1 })
 })
 
-t.test(
-  '410 for the last attempt holds the delivery too, which has its whole schedule again when its node is enabled',
-  async (t) => {
-    const harness = await createFakeClockHarness(t, [{ status: 500 }, { status: 410 }, { status: 500 }], {
-      WEBHOOK_1_RETRY_SCHEDULE: '5s',
-    })
-    const { id, jobs } = await harness.pauses()
-    t.same(jobs, [5_000])
-    t.match(await harness.worker.row(id), { status: 'pending', attempts: 2, next_attempt_at: null })
-    await enable(harness)
-    t.match(await harness.send({ deliveryId: id, attempt: 3 }), { attempt: 4, delayMs: 5_000 })
-    t.match(await harness.worker.row(id), { status: 'pending', attempts: 3 })
-  },
-)
+t.test('410 on the last attempt holds the delivery too, and enabling the endpoint restarts its schedule', async (t) => {
+  const harness = await createFakeClockHarness(t, [{ status: 500 }, { status: 410 }, { status: 500 }], {
+    WEBHOOK_1_RETRY_SCHEDULE: '5s',
+  })
+  const { id, jobs } = await harness.pauses()
+  t.same(jobs, [5_000])
+  t.match(await harness.worker.row(id), { status: 'pending', attempts: 2, next_attempt_at: null })
+  await enable(harness)
+  t.match(await harness.send({ deliveryId: id, attempt: 3 }), { attempt: 4, delayMs: 5_000 })
+  t.match(await harness.worker.row(id), { status: 'pending', attempts: 3 })
+})
 
-t.test('when many attempts learn at once that the endpoint is gone, the node is told of once', async (t) => {
+t.test('many simultaneous 410 responses pause the endpoint with one log entry', async (t) => {
   const responses: ServerResponse[] = []
   const held = await startFakeEndpoint(t, (response) => responses.push(response))
   const harness = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url })
   const attempts = await harness.deliver(20)
   const sent = Promise.all(attempts.map((attempt) => harness.send(attempt)))
   await waitFor(() => responses.length === 20, { what: 'all requests' })
-  const answer = (status: number, count: number) => {
+  const respond = (status: number, count: number) => {
     for (const response of responses.splice(0, count)) response.writeHead(status).end()
   }
-  answer(410, 12)
+  respond(410, 12)
   const countOfGone = `select count(*)::int as gone from webhooks.attempts where http_status = 410`
   const gone = async () => (await harness.worker.pool.query<{ gone: number }>(countOfGone)).rows[0]?.gone
   await waitFor(async () => (await gone()) === 12, { what: 'the first records' })
   harness.settings.time += 1_000
-  answer(410, 6)
-  answer(200, 1)
-  answer(500, 1)
+  respond(410, 6)
+  respond(200, 1)
+  respond(500, 1)
   t.same(
     (await sent).filter((next) => next !== undefined).map(({ delayMs }) => delayMs),
     [5_000],
@@ -78,14 +75,14 @@ t.test('when many attempts learn at once that the endpoint is gone, the node is 
     { status: 'pending', count: 19 },
     { status: 'succeeded', count: 1 },
   ])
-  const loud = harness.lines.filter((line) => line.includes('"level":"error"'))
-  t.equal(loud.length, 1)
-  t.match(loud[0], /webhook node disabled.*410/)
-  t.match(loud[0], 'ops webhooks enable 1')
+  const errors = harness.lines.filter((line) => line.includes('"level":"error"'))
+  t.equal(errors.length, 1)
+  t.match(errors[0], /webhook endpoint paused.*410/)
+  t.match(errors[0], 'ops webhooks enable 1')
   const { rows: disabled } = await harness.worker.pool.query('select name, disabled_at from webhooks.nodes')
   matchList(t, disabled, [{ name: '1', disabled_at: new Date(clockStart) }])
   await enable(harness)
   harness.settings.time += hourMs
   const again = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 50)
-  t.equal(again.length, 19, 'everything that was held')
+  t.equal(again.length, 19, 'all held deliveries are due')
 })

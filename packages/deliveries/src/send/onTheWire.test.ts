@@ -13,11 +13,11 @@ const { signal } = new AbortController()
 async function storedDelivery(harness: WorkerHarness) {
   const [node] = harness.endpoints
   const [attempt] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
-  if (node === undefined || attempt === undefined) throw new Error('nothing to send')
+  if (node === undefined || attempt === undefined) throw new Error('no delivery is due')
   return { node, attempt }
 }
 
-/** Every byte that an endpoint got, request by request. */
+/** An endpoint that records every byte, request by request. */
 async function recordingEndpoint(t: Test, status = 200) {
   const requests: Buffer[] = []
   const host = await tcpEndpoint(t, (socket) => {
@@ -34,7 +34,7 @@ async function recordingEndpoint(t: Test, status = 200) {
   return { url: `http://${host}/hook`, requests }
 }
 
-/** What a receiver sees of a request. */
+/** A request as a receiver parses it. */
 function parsed(request: Buffer | undefined) {
   if (request === undefined) throw new Error('no request')
   const start = request.indexOf('\r\n\r\n')
@@ -48,7 +48,7 @@ function parsed(request: Buffer | undefined) {
   return { line, headers, body: request.subarray(start + 4) }
 }
 
-t.test('what is signed is what is sent and what is stored, to the byte [6.2-post]', async (t) => {
+t.test('the stored body, the sent body and the signed body are the same bytes [6.2-post]', async (t) => {
   const endpoint = await recordingEndpoint(t)
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENT_MODE: 'raw' }
   const harness = await createWorkerHarness(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
@@ -68,7 +68,7 @@ t.test('what is signed is what is sent and what is stored, to the byte [6.2-post
   t.notOk('transfer-encoding' in headers || 'expect' in headers || 'accept-encoding' in headers)
   const { rows } = await harness.pool.query<{ body: string }>('select body from webhooks.deliveries')
   t.equal(body.toString('utf8'), rows[0]?.body)
-  t.ok(body.includes(Buffer.from(odd)), "the provider's own text")
+  t.ok(body.includes(Buffer.from(odd)), "the provider's original text")
   for (const known of [secret, nextSecret])
     t.same(new Webhook(known).verify(body, headers), JSON.parse(body.toString()))
   t.equal(headers['webhook-signature']?.split(' ').length, 2)
@@ -76,7 +76,7 @@ t.test('what is signed is what is sent and what is stored, to the byte [6.2-post
   t.throws(() => new Webhook(stranger).verify(body, headers), /No matching signature/)
 })
 
-t.test('every attempt has its own time and signature, and the same id and body', async (t) => {
+t.test('each attempt has a new time and signature, and the same id and body', async (t) => {
   const endpoint = await recordingEndpoint(t, 500)
   let time = Date.now()
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_SECRET: secret }
@@ -86,7 +86,7 @@ t.test('every attempt has its own time and signature, and the same id and body',
   const { node, attempt } = await storedDelivery(harness)
   const next = await harness.send(node, attempt, signal)
   time += 20_000
-  if (next === undefined) throw new Error('no second attempt')
+  if (next === undefined) throw new Error('No retry was scheduled')
   await harness.send(node, next, signal)
   const [first, second] = endpoint.requests.map(parsed)
   t.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
@@ -96,7 +96,7 @@ t.test('every attempt has its own time and signature, and the same id and body',
   for (const request of [first, second]) t.ok(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {}))
 })
 
-t.test('a node without a secret is sent an id and a time, and no signature', async (t) => {
+t.test('an endpoint without a secret gets an id and a time, but no signature', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await harness.dispatcher.start()
@@ -108,25 +108,32 @@ t.test('a node without a secret is sent an id and a time, and no signature', asy
   t.notOk('webhook-signature' in headers)
 })
 
-t.test('an endpoint that repeats its request puts neither URL nor signature on record', async (t) => {
-  const token = 'tok-9f8e7d6c5b4a'
-  const lines: string[] = []
-  const echo = await startFakeEndpoint(t, (response, _, { url, headers }) => {
-    response.writeHead(500).end(JSON.stringify({ url, headers, known: secret }))
-  })
-  const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: `${echo.url}/${token}?sig=abc123`, WEBHOOK_1_SECRET: secret }
-  const log = createLog({ app: 'test', level: 'trace' }, { write: (line) => lines.push(line) })
-  const harness = await createWorkerHarness(t, 'postgres', env, undefined, { log })
-  await harness.dispatcher.start()
-  await harness.dispatcher.handle(batchOf(1))
-  const { node, attempt } = await storedDelivery(harness)
-  await harness.send(node, attempt, signal)
-  const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
-  const [made] = await harness.attempts(attempt.deliveryId)
-  t.match(made, { http_status: 500, response_body: /content-type.*application\/json/ })
-  for (const hidden of [token, 'abc123', secret, secret.slice(6), signature, echo.url]) {
-    t.notOk(made?.response_body?.includes(hidden), `${hidden} in the record`)
-    t.notOk(lines.join('').includes(hidden), `${hidden} in the log`)
-  }
-  t.match(lines.join(''), 'webhook attempt failed')
-})
+t.test(
+  'the URL and the signature are removed from the log and the stored response when an endpoint echoes its request',
+  async (t) => {
+    const token = 'tok-9f8e7d6c5b4a'
+    const lines: string[] = []
+    const echo = await startFakeEndpoint(t, (response, _, { url, headers }) => {
+      response.writeHead(500).end(JSON.stringify({ url, headers, known: secret }))
+    })
+    const env = {
+      WEBHOOK_1_ENABLED: 'true',
+      WEBHOOK_1_URL: `${echo.url}/${token}?sig=abc123`,
+      WEBHOOK_1_SECRET: secret,
+    }
+    const log = createLog({ app: 'test', level: 'trace' }, { write: (line) => lines.push(line) })
+    const harness = await createWorkerHarness(t, 'postgres', env, undefined, { log })
+    await harness.dispatcher.start()
+    await harness.dispatcher.handle(batchOf(1))
+    const { node, attempt } = await storedDelivery(harness)
+    await harness.send(node, attempt, signal)
+    const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
+    const [made] = await harness.attempts(attempt.deliveryId)
+    t.match(made, { http_status: 500, response_body: /content-type.*application\/json/ })
+    for (const hidden of [token, 'abc123', secret, secret.slice(6), signature, echo.url]) {
+      t.notOk(made?.response_body?.includes(hidden), `${hidden} in the record`)
+      t.notOk(lines.join('').includes(hidden), `${hidden} in the log`)
+    }
+    t.match(lines.join(''), 'webhook attempt failed')
+  },
+)

@@ -2,7 +2,7 @@ import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import t from 'tap'
 import { createPoster } from '../testing/webhookPoster.ts'
 
-t.test('status 200 is a success, and the start of the answer is kept [6.2-success]', async (t) => {
+t.test('status 200 is a success, and the start of the response is stored [6.2-success]', async (t) => {
   const endpoint = await startFakeEndpoint(t, (response) => response.end('x'.repeat(20_000)))
   const result = await createPoster(t)(endpoint.url)
   t.match(result, { httpStatus: 200, error: null })
@@ -10,7 +10,7 @@ t.test('status 200 is a success, and the start of the answer is kept [6.2-succes
   t.match(endpoint.received, [{ id: 'id-1', body: '{"a":1}', headers: { 'content-type': 'application/json' } }])
 })
 
-t.test('connections are used again', async (t) => {
+t.test('connections are reused', async (t) => {
   const ports = new Set<number | undefined>()
   const endpoint = await startFakeEndpoint(t, (response, _, request) => {
     ports.add(request.socket.remotePort)
@@ -21,14 +21,14 @@ t.test('connections are used again', async (t) => {
   t.ok(ports.size < 3, `${ports.size} connections for 5 requests`)
 })
 
-t.test('another 2xx is a success only where the operator says so', async (t) => {
+t.test('other 2xx statuses are a success only when configured', async (t) => {
   const endpoint = await startFakeEndpoint(t, (response) => response.writeHead(204).end())
   const post = createPoster(t)
   t.match(await post(endpoint.url), { httpStatus: 204, error: 'unexpected_status' })
   t.match(await post(endpoint.url, { successStatus: '2xx' }), { httpStatus: 204, error: null })
 })
 
-t.test('every other answer is a failure, and a redirect is not followed [6.2-failure]', async (t) => {
+t.test('every other status is a failure, and redirects are not followed [6.2-failure]', async (t) => {
   const elsewhere = await startFakeEndpoint(t)
   const post = createPoster(t)
   for (const status of [301, 302, 307, 308]) {
@@ -46,7 +46,7 @@ t.test('every other answer is a failure, and a redirect is not followed [6.2-fai
   }
 })
 
-t.test('what a chat service says counts as that service means it', async (t) => {
+t.test('the response body of a chat service decides about success', async (t) => {
   const post = createPoster(t)
   const quiet = await startFakeEndpoint(t, (response) => response.writeHead(204).end())
   t.match(await post(quiet.url, { format: 'discord' }), { httpStatus: 204, error: null })
@@ -54,29 +54,29 @@ t.test('what a chat service says counts as that service means it', async (t) => 
   t.match(await post(refusing.url, { format: 'telegram' }), { httpStatus: 200, error: 'rejected' })
 })
 
-t.test('a failing endpoint says when to come again, in seconds or by a date', async (t) => {
+t.test('Retry-After of a failing endpoint is read as seconds or as a date', async (t) => {
   const post = createPoster(t)
   const now = () => new Date('2026-01-01T00:00:00.000Z')
-  const asking = async (status: number, retryAfter: string) => {
+  const retryAfterOf = async (status: number, retryAfter: string) => {
     const headers = { 'retry-after': retryAfter }
     const endpoint = await startFakeEndpoint(t, (response) => response.writeHead(status, headers).end())
     return (await post(endpoint.url, { now })).retryAfterMs
   }
-  t.equal(await asking(429, '30'), 30_000)
-  t.equal(await asking(503, 'Thu, 01 Jan 2026 00:02:00 GMT'), 120_000)
-  t.equal(await asking(500, '7'), 7_000)
-  t.equal(await asking(503, 'soon'), undefined)
-  t.equal(await asking(200, '30'), undefined, 'who took the message asks for nothing')
+  t.equal(await retryAfterOf(429, '30'), 30_000)
+  t.equal(await retryAfterOf(503, 'Thu, 01 Jan 2026 00:02:00 GMT'), 120_000)
+  t.equal(await retryAfterOf(500, '7'), 7_000)
+  t.equal(await retryAfterOf(503, 'soon'), undefined)
+  t.equal(await retryAfterOf(200, '30'), undefined, 'Retry-After of a success is ignored')
 })
 
-t.test('an endpoint that does not answer in time has failed, and is not waited for [6.2-timeout]', async (t) => {
+t.test('an endpoint that does not respond within the timeout fails [6.2-timeout]', async (t) => {
   const endpoint = await startFakeEndpoint(t, () => undefined)
   const before = performance.now()
   t.match(await createPoster(t)(endpoint.url, { timeoutMs: 200 }), { httpStatus: null, error: 'timeout' })
   t.ok(performance.now() - before < 10_000)
 })
 
-t.test('an endpoint may take its time, up to the timeout', async (t) => {
+t.test('an endpoint that responds within its timeout succeeds', async (t) => {
   const endpoint = await startFakeEndpoint(t, (response) => {
     setTimeout(() => response.writeHead(200).write('late'), 1_100)
     setTimeout(() => response.end(' and later'), 2_200)
@@ -85,7 +85,7 @@ t.test('an endpoint may take its time, up to the timeout', async (t) => {
   t.match(result, { httpStatus: 200, error: null, responseBody: 'late and later' })
 })
 
-t.test('an answer that never ends is cut at the timeout or the limit; its status counts', async (t) => {
+t.test('an endless response body is cut at the timeout or the size limit, and its status counts', async (t) => {
   const trickle = await startFakeEndpoint(t, (response) => {
     response.writeHead(200).write('first')
   })
@@ -104,7 +104,7 @@ t.test('an answer that never ends is cut at the timeout or the limit; its status
   t.equal(result.responseBody?.length, 16_384)
 })
 
-t.test('a gigabyte is not read, and the connection is dropped', async (t) => {
+t.test('a response of a gigabyte is not read, and its connection is closed', async (t) => {
   let written = 0
   const closed = Promise.withResolvers<void>()
   const flood = await startFakeEndpoint(t, (response) => {
@@ -125,7 +125,7 @@ t.test('a gigabyte is not read, and the connection is dropped', async (t) => {
   t.ok(process.memoryUsage.rss() - before < 150 * 1024 ** 2)
 })
 
-t.test('a body that is slow is read until the timeout, and what came is kept', async (t) => {
+t.test('a slow response body is read until the timeout and stored as far as it came', async (t) => {
   const endpoint = await startFakeEndpoint(t, (response) => {
     response.writeHead(500, { 'content-length': 1_000 })
     const timer = setInterval(() => response.write('x'), 50)
@@ -137,25 +137,25 @@ t.test('a body that is slow is read until the timeout, and what came is kept', a
   t.match(result, { httpStatus: 500, error: 'unexpected_status', responseBody: /^x{2,20}$/ })
 })
 
-t.test('what is kept of a body is no more than 16 KiB, whatever it is made of [10.4-response-kept]', async (t) => {
+t.test('at most 16 KiB of a response body are stored [10.4-response-kept]', async (t) => {
   const post = createPoster(t)
   for (const body of [Buffer.alloc(20_000, 0), Buffer.alloc(20_000, 0xff), Buffer.from('a€'.repeat(8_000))]) {
     const endpoint = await startFakeEndpoint(t, (response) => response.end(body))
     const { responseBody } = await post(endpoint.url)
     t.ok(Buffer.byteLength(responseBody ?? '') <= 16_384)
-    t.ok(Buffer.byteLength(responseBody ?? '') > 16_380, 'and no less')
+    t.ok(Buffer.byteLength(responseBody ?? '') > 16_380, 'the limit is used up')
     t.notMatch(responseBody, '\0')
   }
   const whole = await startFakeEndpoint(t, (response) => response.end('y'.repeat(16_384)))
   t.equal((await post(whole.url)).responseBody, 'y'.repeat(16_384))
 })
 
-t.test('an abort from outside is thrown, because nothing is known then', async (t) => {
+t.test('aborting the signal makes postWebhook throw', async (t) => {
   const endpoint = await startFakeEndpoint(t, () => undefined)
   await t.rejects(createPoster(t)(endpoint.url, { signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' })
 })
 
-t.test('nothing is sent once the sender was told to stop', async (t) => {
+t.test('nothing is sent when the signal is already aborted', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const reason = new Error('stopped')
   await t.rejects(createPoster(t)(endpoint.url, { signal: AbortSignal.abort(reason) }), reason)

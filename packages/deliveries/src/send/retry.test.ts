@@ -1,7 +1,7 @@
 import t from 'tap'
 import { nextPauseMs } from './sender.ts'
 
-t.test('pauses follow the schedule and are only ever shortened, to four fifths', async (t) => {
+t.test('nextPauseMs follows the schedule with pauses of 80 to 100 percent', async (t) => {
   const schedule = [5_000, 10_000, 20_000]
   t.equal(nextPauseMs(schedule, 1, 1), 5_000)
   t.equal(nextPauseMs(schedule, 2, 0), 8_000)
@@ -10,7 +10,7 @@ t.test('pauses follow the schedule and are only ever shortened, to four fifths',
   t.equal(nextPauseMs([], 1, 0.5), undefined)
 })
 
-t.test('what the endpoint asks for makes a pause longer, and adds none', async (t) => {
+t.test('Retry-After lengthens a pause, and adds no attempt', async (t) => {
   t.equal(nextPauseMs([5_000], 1, 0, 30_000), 30_000)
   t.equal(nextPauseMs([5_000], 1, 0, 3_000), 4_000)
   t.equal(nextPauseMs([5_000], 1, 1, undefined), 5_000)

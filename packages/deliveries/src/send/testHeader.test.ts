@@ -1,4 +1,4 @@
-// The header that marks every attempt of a test.
+// The header that marks every attempt of a webhook test.
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { webhookTestBatch } from '../testing/webhookTestFixture.ts'
 import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
 
 t.test(
-  'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it [10.4-test-header]',
+  'every attempt of a webhook test has the header webhook-test: true in every format, and real deliveries do not [10.4-test-header]',
   async (t) => {
     const endpoint = await startFakeEndpoint(t, (response, index) =>
       response.writeHead(index < 4 ? 500 : 200).end('ok'),
@@ -30,7 +30,7 @@ t.test(
     const { rows } = await harness.pool.query<{ id: string }>('select id from webhooks.deliveries')
     t.equal(rows.length, 4, 'raw, canonical, chat and legacy')
     const statuses = () => harness.pool.query(`select from webhooks.deliveries where status <> 'succeeded'`)
-    await waitFor(async () => (await statuses()).rowCount === 0, { what: 'the record of all attempts' })
+    await waitFor(async () => (await statuses()).rowCount === 0, { what: 'all attempts to be recorded' })
     await redeliver(
       harness.pool,
       rows.map(({ id }) => id),

@@ -9,7 +9,7 @@ const known = createAuthority('Example Authority')
 const unknown = createAuthority('Example Stranger')
 setDefaultCACertificates([...getCACertificates('default'), known.cert])
 
-/** An endpoint with this certificate. @returns its port, and what it was sent */
+/** An endpoint with this certificate. @returns its port and what it received */
 async function secureEndpoint(t: Test, certificate: Certificate, options: TlsOptions = {}) {
   const received: string[] = []
   const protocols: unknown[] = []
@@ -26,14 +26,14 @@ async function secureEndpoint(t: Test, certificate: Certificate, options: TlsOpt
   return { url: `https://localhost:${port}/`, port, received, protocols }
 }
 
-t.test('a certificate of a known authority for the host is taken', async (t) => {
+t.test('a certificate from a known authority for the host is accepted', async (t) => {
   const endpoint = await secureEndpoint(t, issue(known, { host: 'localhost' }))
   t.match(await createPoster(t)(endpoint.url), { httpStatus: 200, error: null, code: null })
   t.match(endpoint.received.join(''), /^POST \/ HTTP\/1\.1\r\n/)
-  t.same(endpoint.protocols, ['http/1.1'], 'one connection carries one delivery at a time')
+  t.same(endpoint.protocols, ['http/1.1'], 'HTTP/2 is not offered')
 })
 
-t.test('every other certificate is refused before anything is sent, and the code says why', async (t) => {
+t.test('every other certificate is rejected before anything is sent, with a code that names the reason', async (t) => {
   const post = createPoster(t)
   const now = Date.now()
   const bad: Readonly<Record<string, Certificate>> = {
@@ -54,7 +54,7 @@ t.test('every other certificate is refused before anything is sent, and the code
   }
 })
 
-t.test('no variable of the environment switches the check off', async (t) => {
+t.test('NODE_TLS_REJECT_UNAUTHORIZED does not disable certificate checks', async (t) => {
   const { env } = process
   env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   t.teardown(() => delete env.NODE_TLS_REJECT_UNAUTHORIZED)
@@ -62,20 +62,20 @@ t.test('no variable of the environment switches the check off', async (t) => {
   t.match(await createPoster(t)(endpoint.url), { error: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
 })
 
-t.test('an address is a host like any other, and the certificate must name it', async (t) => {
+t.test('an https URL with an IP address needs a certificate for that address', async (t) => {
   const endpoint = await secureEndpoint(t, issue(known, { host: 'localhost' }))
   const { error, code } = await createPoster(t)(`https://127.0.0.1:${endpoint.port}/`)
   t.same({ error, code }, { error: 'tls', code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 })
 
-t.test('two sides that have no protocol in common fail as TLS does', async (t) => {
+t.test('an endpoint without a common TLS version fails with the class tls', async (t) => {
   const certificate = issue(known, { host: 'localhost' })
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   const endpoint = await secureEndpoint(t, certificate, old)
   t.match(await createPoster(t)(endpoint.url), { httpStatus: null, error: 'tls' })
 })
 
-t.test('plain HTTP where TLS is expected, and the other way round', async (t) => {
+t.test('plain HTTP to a TLS port fails, and so does TLS to a plain HTTP port', async (t) => {
   const post = createPoster(t)
   const plain = await startFakeEndpoint(t)
   t.match(await post(plain.url.replace('http:', 'https:')), { httpStatus: null, error: 'tls' })

@@ -19,7 +19,7 @@ const count = async () => {
   return rows[0]?.count
 }
 
-t.test('a batch that is handled twice inserts nothing twice', async (t) => {
+t.test('handling a batch twice inserts each delivery once', async (t) => {
   t.equal(await harness.dispatcher.start(), undefined)
   const batch = batchOf(3)
   await harness.dispatcher.handle(batch)
@@ -29,14 +29,14 @@ t.test('a batch that is handled twice inserts nothing twice', async (t) => {
   t.strictSame(await harness.dispatcher.start(), { commit: 3n, prepare: 3n })
 })
 
-t.test('an empty batch moves the checkpoint alone', async (t) => {
+t.test('an empty batch only moves the checkpoint', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle({ events: [], position: { commit: 900n, prepare: 899n } })
   t.strictSame(await harness.dispatcher.start(), { commit: 900n, prepare: 899n })
   t.equal(await count(), 0)
 })
 
-t.test('a runner that lost its place changes nothing, and finds its place again', async (t) => {
+t.test('a process with a stale checkpoint changes nothing, and can read the current one', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
   const to = { commit: 50n, prepare: 50n }
@@ -49,7 +49,7 @@ t.test('a runner that lost its place changes nothing, and finds its place again'
   t.equal(await count(), 4)
 })
 
-t.test('text that Postgres refuses does not stop the subscription', async (t) => {
+t.test('text that Postgres rejects does not stop the subscription', async (t) => {
   await harness.dispatcher.start()
   const { events, position } = batchOf(1)
   const [event] = events
@@ -66,7 +66,7 @@ t.test('text that Postgres refuses does not stop the subscription', async (t) =>
   t.strictSame(rows, [{ user_id: good, payment_id: good, correlation_id: good, causation_id: good }])
 })
 
-t.test('an attempt is recorded once, whoever comes late', async (t) => {
+t.test('an attempt is recorded once, and later results are ignored', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
   const [found] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
@@ -90,7 +90,7 @@ t.test('an attempt is recorded once, whoever comes late', async (t) => {
   ])
 })
 
-t.test('a row is overdue only some time after its next attempt, so a sweep keeps the pauses', async (t) => {
+t.test('a row becomes overdue only after its next attempt time plus the grace period', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
   const [found] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
@@ -110,13 +110,13 @@ t.test('a row is overdue only some time after its next attempt, so a sweep keeps
     t.ok(await harness.deliveries.finish({ ...found, ...failure, attempt, at, nextAttemptAt }))
     const overdueFrom = new Date(nextAttemptAt.getTime() + graceMs)
     const before = new Date(overdueFrom.getTime() - 1)
-    t.strictSame(await harness.deliveries.overdue('1', before, 10), [], `${pauseMs} ms are not over`)
+    t.strictSame(await harness.deliveries.overdue('1', before, 10), [], `not overdue before the end of ${pauseMs} ms`)
     matchList(t, await harness.deliveries.overdue('1', overdueFrom, 10), [{ attempt: attempt + 1 }])
     at = overdueFrom
   }
 })
 
-t.test('two sweeps at once hand out different rows, and do not wait for each other', async (t) => {
+t.test('concurrent requeuers get different rows without waiting for each other', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(3))
   const later = new Date(Date.now() + 5_000)
@@ -136,10 +136,10 @@ t.test('two sweeps at once hand out different rows, and do not wait for each oth
   t.equal((await harness.deliveries.overdue('1', later, 10)).length, 2)
 })
 
-t.test('overdue rows are handed out oldest first, per node, and then left alone for a while', async (t) => {
+t.test('overdue rows are handed out oldest first per endpoint, and then not again for a while', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(3))
-  t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'a job may still come')
+  t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'new rows are within the grace period')
   const later = new Date(Date.now() + 5_000)
   t.equal((await harness.deliveries.overdue('1', later, 2)).length, 2)
   matchList(t, await harness.deliveries.overdue('1', later, 2), [{ attempt: 1 }])
@@ -148,7 +148,7 @@ t.test('overdue rows are handed out oldest first, per node, and then left alone 
   t.equal((await harness.deliveries.overdue('1', new Date(later.getTime() + 16_000), 10)).length, 3)
 })
 
-/** Ids of new deliveries to both nodes, those of the first one before the others. */
+/** Ids of new deliveries for both endpoints, those of the first one before the others. */
 async function newDeliveries(count: number): Promise<string[]> {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(count))
@@ -167,7 +167,7 @@ const delivered = {
   disablesNode: false,
 } as const
 
-t.test('attempts that end together are recorded together, each as it ended', async (t) => {
+t.test('concurrent results are recorded together, each with its own values', async (t) => {
   const ids = await newDeliveries(100)
   const nextAttemptAt = new Date(Date.now() + 60_000)
   const endOf = (index: number) =>
@@ -190,24 +190,21 @@ t.test('attempts that end together are recorded together, each as it ended', asy
   }
 })
 
-t.test(
-  'of two ends of one attempt at the same moment one is recorded, and what follows it comes after it',
-  async (t) => {
-    const [deliveryId = ''] = await newDeliveries(3)
-    const failed = { ...delivered, httpStatus: 500, error: 'unexpected_status', status: 'pending' as const }
-    const nextAttemptAt = new Date()
-    const ends = await Promise.all([
-      harness.deliveries.finish({ deliveryId, attempt: 1, ...failed, nextAttemptAt }),
-      harness.deliveries.finish({ deliveryId, attempt: 1, ...delivered }),
-      harness.deliveries.finish({ deliveryId, attempt: 2, ...delivered }),
-    ])
-    t.strictSame(ends, [{ disabledNode: false }, undefined, { disabledNode: false }])
-    matchList(t, await harness.attempts(deliveryId), [{ http_status: 500 }, { http_status: 200 }])
-    t.match(await harness.row(deliveryId), { status: 'succeeded', attempts: 2 })
-  },
-)
+t.test('of two simultaneous results of one attempt, one is recorded and the next attempt follows it', async (t) => {
+  const [deliveryId = ''] = await newDeliveries(3)
+  const failed = { ...delivered, httpStatus: 500, error: 'unexpected_status', status: 'pending' as const }
+  const nextAttemptAt = new Date()
+  const ends = await Promise.all([
+    harness.deliveries.finish({ deliveryId, attempt: 1, ...failed, nextAttemptAt }),
+    harness.deliveries.finish({ deliveryId, attempt: 1, ...delivered }),
+    harness.deliveries.finish({ deliveryId, attempt: 2, ...delivered }),
+  ])
+  t.strictSame(ends, [{ disabledNode: false }, undefined, { disabledNode: false }])
+  matchList(t, await harness.attempts(deliveryId), [{ http_status: 500 }, { http_status: 200 }])
+  t.match(await harness.row(deliveryId), { status: 'succeeded', attempts: 2 })
+})
 
-t.test('a row that the database refuses does not fail those beside it', async (t) => {
+t.test('a row that the database rejects does not fail the others of its batch', async (t) => {
   const ids = await newDeliveries(5)
   const tooLate = new Date(8.64e15)
   const results = await Promise.allSettled(
@@ -224,7 +221,7 @@ t.test('a row that the database refuses does not fail those beside it', async (t
   t.match(await harness.row(ids[4] ?? ''), { status: 'succeeded' })
 })
 
-t.test('everybody who asks at the same moment gets what is theirs', async (t) => {
+t.test('concurrent lookups each get their own delivery', async (t) => {
   const [first = '', second = '', third = ''] = await newDeliveries(2)
   await harness.deliveries.finish({ deliveryId: second, attempt: 1, ...delivered })
   await harness.pool.query('update webhooks.deliveries set body = id where id = any ($1)', [[first, second, third]])
@@ -239,7 +236,7 @@ t.test('everybody who asks at the same moment gets what is theirs', async (t) =>
   t.strictSame(bodies, [first, undefined, third, 'refused'])
 })
 
-t.test('of endpoints that are gone at the same moment each node is told of once', async (t) => {
+t.test('simultaneous 410 responses report each paused endpoint once', async (t) => {
   const ids = await newDeliveries(3)
   const gone = { ...delivered, httpStatus: 410, error: 'gone', status: 'pending' as const, disablesNode: true }
   const ends = await Promise.all(

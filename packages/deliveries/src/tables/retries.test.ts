@@ -8,12 +8,12 @@ import type { AttemptRef } from './deliveries.ts'
 
 const hourMs = 3_600_000
 
-t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no more [6.2-retry]', async (t) => {
+t.test('a failing endpoint is retried after 5, 10 and 20 s, and then no more [6.2-retry]', async (t) => {
   const { settings, worker, endpoint, pauses } = await createFakeClockHarness(t, [])
   settings.defaultResponse = { status: 503 }
   const { id, jobs, rows } = await pauses()
   t.same(jobs, [5_000, 10_000, 20_000])
-  t.same(rows, jobs, 'the row says the same as the job')
+  t.same(rows, jobs, 'row and job have the same pauses')
   t.same(
     endpoint.received.map((webhook) => webhook.id),
     [id, id, id, id],
@@ -24,10 +24,10 @@ t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no 
     [0, 5_000, 15_000, 35_000],
   )
   settings.share = 0
-  t.same((await pauses()).jobs, [4_000, 8_000, 16_000], 'jitter makes pauses shorter only, to four fifths')
+  t.same((await pauses()).jobs, [4_000, 8_000, 16_000], 'jitter shortens pauses by at most a fifth')
 })
 
-t.test('a node may have a schedule of its own, or none [10.4-schedule]', async (t) => {
+t.test('an endpoint may have its own retry schedule, or none [10.4-schedule]', async (t) => {
   const own = await createFakeClockHarness(t, [], { WEBHOOK_1_RETRY_SCHEDULE: '1s,1m,12h,24h' })
   own.settings.defaultResponse = { status: 500 }
   t.same((await own.pauses()).jobs, [1_000, 60_000, 12 * hourMs, 24 * hourMs])
@@ -38,10 +38,10 @@ t.test('a node may have a schedule of its own, or none [10.4-schedule]', async (
 })
 
 t.test(
-  'Retry-After makes a pause longer, never shorter, at most an hour, and adds no attempt [10.4-retry-after]',
+  'Retry-After lengthens a pause up to an hour, never shortens it, and adds no attempt [10.4-retry-after]',
   async (t) => {
     const { settings, endpoint, pauses } = await createFakeClockHarness(t, [])
-    const asked: readonly (readonly [string, readonly number[]])[] = [
+    const cases: readonly (readonly [string, readonly number[]])[] = [
       ['30', [30_000, 30_000, 30_000]],
       ['7', [7_000, 10_000, 20_000]],
       ['1', [5_000, 10_000, 20_000]],
@@ -51,27 +51,27 @@ t.test(
       ['soon', [5_000, 10_000, 20_000]],
     ]
     for (const status of [429, 503]) {
-      for (const [retryAfter, expected] of asked) {
+      for (const [retryAfter, expected] of cases) {
         settings.defaultResponse = { status, retryAfter }
         const before = endpoint.received.length
         t.same((await pauses()).jobs, expected, `${status} with ${retryAfter}`)
-        t.equal(endpoint.received.length - before, 4, 'no more attempts than the schedule has')
+        t.equal(endpoint.received.length - before, 4, 'no additional attempt')
       }
     }
     settings.defaultResponse = { status: 503, retryAfter: new Date(settings.time + 120_000).toUTCString() }
-    t.same((await pauses()).jobs, [120_000, 10_000, 20_000], 'a date that is reached asks for nothing more')
+    t.same((await pauses()).jobs, [120_000, 10_000, 20_000], 'a past date has no effect')
     settings.share = 0
     settings.defaultResponse = { status: 503, retryAfter: '15' }
-    t.same((await pauses()).jobs, [15_000, 15_000, 16_000], 'jitter does not cut what was asked for')
+    t.same((await pauses()).jobs, [15_000, 15_000, 16_000], 'jitter does not shorten Retry-After')
   },
 )
 
-/** What `ops webhooks redeliver` does to a delivery. */
+/** Like `ops webhooks redeliver`. */
 async function sendAgain({ worker, settings }: FakeClockHarness, id: string): Promise<void> {
   await redeliver(worker.pool, [id], new Date(settings.time))
 }
 
-t.test('a delivery that is sent anew has the whole schedule again, and counts its attempts on', async (t) => {
+t.test('a redelivered delivery has its whole retry schedule again, and its attempts are counted on', async (t) => {
   const harness = await createFakeClockHarness(t, [])
   harness.settings.defaultResponse = { status: 503 }
   const { id } = await harness.pauses()
@@ -89,26 +89,26 @@ t.test('a delivery that is sent anew has the whole schedule again, and counts it
   t.equal(new Set(harness.endpoint.received.map((webhook) => webhook.id)).size, 1)
 })
 
-t.test('an attempt that is under way when its delivery is sent anew is the first of the new schedule', async (t) => {
+t.test('an attempt in progress during a redelivery counts as the first of the new schedule', async (t) => {
   const responses: ServerResponse[] = []
   const held = await startFakeEndpoint(t, (response) => responses.push(response))
   const harness = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
   const [first] = await harness.deliver()
-  if (first === undefined) throw new Error('nothing to send')
-  const answered = async (attempt: AttemptRef, meanwhile: () => Promise<void> = async () => undefined) => {
+  if (first === undefined) throw new Error('no delivery is due')
+  const fail = async (attempt: AttemptRef, meanwhile: () => Promise<void> = async () => undefined) => {
     const sent = harness.send(attempt)
     const response = await waitFor(() => responses.shift(), { what: 'the request' })
     await meanwhile()
     response.writeHead(500).end()
     return await sent
   }
-  const second = await answered(first)
+  const second = await fail(first)
   t.match(second, { attempt: 2, delayMs: 5_000 })
-  if (second === undefined) throw new Error('no second attempt')
-  // By the old schedule this was the last one.
-  const third = await answered(second, () => sendAgain(harness, first.deliveryId))
+  if (second === undefined) throw new Error('No retry was scheduled')
+  // The last attempt of the old schedule.
+  const third = await fail(second, () => sendAgain(harness, first.deliveryId))
   t.match(third, { attempt: 3, delayMs: 5_000 })
-  if (third === undefined) throw new Error('no third attempt')
-  t.equal(await answered(third), undefined)
+  if (third === undefined) throw new Error('No retry was scheduled')
+  t.equal(await fail(third), undefined)
   t.match(await harness.worker.row(first.deliveryId), { status: 'failed', attempts: 3 })
 })

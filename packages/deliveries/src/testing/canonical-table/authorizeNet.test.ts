@@ -15,7 +15,7 @@ const fake = await startFakeAuthorizeNet(t)
 const gateway = connectAuthorizeNet(t, fake, { timeoutMs: 15_000 })
 
 type Event = (typeof fake.events)[number]
-/** Of an event that the fake has just made; it says seven digits of a second, we say three. */
+/** The time of an event from the fake, whose timestamps have seven decimals, in milliseconds. */
 const notifiedAt = ({ body }: Event) => new Date(JSON.parse(body).eventDate).toISOString()
 
 const money = { amount: 550, currency: 'USD' }
@@ -27,15 +27,15 @@ const charge = (more: Parameters<typeof fake.pay>[1] = {}) =>
   fake.pay({ invoiceNumber: `order-${++orders}`, amount_cents: 550 }, { email: 'bo@example.com', ...more }).transId
 
 type Row = {
-  /** Without the prefix that all have. */
+  /** Without the common prefix. */
   readonly type: string
   readonly story?: string
-  /** Makes it happen. @returns the transaction, subscription or customer that it is about */
+  /** Triggers the notification. @returns the id of its transaction, subscription or customer */
   readonly happen: () => string
   readonly told: (id: string) => { readonly canonical: readonly Message[]; readonly legacy: readonly Message[] }
 }
 
-/** @param generic the generic name's end and our status, `null` for what is told to raw nodes alone */
+/** @param generic the end of the generic name and Paylog's status; `null` if only raw endpoints get it */
 const payment = (
   type: string,
   [generic, status, canonical]: readonly [string, string, string | null] | readonly [null],
@@ -87,17 +87,17 @@ const payments: readonly Row[] = [
 
 const approved = { responseCode: 1, authCode: 'Z3PV5H', avsResponse: 'Y', authAmount: 5.5, entityName: 'transaction' }
 
-/** What pays a subscription's invoice: the transaction's text does not say so, but its details do. */
+/** The payment of a subscription's invoice, which only the transaction's details show. */
 const renewal = (payNum: number): Row => ({
   type: 'payment.authcapture.created',
   story: `as payment ${payNum} of a subscription`,
   happen: () => charge({ subscription: { id: 4_415_473, payNum } }),
   told: (payment_id) => {
-    const said = { payment_id, ...money, status: 'capturedpendingsettlement' }
+    const fields = { payment_id, ...money, status: 'capturedpendingsettlement' }
     return {
       canonical:
-        payNum === 1 ? [] : [foreignMessage('membership.extended', bo, { ...said, subscription_id: '4415473' })],
-      legacy: [foreignLegacyMessage('invoice.payment_succeeded', bo, said)],
+        payNum === 1 ? [] : [foreignMessage('membership.extended', bo, { ...fields, subscription_id: '4415473' })],
+      legacy: [foreignLegacyMessage('invoice.payment_succeeded', bo, fields)],
     }
   },
 })
@@ -126,11 +126,16 @@ const subscribed = (kind: string, [generic, status]: readonly [string, string], 
     legacy: [foreignLegacyMessage(generic, customer, { ...price, status })],
   })
 const nobody = { id: null, email: null }
-const short = (kind: string, [generic, status]: readonly [string, string | null], names: string, said = status): Row =>
+const short = (
+  kind: string,
+  [generic, status]: readonly [string, string | null],
+  names: string,
+  fields = status,
+): Row =>
   notified(`customer.subscription.${kind}`, bodies.shortSubscription(), {
     canonical: names
       .split(' ')
-      .map((name) => foreignMessage(name, nobody, { ...noMoney, status: said, subscription_id: '4415473' })),
+      .map((name) => foreignMessage(name, nobody, { ...noMoney, status: fields, subscription_id: '4415473' })),
     legacy: [foreignLegacyMessage(generic, nobody, { ...noMoney, status })],
   })
 const gone = 'subscription.cancelled membership.cancelled'
@@ -183,21 +188,21 @@ for (const { type, story = '', happen, told } of [...payments, ...subscriptions,
   t.test(`net.authorize.${type} ${story}`, async (t) => {
     const id = happen()
     const event = fake.events.at(-1)
-    if (event?.eventType !== `net.authorize.${type}`) throw new Error(`The fake told ${event?.eventType}`)
-    const about = { provider_type: `net.authorize.${type}`, occurred_at: notifiedAt(event) }
-    await harness.check(t, gateway, fake.signed(event), { ...about, ...told(id) })
+    if (event?.eventType !== `net.authorize.${type}`) throw new Error(`Unexpected event ${event?.eventType}`)
+    const expected = { provider_type: `net.authorize.${type}`, occurred_at: notifiedAt(event) }
+    await harness.check(t, gateway, fake.signed(event), { ...expected, ...told(id) })
   })
 
-t.test('a notification that comes three times is told once', async (t) => {
+t.test('Authorize.Net: a notification received three times is delivered once', async (t) => {
   const payment_id = charge()
   const event = fake.events.at(-1)
-  if (event === undefined) throw new Error('Nothing was told')
-  const said = { payment_id, ...money, status: 'succeeded' }
+  if (event === undefined) throw new Error('The fake has no event')
+  const fields = { payment_id, ...money, status: 'succeeded' }
   const expected = {
     provider_type: 'net.authorize.payment.authcapture.created',
     occurred_at: notifiedAt(event),
-    canonical: [foreignMessage('payment.succeeded', bo, said)],
-    legacy: [foreignLegacyMessage('payment_intent.succeeded', bo, said)],
+    canonical: [foreignMessage('payment.succeeded', bo, fields)],
+    legacy: [foreignLegacyMessage('payment_intent.succeeded', bo, fields)],
   }
   await harness.check(t, gateway, fake.signed(event), expected, 3)
 })

@@ -1,4 +1,4 @@
-// What is told of payments of ours: by our own events, once, whatever the provider calls what happened and however often.
+// Webhooks about Paylog's own payments: sent for Paylog's events, once, however often and in what words a provider notifies.
 
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { Provider } from '@paylog/providers/provider'
@@ -31,19 +31,25 @@ const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
 const secret = 'sandbox-secret'
 const sandbox = createSandbox({ webhookSecrets: [secret] })
 
-/** A notification as it comes, and what is told of it beside the raw message. */
+/** A notification, and the messages it leads to besides the raw one. */
 type Notified = {
   readonly provider_type: string
   readonly occurred_at: string
   readonly signed: Signed
   readonly canonical?: readonly [event: string, status: string]
-  /** The end of the generic name, and our status. */
+  /** The end of the generic name and Paylog's status. */
   readonly list?: readonly [generic: string, status: string]
 }
 
-/** Each comes twice, as providers are free to do. */
-async function check(t: Test, provider: Provider, payment: Payment, told: Notified, said: object = {}): Promise<void> {
-  const { provider_type, occurred_at, signed, canonical, list } = told
+/** Receives each notification twice, as providers may send it. */
+async function check(
+  t: Test,
+  provider: Provider,
+  payment: Payment,
+  notified: Notified,
+  fields: object = {},
+): Promise<void> {
+  const { provider_type, occurred_at, signed, canonical, list } = notified
   t.comment(provider_type)
   const expected = {
     provider_type,
@@ -51,38 +57,37 @@ async function check(t: Test, provider: Provider, payment: Payment, told: Notifi
     canonicalTime: now.toISOString(),
     canonical: canonical === undefined ? [] : [ownMessage(payment, ...canonical)],
     legacy:
-      list === undefined ? [] : [ownLegacyMessage(payment, `payment_intent.${list[0]}`, { status: list[1], ...said })],
+      list === undefined
+        ? []
+        : [ownLegacyMessage(payment, `payment_intent.${list[0]}`, { status: list[1], ...fields })],
   }
   await harness.check(t, provider, signed, expected, 2)
 }
 
 for (const provider of [stripe, paypal, gateway, sandbox])
-  t.test(
-    `${provider.id}: a payment that is opened here is told as created, once, by the API alone [6.2-created-once]`,
-    async (t) => {
-      let opened: Payment | undefined
-      const messages = await harness.messagesDuring(async () => {
-        opened = await harness.open(provider)
-      })
-      if (opened === undefined) throw new Error('It was not opened')
-      const [event, data] = ownMessage(opened, 'payment.created', 'pending')
-      const body = JSON.stringify({ event, provider: provider.id, timestamp: now.toISOString(), data })
-      t.strictSame(
-        messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
-        ['1', '3'].map((node) => [node, 'u1', opened?.payment_id, body]),
-      )
-    },
-  )
+  t.test(`${provider.id}: opening a payment sends payment.created exactly once [6.2-created-once]`, async (t) => {
+    let opened: Payment | undefined
+    const messages = await harness.messagesDuring(async () => {
+      opened = await harness.open(provider)
+    })
+    if (opened === undefined) throw new Error('The payment was not opened')
+    const [event, data] = ownMessage(opened, 'payment.created', 'pending')
+    const body = JSON.stringify({ event, provider: provider.id, timestamp: now.toISOString(), data })
+    t.strictSame(
+      messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
+      ['1', '3'].map((node) => [node, 'u1', opened?.payment_id, body]),
+    )
+  })
 
 t.test('stripe', async (t) => {
   const second = '2026-01-02T03:04:05.000Z'
-  const told = (
+  const notified = (
     events: readonly { readonly type: string }[],
     type: string,
     what: Pick<Notified, 'canonical' | 'list'> = {},
   ): Notified => {
     const event = events.findLast((each) => each.type === type)
-    if (event === undefined) throw new Error(`Stripe told nothing of ${type}`)
+    if (event === undefined) throw new Error(`Stripe sent no ${type}`)
     return { provider_type: type, occurred_at: second, signed: fakeStripe.signed(event), ...what }
   }
   const open = async () => {
@@ -90,18 +95,18 @@ t.test('stripe', async (t) => {
     return { payment, intent: payment.provider_intent_id ?? '' }
   }
 
-  t.test('a payment that succeeds, with what follows', async (t) => {
+  t.test('Stripe: webhooks of a payment that succeeds, is refunded and disputed', async (t) => {
     const { payment, intent } = await open()
-    const created = told(fakeStripe.events, 'payment_intent.created', { list: ['created', 'pending'] })
+    const created = notified(fakeStripe.events, 'payment_intent.created', { list: ['created', 'pending'] })
     await check(t, stripe, payment, created)
     const paid = fakeStripe.pay(intent, 'succeeded')
-    await check(t, stripe, payment, told(paid, 'charge.succeeded'))
+    await check(t, stripe, payment, notified(paid, 'charge.succeeded'))
     const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
-    await check(t, stripe, payment, told(paid, 'payment_intent.succeeded', success))
+    await check(t, stripe, payment, notified(paid, 'payment_intent.succeeded', success))
     const refunded = fakeStripe.refund(intent, 700)
-    await check(t, stripe, payment, told(refunded, 'refund.created'))
-    await check(t, stripe, payment, told(refunded, 'charge.refunded'))
-    await check(t, stripe, payment, told(fakeStripe.dispute(intent), 'charge.dispute.created'))
+    await check(t, stripe, payment, notified(refunded, 'refund.created'))
+    await check(t, stripe, payment, notified(refunded, 'charge.refunded'))
+    await check(t, stripe, payment, notified(fakeStripe.dispute(intent), 'charge.dispute.created'))
   })
 
   for (const [outcome, type, generic, status, canonical] of [
@@ -111,38 +116,38 @@ t.test('stripe', async (t) => {
     ['requires_capture', 'payment_intent.amount_capturable_updated', 'processing', 'processing', null],
     ['requires_action', 'payment_intent.requires_action', 'requires_action', 'pending', null],
   ] as const)
-    t.test(`a payment that is ${outcome}`, async (t) => {
+    t.test(`Stripe: webhooks of a payment that is ${outcome}`, async (t) => {
       const { payment, intent } = await open()
       const list = [generic, status] as const
       const what = canonical === null ? { list } : { list, canonical: [canonical, status] as const }
-      await check(t, stripe, payment, told(fakeStripe.pay(intent, outcome), type, what))
+      await check(t, stripe, payment, notified(fakeStripe.pay(intent, outcome), type, what))
     })
 
-  t.test('an intent of others that names our payment is not told as ours, and its payer is not our user', async (t) => {
+  t.test('Stripe: an intent of another system that names a Paylog payment is delivered as foreign', async (t) => {
     const { payment } = await open()
     const { payment_id } = payment
     const other = fakeStripe.openIntent({ amount: 100, currency: 'usd', metadata: { payment_id } })
-    const { provider_type, occurred_at, signed } = told(
+    const { provider_type, occurred_at, signed } = notified(
       fakeStripe.pay(other.id, 'succeeded'),
       'payment_intent.succeeded',
     )
-    const said = { payment_id: other.id, amount: 100, currency: 'USD', status: 'succeeded' }
-    const legacy = [foreignLegacyMessage('payment_intent.succeeded', { email: null }, said)]
+    const fields = { payment_id: other.id, amount: 100, currency: 'USD', status: 'succeeded' }
+    const legacy = [foreignLegacyMessage('payment_intent.succeeded', { email: null }, fields)]
     await harness.check(t, stripe, signed, { provider_type, occurred_at, canonical: [], legacy }, 2)
   })
 })
 
 t.test('paypal', async (t) => {
-  const told = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
+  const notified = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
     const event = fakePaypal.events.findLast(({ event_type }) => event_type === type)
-    if (event === undefined) throw new Error(`PayPal told nothing of ${type}`)
+    if (event === undefined) throw new Error(`PayPal sent no ${type}`)
     const occurred_at: string = JSON.parse(event.body).create_time
     return { provider_type: type, occurred_at, signed: fakePaypal.signed(event), ...what }
   }
   const approved = async (t: Test) => {
     const payment = await harness.open(paypal)
     fakePaypal.approve(payment.provider_intent_id ?? '')
-    await check(t, paypal, payment, told('CHECKOUT.ORDER.APPROVED', { list: ['processing', 'processing'] }))
+    await check(t, paypal, payment, notified('CHECKOUT.ORDER.APPROVED', { list: ['processing', 'processing'] }))
     return payment
   }
   const capture = async ({ payment_id, provider_intent_id }: Payment) => {
@@ -160,41 +165,41 @@ t.test('paypal', async (t) => {
     return snapshot?.evidence.provider_payment_id ?? ''
   }
 
-  t.test('a payment that succeeds, with what follows', async (t) => {
+  t.test('PayPal: webhooks of a payment that succeeds, is refunded and disputed', async (t) => {
     const payment = await approved(t)
     const id = await capture(payment)
-    await check(t, paypal, payment, told('CHECKOUT.ORDER.COMPLETED'))
+    await check(t, paypal, payment, notified('CHECKOUT.ORDER.COMPLETED'))
     const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
-    await check(t, paypal, payment, told('PAYMENT.CAPTURE.COMPLETED', success))
+    await check(t, paypal, payment, notified('PAYMENT.CAPTURE.COMPLETED', success))
     fakePaypal.refund(id, '7.00')
-    await check(t, paypal, payment, told('PAYMENT.CAPTURE.REFUNDED'))
+    await check(t, paypal, payment, notified('PAYMENT.CAPTURE.REFUNDED'))
     fakePaypal.dispute(id)
-    await check(t, paypal, payment, told('CUSTOMER.DISPUTE.CREATED'))
+    await check(t, paypal, payment, notified('CUSTOMER.DISPUTE.CREATED'))
   })
 
-  t.test('a payment that is reviewed and denied', async (t) => {
+  t.test('PayPal: webhooks of a payment that is reviewed and denied', async (t) => {
     const payment = await approved(t)
     fakePaypal.nextCaptures('pending')
     const id = await capture(payment)
-    await check(t, paypal, payment, told('PAYMENT.CAPTURE.PENDING', { list: ['processing', 'processing'] }))
+    await check(t, paypal, payment, notified('PAYMENT.CAPTURE.PENDING', { list: ['processing', 'processing'] }))
     fakePaypal.settleCapture(id, 'denied')
     const denial = { canonical: ['payment.failed', 'failed'], list: ['failed', 'failed'] } as const
-    await check(t, paypal, payment, told('PAYMENT.CAPTURE.DENIED', denial))
+    await check(t, paypal, payment, notified('PAYMENT.CAPTURE.DENIED', denial))
   })
 
-  t.test('an approval that goes back names no amount, and the payment has one', async (t) => {
+  t.test("PayPal: a reversed approval without an amount is delivered with the payment's amount", async (t) => {
     const payment = await approved(t)
     fakePaypal.reverseApproval(payment.provider_intent_id ?? '')
     const reversal = { canonical: ['payment.failed', 'canceled'], list: ['canceled', 'canceled'] } as const
     const silent = { amount: null, currency: null }
-    await check(t, paypal, payment, told('CHECKOUT.PAYMENT-APPROVAL.REVERSED', reversal), silent)
+    await check(t, paypal, payment, notified('CHECKOUT.PAYMENT-APPROVAL.REVERSED', reversal), silent)
   })
 })
 
 t.test('authorize-net', async (t) => {
-  const told = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
+  const notified = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
     const event = fakeGateway.events.at(-1)
-    if (event?.eventType !== `net.authorize.${type}`) throw new Error(`The gateway told ${event?.eventType}`)
+    if (event?.eventType !== `net.authorize.${type}`) throw new Error(`Unexpected event ${event?.eventType}`)
     const occurred_at = new Date(JSON.parse(event.body).eventDate).toISOString()
     return { provider_type: event.eventType, occurred_at, signed: fakeGateway.signed(event), ...what }
   }
@@ -206,35 +211,35 @@ t.test('authorize-net', async (t) => {
   const failure = { canonical: ['payment.failed', 'failed'], list: ['failed', 'failed'] } as const
   const underWay = { list: ['processing', 'processing'] } as const
 
-  t.test('a payment that succeeds and goes back', async (t) => {
+  t.test('Authorize.Net: webhooks of a payment that succeeds and is refunded', async (t) => {
     const { payment, transId } = await paid()
-    await check(t, gateway, payment, told('payment.authcapture.created', success))
+    await check(t, gateway, payment, notified('payment.authcapture.created', success))
     fakeGateway.refund(transId, 700)
-    await check(t, gateway, payment, told('payment.refund.created'))
+    await check(t, gateway, payment, notified('payment.refund.created'))
   })
 
-  t.test('a payment that is authorized and captured', async (t) => {
+  t.test('Authorize.Net: webhooks of a payment that is authorized and captured', async (t) => {
     const { payment, transId } = await paid({ authOnly: true })
-    await check(t, gateway, payment, told('payment.authorization.created', underWay))
+    await check(t, gateway, payment, notified('payment.authorization.created', underWay))
     fakeGateway.capture(transId)
-    await check(t, gateway, payment, told('payment.priorAuthCapture.created', success))
+    await check(t, gateway, payment, notified('payment.priorAuthCapture.created', success))
   })
 
-  t.test('a payment that is held and approved, and one that is held and declined', async (t) => {
+  t.test('Authorize.Net: webhooks of held payments that are approved or declined', async (t) => {
     const good = await paid({ outcome: 'held' })
-    await check(t, gateway, good.payment, told('payment.fraud.held', underWay))
+    await check(t, gateway, good.payment, notified('payment.fraud.held', underWay))
     fakeGateway.approveHeld(good.transId)
-    await check(t, gateway, good.payment, told('payment.fraud.approved', success))
+    await check(t, gateway, good.payment, notified('payment.fraud.approved', success))
     const bad = await paid({ outcome: 'held' })
     fakeGateway.declineHeld(bad.transId)
-    await check(t, gateway, bad.payment, told('payment.fraud.declined', failure))
+    await check(t, gateway, bad.payment, notified('payment.fraud.declined', failure))
   })
 
-  t.test('a payment that is voided', async (t) => {
+  t.test('Authorize.Net: webhooks of a payment that is voided', async (t) => {
     const { payment, transId } = await paid({ authOnly: true })
     fakeGateway.voidTransaction(transId)
     const end = { canonical: ['payment.failed', 'canceled'], list: ['canceled', 'canceled'] } as const
-    await check(t, gateway, payment, told('payment.void.created', end))
+    await check(t, gateway, payment, notified('payment.void.created', end))
   })
 })
 

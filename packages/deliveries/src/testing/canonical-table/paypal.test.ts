@@ -27,7 +27,7 @@ const five = { amount: 500, currency: 'EUR' }
 const nobody = { id: null, email: null }
 const bo = { id: 'QYR5Z8XDVJNXQ', email: 'bo@example.com' }
 
-/** What a capture or an authorization says of its order's payment: nothing of whose it is. */
+/** A capture or authorization does not contain the payer. */
 const paid = (
   type: string,
   [generic, status, payment_id]: readonly [string, string, string],
@@ -80,7 +80,7 @@ const payments: readonly Row[] = [
     'payment.failed',
   ),
   {
-    // It says no amount, so that there is no canonical message.
+    // Without an amount there is no canonical message.
     type: 'CHECKOUT.PAYMENT-APPROVAL.REVERSED',
     resource: bodies.reversedApproval(),
     canonical: [],
@@ -90,20 +90,20 @@ const payments: readonly Row[] = [
   },
 ]
 
-const about = { ...noMoney, subscription_id: 'I-F1EXAMPLE0001', customer_id: bo.id, current_period_end }
+const extra = { ...noMoney, subscription_id: 'I-F1EXAMPLE0001', customer_id: bo.id, current_period_end }
 const subscribed = (
   kind: string,
   [generic, status]: readonly [string, string],
   names: string,
   end: 'goes on' | 'has ended' = 'goes on',
 ): Row => {
-  const { current_period_end: until, ...ended } = about
-  const said = { ...(end === 'goes on' ? { ...ended, current_period_end: until } : ended), status }
+  const { current_period_end: until, ...ended } = extra
+  const fields = { ...(end === 'goes on' ? { ...ended, current_period_end: until } : ended), status }
   return {
     type: `BILLING.SUBSCRIPTION.${kind}`,
     resource:
       end === 'goes on' ? bodies.subscription(status.toUpperCase()) : bodies.subscription(status.toUpperCase(), {}),
-    canonical: names.split(' ').map((name) => foreignMessage(name, bo, said)),
+    canonical: names.split(' ').map((name) => foreignMessage(name, bo, fields)),
     legacy: [foreignLegacyMessage(`subscription.${generic}`, bo, { ...noMoney, status })],
   }
 }
@@ -139,7 +139,7 @@ const renewals: readonly Row[] = [
   {
     type: 'BILLING.SUBSCRIPTION.PAYMENT.FAILED',
     resource: bodies.failedRenewal(),
-    canonical: [foreignMessage('membership.pending', bo, { ...about, ...ten, status: 'active' })],
+    canonical: [foreignMessage('membership.pending', bo, { ...extra, ...ten, status: 'active' })],
     legacy: [foreignLegacyMessage('invoice.payment_failed', bo, { ...ten, status: 'active' })],
   },
 ]
@@ -159,12 +159,12 @@ const others: readonly Row[] = [
 ]
 
 for (const { type, resource, canonical, legacy } of [...payments, ...subscriptions, ...renewals, ...others])
-  t.test(`${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`, async (t) => {
+  t.test(`PayPal ${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`, async (t) => {
     const signed = fake.signed(event(type, resource, create_time))
     await harness.check(t, paypal, signed, { provider_type: type, occurred_at: create_time, canonical, legacy })
   })
 
-t.test('a notification that comes three times, signed anew each time, is told once', async (t) => {
+t.test('PayPal: a notification received three times, with new signatures, is delivered once', async (t) => {
   const cancelled = event('BILLING.SUBSCRIPTION.CANCELLED', bodies.subscription('CANCELLED', {}), create_time)
   const { provider_type, ...row } = {
     ...subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'has ended'),

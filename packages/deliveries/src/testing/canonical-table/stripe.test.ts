@@ -102,8 +102,8 @@ const methods: readonly Row[] = [
   },
 ]
 
-const about = { amount: null, currency: 'USD', subscription_id: 'sub_F1', customer_id: 'cus_F1', current_period_end }
-/** A subscription's events name no e-mail and no amount. */
+const extra = { amount: null, currency: 'USD', subscription_id: 'sub_F1', customer_id: 'cus_F1', current_period_end }
+/** Subscription events contain neither e-mail nor amount. */
 const subscribed = (
   kind: string,
   status: string,
@@ -115,7 +115,7 @@ const subscribed = (
     story: `${status}, ${JSON.stringify(more.previous ?? 'nothing')} before, in the shape of ${shape}`,
     object: bodies.subscription(status, shape),
     ...(more.previous === undefined ? {} : { previous: more.previous }),
-    canonical: names.split(' ').map((name) => foreignMessage(name, stranger, { ...about, status })),
+    canonical: names.split(' ').map((name) => foreignMessage(name, stranger, { ...extra, status })),
     legacy: [
       foreignLegacyMessage(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status }),
     ],
@@ -205,16 +205,16 @@ const others: readonly Row[] = [
 ]
 
 for (const row of [...payments, ...methods, ...subscriptions, ...invoices, ...customers, ...others])
-  t.test(`${row.type} ${row.story ?? ''}`, async (t) => {
+  t.test(`Stripe ${row.type} ${row.story ?? ''}`.trim(), async (t) => {
     const how = { created, ...(row.previous === undefined ? {} : { previous: row.previous }) }
     const event = fake.event(row.type, row.object, how)
     const { canonical, legacy } = row
     await harness.check(t, stripe, fake.signed(event), { provider_type: row.type, occurred_at, canonical, legacy })
   })
 
-t.test('a notification that comes three times is told once', async (t) => {
+t.test('Stripe: a notification received three times is delivered once', async (t) => {
   const event = fake.event('customer.subscription.deleted', bodies.subscription('canceled', 'since_2025'), { created })
-  const gone = { ...about, status: 'canceled' }
+  const gone = { ...extra, status: 'canceled' }
   const expected = {
     provider_type: 'customer.subscription.deleted',
     occurred_at,
