@@ -1,4 +1,4 @@
-// What was ever stored goes through every projection, and what comes out of it into the table.
+// Applies the golden sample of every recorded event version to every projection and its table.
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { createApplier } from './apply/applier.ts'
@@ -8,7 +8,7 @@ import { readModelDatabase } from './testing/projectionHarness.ts'
 
 type AppliedSample = { readonly name: string; readonly event: GoldenSample['event']; readonly change: Change<Values> }
 
-/** The samples that a projection takes: those that begin a row, and those that change one. */
+/** The samples that insert a row of the projection, and those that change one. */
 function appliedBy({ changeOf }: Projection): {
   readonly beginning: readonly AppliedSample[]
   readonly changing: readonly AppliedSample[]
@@ -23,7 +23,7 @@ function appliedBy({ changeOf }: Projection): {
   }
 }
 
-t.test('every sample changes what its projection has columns for, and those may be changed', async (t) => {
+t.test('every golden sample changes only columns that exist and have a merge rule', async (t) => {
   for (const projection of projections) {
     const { beginning, changing } = appliedBy(projection)
     const columns = Object.keys(projection.columns).toSorted()
@@ -36,12 +36,12 @@ t.test('every sample changes what its projection has columns for, and those may 
   }
 })
 
-t.test('every sample can be written, alone and with all that can follow it', async (t) => {
+t.test('every golden sample can be written, alone and followed by all others', async (t) => {
   const { pool } = await readModelDatabase(t)
   for (const projection of projections) {
     const { beginning, changing } = appliedBy(projection)
     for (const [index, first] of beginning.entries()) {
-      // Samples are of different rows: here they all happen to one.
+      // The samples are about different rows; here all change the same row.
       const id = `0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`
       const ofOneRow: Projection = {
         ...projection,

@@ -1,45 +1,45 @@
-// How far behind the log the read models are, as their projector has measured it.
+// The lag of the read models, as measured by the projector.
 import type { Pool } from 'pg'
 
 export type Lag = {
-  /** Events that are for the projection and not in its live table yet. */
+  /** Events of the projection that its live table does not contain yet. */
   readonly events: number
-  /** Whether there may be more, because they were not counted to the end. */
+  /** Whether there may be more, because counting stopped early. */
   readonly isMore: boolean
-  /** For how long the first of them has been recorded. */
+  /** How long ago the first of them was recorded. */
   readonly seconds: number
 }
 
-/** A projector tells it every few seconds; what is this old was told by one that runs no more. */
+/** Projectors record the lag every few seconds, so an older one comes from a projector that no longer runs. */
 export const maxLagAgeSeconds = 15
 
-/** What was counted in the log after the position of a projection. */
+/** The events counted in the log after a projection's position. */
 export type LagCount = { readonly events: number; readonly isMore: boolean; readonly since: Date | undefined }
 
 /**
- * The lag as it was counted.
+ * The lag from a count.
  * @param now in ms
- * @returns nothing when it is not known: there was more to look through than there was time, and none of it was of interest
+ * @returns `undefined` when it is unknown: counting stopped early without finding an event of the projection
  */
 export function lagOf({ events, isMore, since }: LagCount, now: number): Lag | undefined {
   if (since === undefined) return isMore ? undefined : { events, isMore, seconds: 0 }
-  // Two clocks may differ by a little.
+  // Clocks may differ slightly.
   return { events, isMore, seconds: Math.max((now - since.getTime()) / 1_000, 0) }
 }
 
-/** What is known of a projection without asking the log. */
+/** What the database knows about a projection. */
 export type ProjectionFigures = {
   readonly projection: string
   /** Of the live table. */
   readonly version: number
-  /** Where the live table stands; nothing before the first event. */
+  /** The position of the live table; undefined before the first event. */
   readonly position: string | null
-  /** When it got there. */
+  /** When it reached that position. */
   readonly read_at: Date
   readonly stopped_because: string | null
-  /** Missing when no projector has told it lately, or when it could not be counted. */
+  /** Undefined when no projector recorded it lately, or it could not be counted. */
   readonly lag: Lag | undefined
-  /** How long ago a projector told something; missing when none ever did. */
+  /** How long ago a projector recorded the lag; undefined if never. */
   readonly toldSecondsAgo: number | undefined
 }
 
@@ -50,7 +50,7 @@ type Row = Omit<ProjectionFigures, 'lag' | 'toldSecondsAgo'> & {
   readonly told_seconds_ago: number | null
 }
 
-/** What Prometheus is told of each projection, by the projector and by whoever reads the tables. */
+/** The metrics of a projection, for the projector and the query API. */
 export const projectionMetrics: readonly {
   readonly name: string
   readonly help: string
@@ -58,27 +58,27 @@ export const projectionMetrics: readonly {
 }[] = [
   {
     name: 'projection_lag_events',
-    help: 'Events that are not in the read model yet, counted up to 1000; missing when it is not known',
+    help: 'Events not yet in the read model, counted up to 1000; missing when unknown',
     measure: ({ lag }) => lag?.events,
   },
   {
     name: 'projection_lag_seconds',
-    help: 'Age of the first event that is not in the read model yet; missing when it is not known',
+    help: 'Age of the first event not yet in the read model; missing when unknown',
     measure: ({ lag }) => lag?.seconds,
   },
   {
     name: 'projection_told_seconds_ago',
-    help: 'For how long no projector has told how far behind it is',
+    help: 'Time since a projector last recorded the lag',
     measure: ({ toldSecondsAgo }) => toldSecondsAgo,
   },
   {
     name: 'projection_stopped',
-    help: 'Whether the projection has stopped at an event that cannot be read',
+    help: 'Whether the projection has stopped at an unreadable event',
     measure: ({ stopped_because }) => (stopped_because === null ? 0 : 1),
   },
 ]
 
-/** Tells where a projection stands, also that it is not known. */
+/** Records a projection's lag, or that it is unknown. */
 export async function recordLag(db: Pick<Pool, 'query'>, projection: string, lag: Lag | undefined): Promise<void> {
   await db.query({
     name: 'tell lag',
@@ -89,9 +89,7 @@ export async function recordLag(db: Pick<Pool, 'query'>, projection: string, lag
   })
 }
 
-/**
- * Asks for the figures on behalf of several who ask at the same moment, such as the checks of one page, once for all of them.
- */
+/** Shares one query among concurrent callers, such as the checks of one health page. */
 export function sharedFigures(db: Pick<Pool, 'query'>): () => Promise<ProjectionFigures[]> {
   let pending: Promise<ProjectionFigures[]> | undefined
   return () => {
@@ -102,7 +100,7 @@ export function sharedFigures(db: Pick<Pool, 'query'>): () => Promise<Projection
   }
 }
 
-/** All projections, in the order of their names. */
+/** The figures of all projections, ordered by name. */
 export async function projectionFigures(db: Pick<Pool, 'query'>): Promise<ProjectionFigures[]> {
   const { rows } = await db.query<Row>({
     name: 'projection figures',

@@ -13,7 +13,7 @@ async function emptyDatabase(t: Test) {
   return pool
 }
 
-t.test('an extension that is installed already serves wherever it is', async (t) => {
+t.test('the migration uses pg_trgm in whatever schema it is installed', async (t) => {
   const pool = await emptyDatabase(t)
   await pool.query('create schema "Our extensions"; create extension pg_trgm with schema "Our extensions"')
   await migrate(pool, readModelMigrations)
@@ -23,7 +23,7 @@ t.test('an extension that is installed already serves wherever it is', async (t)
   t.same(rows, [{ schema: '"Our extensions"' }])
 })
 
-t.test('whoever may create something in the database may migrate it', async (t) => {
+t.test('a role that may create objects in the database can migrate it', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const log = createLog({ app: 'test', level: 'silent' })
   const url = new URL(databaseUrl)
@@ -40,7 +40,7 @@ t.test('whoever may create something in the database may migrate it', async (t) 
   await pool.end()
 })
 
-t.test('a server that refuses the extension ends the migration with words that say what to do', async (t) => {
+t.test('a migration without permission for pg_trgm fails with an error that names the remedy', async (t) => {
   const pool = await emptyDatabase(t)
   await pool.query(`
     create function refuse() returns event_trigger language plpgsql as $$
@@ -55,6 +55,6 @@ t.test('a server that refuses the extension ends the migration with words that s
   t.same(
     await migrate(pool, readModelMigrations),
     ['005_tables.sql', ...projections.map((projection) => tableName(projection, 1))],
-    'and it goes on from there',
+    'the next migration continues',
   )
 })

@@ -15,7 +15,7 @@ import { addPaymentTo, createLogFixture, user } from './testing/logFixture.ts'
 
 const oldTables = await readFile(new URL('./fixtures/formerTables.sql', import.meta.url), 'utf8')
 
-t.test('a database from before tables were numbered keeps its rows and how far they have come', async (t) => {
+t.test('tables from before versioned tables keep their rows and checkpoints', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
@@ -31,7 +31,7 @@ t.test('a database from before tables were numbered keeps its rows and how far t
   await applier.start()
   await applier.apply(history.batch())
 
-  t.same(await migrate(pool, readModelMigrations), ['005_tables.sql'], 'no table is made anew')
+  t.same(await migrate(pool, readModelMigrations), ['005_tables.sql'], 'no table is recreated')
   t.same(await migrate(pool, readModelMigrations), [])
   t.equal(differenceOf(await tableRows(pool, payments, 'payments'), foldedRows(payments, history.events)), undefined)
   const live = await liveCheckpoints(pool)
@@ -50,7 +50,7 @@ t.test('a database from before tables were numbered keeps its rows and how far t
   t.same(
     (await listTables(pool, 'payments')).map(({ state }) => state),
     ['retired', 'live'],
-    'and others follow it',
+    'later migrations follow',
   )
   t.equal(differenceOf(await tableRows(pool, payments, 'payments'), foldedRows(payments, history.events)), undefined)
 })

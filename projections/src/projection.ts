@@ -1,17 +1,17 @@
-// What a projection is: a name, a table, and what each event means for its rows.
+// Defines projections: a name, a table, and what each event means for its rows.
 import type { DomainEvent } from '@paylog/domain/events'
 
 export type Value = string | number | boolean | null | Readonly<Record<string, unknown>>
 export type Values = Readonly<Record<string, Value>>
 
 /**
- * How a column takes over a later value. It is told twice, because a change meets an earlier one either in memory, when
- * both are in one batch, or in the table. Both must agree, and must be harmless when a change comes a second time.
+ * How a column takes over a later value, in memory (both changes in one batch) and in SQL (the earlier one in the table).
+ * Both must agree, and must be harmless when a change is repeated.
  */
 export type Merge = {
-  /** `earlier` is undefined when the row is not in this batch, so that nothing is known about it yet. */
+  /** `earlier` is undefined when the row is not in this batch. */
   inMemory(earlier: Value | undefined, later: Value): Value
-  /** SQL that merges the SQL expressions of the two. */
+  /** The SQL that merges two SQL expressions. */
   inTable(current: string, later: string): string
 }
 
@@ -24,41 +24,41 @@ export const first: Merge = {
 
 export type Column = {
   readonly type: 'text' | 'bigint' | 'boolean' | 'timestamptz' | 'json'
-  /** Only a column that has one can be patched; the others keep what the row began with. */
+  /** Columns without a merge rule cannot be patched. */
   readonly merge?: Merge
 }
 
 export type Change<Row> = { readonly insert: Row } | { readonly patch: Partial<Row> }
 
-/** An event as the log hands it out. Its revision in its stream becomes the revision of its row. */
+/** An event from the log. Its revision in its stream becomes the revision of its row. */
 export type ProjectedEvent = DomainEvent & { readonly revision: bigint }
 
-/** The SQL that makes a table of the projection under a name such as `payments_v3`, and the view that queries know. */
+/** The SQL of a projection's table with a name such as `payments_v3`, and of its view. */
 export type TableSql = {
-  /** Makes it with its primary key; it is filled before it gets the other indexes. */
+  /** Creates the table with its primary key; other indexes follow when it is filled. */
   readonly create: (table: string) => string
   readonly indexes: (table: string) => string
-  /** The query that the view stands for. */
+  /** The query of the view. */
   readonly view: (table: string) => string
 }
 
-/** A projection as it is run: what its definition knows about the types of its events is erased. */
+/** A projection with erased event types, as it is run. */
 export type Projection = {
   readonly name: string
-  /** Is raised when the same events make other rows than before, so that those of a table have to be made again. */
+  /** Raised when the same events lead to different rows, so that tables must be rebuilt. */
   readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
   readonly table: TableSql
   readonly columns: Readonly<Record<string, Column>>
-  /** What an event does to which row; nothing for an event that the projection does not take. */
+  /** The change of a row by an event; `undefined` for events of other projections. */
   changeOf(event: ProjectedEvent): { readonly id: string; readonly change: Change<Values> } | undefined
 }
 
 /**
- * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Of the `events` that it takes, those
- * without a handler in `on` change the revision alone. Handlers are pure and never throw: a recorded fact cannot be refused.
+ * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Events without a handler in `on` only
+ * raise the revision. Handlers are pure and never throw, because a recorded event cannot be rejected.
  *
- * @param definition `idOf` tells the row of an event; one stream must feed one row, since revisions guard the row
+ * @param definition `idOf` returns the row of an event; one stream must feed one row, since revisions guard the row
  */
 export function defineProjection<Event extends DomainEvent, Row extends Values>(definition: {
   readonly name: string
@@ -79,8 +79,7 @@ export function defineProjection<Event extends DomainEvent, Row extends Values>(
     table,
     columns,
     changeOf(recorded) {
-      // The codec has checked that the data fits the type's name, and the map is keyed by these very names; the compiler
-      // cannot follow a name from one to the other.
+      // The codec has checked that the data fits the type, but the compiler cannot connect the two.
       const event = recorded as DomainEvent as Event
       const handle = handlers.get(event.type) as ((event: Event) => Change<Row>) | undefined
       if (!Object.hasOwn(definition.events, event.type)) return undefined

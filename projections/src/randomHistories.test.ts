@@ -1,4 +1,4 @@
-// fold(log) = read model, for all projections together, whatever happened and however it came.
+// Random histories of all projections: the read model equals the fold of the log, however it is delivered.
 
 import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
@@ -17,11 +17,11 @@ import { readModelDatabase, resetCheckpoints } from './testing/projectionHarness
 
 const numRuns = testCycles(25)
 
-/** How a log comes: in batches of these sizes, some of which repeat a little, with a runner that dies now and then. */
+/** How the log is delivered: in batches of these sizes, with some overlap, and appliers that die. */
 const delivery = fc.record({
   sizes: fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 6 }),
   repeated: fc.array(fc.constantFrom(0, 0, 0, 1, 7), { minLength: 1, maxLength: 5 }),
-  /** How many batches the next runner goes back, each time one dies; none dies when it is undefined. */
+  /** How many batches the next applier goes back after each death; undefined for no deaths. */
   falls: fc.array(fc.option(fc.nat(4), { freq: 4, nil: undefined }), { minLength: 1, maxLength: 8 }),
 })
 type Delivery = typeof delivery extends fc.Arbitrary<infer A> ? A : never
@@ -48,7 +48,7 @@ async function applyInWindows(pool: Pool, projection: Projection, log: LogFixtur
   }
 }
 
-/** As if a database had been restored that is older than its rows: a runner begins from there. */
+/** Resets a checkpoint, like restoring an older database. */
 async function resetCheckpoint(pool: Pool, projection: Projection, position: bigint | undefined): Promise<void> {
   await pool.query('update read_models.checkpoints set commit_position = $2, prepare_position = $2 where name = $1', [
     checkpointName(projection, 1),
@@ -107,7 +107,7 @@ t.test(
       { numRuns, interruptAfterTimeLimit: 75_000, markInterruptAsFailure: false },
     )
     t.comment(`seed ${details.seed}, ${details.numRuns} histories`)
-    t.notOk(details.failed, fc.defaultReportMessage(details) ?? 'all of them agree')
-    t.ok(details.numRuns >= Math.min(numRuns, 20), 'enough of them were told')
+    t.notOk(details.failed, fc.defaultReportMessage(details) ?? 'all histories agree')
+    t.ok(details.numRuns >= Math.min(numRuns, 20), 'enough histories were tried')
   },
 )

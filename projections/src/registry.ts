@@ -1,4 +1,4 @@
-// Every projection that runs.
+// All projections, and the migrations that create their tables.
 
 import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
@@ -10,9 +10,7 @@ import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
 export const projections: readonly Projection[] = [payments, paymentMethods, addresses, products]
 
-// Where the tables of the read models come from.
-
-/** For the runtime's `migrate`: numbered SQL files, applied once, forward only, and then the tables of new projections. */
+/** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */
 export const readModelMigrations = {
   schema: 'read_models',
   directory: new URL('./migrations/', import.meta.url),
@@ -20,7 +18,7 @@ export const readModelMigrations = {
 }
 
 /**
- * Makes the first table of every projection that has none, within the transaction of `client`, whose search path begins
+ * Creates the first table of every projection that has none, within the transaction of `client`, whose search path starts
  * with the schema.
  * @returns their names
  */

@@ -1,4 +1,6 @@
-// What the runner of a projection does at the moment, for those who ask.
+// Runs one projection: holds its lock, applies the log to the live table, and rebuilds outdated tables.
+
+/** What the runner of a projection is doing, for health checks. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -15,29 +17,27 @@ import { liveTable } from './tables/tables.ts'
 export type RunnerState = {
   role:
     | 'starting'
-    /** Another process runs it, and this one waits to take over. */
+    /** Another process runs the projection; this one waits to take over. */
     | 'standing by'
     | 'running'
-    /** The live table is of an earlier definition; another one is being filled. */
+    /** The live table has an older schema version; a new one is being filled. */
     | 'rebuilding'
-    /** The live table is of a later definition, which only a later program can keep up. */
+    /** The live table has a newer schema version, which only a newer program can keep up to date. */
     | 'outdated'
-    /** At an event that cannot be read. */
+    /** At an unreadable event. */
     | 'stopped'
-  /** Whether the event store has begun to send. */
+  /** Whether the event store has started to send events. */
   isConnected: boolean
 }
 
 export const startingState = (): RunnerState => ({ role: 'starting', isConnected: false })
 
-// Runs one projection: as the only one that does, from its checkpoint, until told to stop.
-
 const maxBatch = 500
-/** Between two attempts to run, when the database does not even let us ask. */
+/** Pause before running again after a database error. */
 const pauseMs = 1_000
-/** Between two attempts to rebuild: each of them begins anew. */
+/** Pause before a failed rebuild starts again from the beginning. */
 const rebuildPauseMs = 30_000
-/** How often a program that is older than the live table looks whether that has changed. */
+/** How often a program that is older than the live table checks whether that has changed. */
 const outdatedPauseMs = 5_000
 
 type Options = {
@@ -45,11 +45,11 @@ type Options = {
   readonly pool: ReturnType<typeof createPool>
   readonly store: EventStore
   readonly projection: Projection
-  /** Its event `awaited` says that a read waits for this projection. */
+  /** Its event `awaited` signals that a read waits for this projection. */
   readonly awaited: EventTarget
-  /** Is kept up with what happens here. */
+  /** Updated in place. */
   readonly state?: RunnerState
-  /** Told how many events were applied. */
+  /** Called with the number of applied events. */
   readonly applied?: (count: number) => void
   readonly signal: AbortSignal
   readonly log: Logger
@@ -57,14 +57,14 @@ type Options = {
 
 type RunningOptions = Options & { readonly state: RunnerState }
 
-/** The name of the lock whose holder applies the log to the live table. */
+/** The name of the lock of the process that applies the log to the live table. */
 export const projectionLock = ({ name }: Pick<Projection, 'name'>) => `projection ${name}`
 
 /**
- * Holds the projection's lock and applies the log to its live table; a standby waits for the lock. A lost lock, database or
- * event store is waited out. When another table becomes the live one, it goes on with that. A live table of an earlier
- * definition is rebuilt first, and one of a later definition left to later programs.
- * @throws UnreadableEventError when the log holds an event that cannot be read; the checkpoint then says so.
+ * Holds the projection's lock and applies the log to its live table, or waits for the lock as a standby. It survives a lost
+ * lock, database or event store, and follows switches of the live table. A table with an older schema version is rebuilt
+ * first; one with a newer version is left to newer programs.
+ * @throws UnreadableEventError when the log contains an event that cannot be decoded; the checkpoint stores the reason
  */
 export async function runProjection(options: Options): Promise<void> {
   const { projection, signal, state = startingState() } = options
@@ -74,23 +74,23 @@ export async function runProjection(options: Options): Promise<void> {
     signal,
     pauseMs,
     isFinal: (error) => error instanceof UnreadableEventError,
-    onError: (error) => log.warn({ err: error, pauseMs }, 'the projection could not run, trying again'),
+    onError: (error) => log.warn({ err: error, pauseMs }, 'could not run the projection, trying again'),
   }).catch(async (error: UnreadableEventError) => {
     await stopLoudly(running, error)
     throw error
   })
 }
 
-/** Until the live table is another one, or cannot be run. */
+/** Runs until another table becomes live, or the live table cannot be kept up to date. */
 async function runLiveTable(options: RunningOptions): Promise<void> {
   const { databaseUrl, pool, projection, state, signal, log } = options
   const live = await liveTable(pool, projection)
-  if (live === undefined) throw new Error('there is no live table: migrate first')
+  if (live === undefined) throw new Error('No live table: run the migrations first')
   if (live.definition > projection.schemaVersion) {
     state.role = 'outdated'
     log.warn(
       { live: live.definition, known: projection.schemaVersion },
-      'the live table is for a later program, waiting',
+      'the live table belongs to a newer program, waiting',
     )
     await sleep(outdatedPauseMs, undefined, { signal }).catch(() => undefined)
     return
@@ -107,7 +107,7 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   }
   const lock = await holdLock({ databaseUrl, name: projectionLock(projection), onWaiting: waiting, signal, log })
   try {
-    // It may be another one since the lock was asked for.
+    // The live table may have changed while this process waited for the lock.
     const held = await liveTable(pool, projection)
     if (held?.definition === projection.schemaVersion) {
       await applyLog({ ...options, signal: AbortSignal.any([signal, lock.lost]) }, held.version)
@@ -123,12 +123,12 @@ async function rebuildWithRetry(options: RunningOptions): Promise<void> {
     await rebuildOutdated(options)
   } catch (error) {
     if (error instanceof UnreadableEventError || signal.aborted) throw error
-    log.error({ err: error, pauseMs: rebuildPauseMs }, 'the table could not be rebuilt, trying again')
+    log.error({ err: error, pauseMs: rebuildPauseMs }, 'could not rebuild the table, trying again')
     await sleep(rebuildPauseMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** Until the signal aborts, or the table is not the live one any more. */
+/** Runs until the signal aborts, or the table is no longer live. */
 async function applyLog(options: RunningOptions, version: number): Promise<void> {
   const { pool, store, projection, awaited, state, signal, log } = options
   const applier = createApplier({ pool, projection, version })
@@ -157,22 +157,23 @@ async function applyLog(options: RunningOptions, version: number): Promise<void>
     signal: AbortSignal.any([signal, left.signal]),
     log,
   })
-  if (left.signal.aborted) log.info({ version, reason: String(left.signal.reason) }, 'the table is left')
+  if (left.signal.aborted)
+    log.info({ version, reason: String(left.signal.reason) }, 'stopped applying events to the table')
 }
 
-/** An event that cannot be read is noted beside the live table, which stays as it was before that event. */
+/** Logs an unreadable event and stores the reason beside the live table, which stays as it was before that event. */
 async function stopLoudly(
   { pool, projection, state, log }: RunningOptions,
   error: UnreadableEventError,
 ): Promise<void> {
   state.role = 'stopped'
-  log.fatal({ err: error, ...error.ids }, 'the projection stops at an event that it cannot read')
+  log.fatal({ err: error, ...error.ids }, 'the projection stops at an unreadable event')
   try {
     const live = await liveTable(pool, projection)
-    // A table of an earlier definition is kept up by an earlier program, which may be well.
+    // A table with an older schema version belongs to an older program, which may be able to read the event.
     const isOurs = live !== undefined && live.definition === projection.schemaVersion
     if (isOurs) await recordStopped(pool, checkpointName(projection, live.version), error.message)
   } catch (err) {
-    log.error({ err }, 'could not note that the projection stopped')
+    log.error({ err }, 'could not store why the projection stopped')
   }
 }

@@ -1,11 +1,11 @@
-// What a read that waits has to say to the projector: that it waits. A projection is told of events that are not for it only
-// now and then, so its checkpoint may stay behind the end of the log although there is nothing left to do.
+// Lets waiting reads notify the projector. Projections learn of events that are not theirs only now and then, so a
+// checkpoint may stay behind the end of the log although nothing is left to apply.
 import type { Pool } from 'pg'
 
-/** The channel on which the names of projections are told that a read waits for. */
+/** The Postgres channel with the names of projections that reads wait for. */
 export const waitingReadsChannel = 'awaited_reads'
 
-/** Says that reads wait for these projections. Whether anybody hears it is not known. */
+/** Notifies the projectors that reads wait for these projections. Delivery is not guaranteed. */
 export async function notifyWaitingReads(db: Pick<Pool, 'query'>, projectionNames: readonly string[]): Promise<void> {
   await db.query({
     name: 'announce wait',

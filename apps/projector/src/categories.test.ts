@@ -1,4 +1,4 @@
-// Several projections beside each other: what each takes, what stops it, and what it passes over.
+// Several projections in one projector: which events each gets, what stops it, and what it skips.
 
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
@@ -36,28 +36,28 @@ const unreadable = () => jsonEvent({ type: 'PaymentTeleported', data: {} })
 const { pay, projected, startProjector, store, pool } = await projectorHarness(t)
 let projector: TestProcess
 
-t.test('each category goes to its own projection, and requests with a key of their own to none', async (t) => {
+t.test('each projection gets the events of its category, and idempotency keys go to none', async (t) => {
   const log = createLogFixture()
   const id = addMethodTo(log, ofUser('u1'))
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
   addMethodTo(log, { ...ofUser('u1'), payment_method_id: id, alias: 'again' })
   addAddressTo(log, ofUser('u1'))
   const product = addProductTo(log)
-  // First, so that a projection which takes them stops before what is awaited.
+  // Appended first, so that a projection that wrongly receives them stops before the awaited events.
   for (const stream of [paymentMethodRequestStream, productSyncRequestStream])
     await store.client.appendToStream(stream(randomUUID()), unreadable())
   for (const event of log.events) await append(store, event)
   projector = await startProjector()
   await waitFor(async () => (await countsOf(pool)).addresses === 1, { what: 'the address' })
   const method = () => getPaymentMethod(pool, { id, owner: userOwner('u1') })
-  await waitFor(async () => (await method())?.revision === 2n, { what: 'all of the method' })
+  await waitFor(async () => (await method())?.revision === 2n, { what: 'the method to be projected' })
   t.match(await method(), { item: { alias: 'again' } })
   await waitFor(() => getProduct(pool, { id: product }), { what: 'the product' })
   const notes = await Promise.all(projections.map(({ name }) => liveCheckpoint(pool, name)))
   t.ok(notes.every((checkpoint) => checkpoint?.stopped_because == null))
 })
 
-t.test('a projection that is waited for passes over what is not for it at once', async (t) => {
+t.test('a projection that reads wait for skips events of other projections at once', async (t) => {
   const others = projections.map(({ name }) => name).filter((name) => name !== 'addresses')
   const log = createLogFixture()
   for (let round = 0; round < 3; round++) {
@@ -68,15 +68,15 @@ t.test('a projection that is waited for passes over what is not for it at once',
       const positions = await livePositions(pool)
       return projections.map(({ name }) => name).filter((name) => (positions.get(name) ?? -1n) < (position ?? 0n))
     }
-    await waitFor(async () => !(await late()).includes('addresses'), { what: 'the projection of addresses' })
-    t.same(await late(), others, 'the others are not told of it')
+    await waitFor(async () => !(await late()).includes('addresses'), { what: 'the address projection' })
+    t.same(await late(), others, 'projections that do not receive the event stay behind')
     await notifyWaitingReads(pool, ['payments'])
-    await waitFor(async () => !(await late()).includes('payments'), { what: 'the one that is waited for' })
-    t.same(await late(), others.slice(1), 'and nobody else is troubled')
+    await waitFor(async () => !(await late()).includes('payments'), { what: 'the payment projection' })
+    t.same(await late(), others.slice(1), 'other projections are not notified')
   }
 })
 
-t.test('an event that cannot be read stops its projection loudly, leaves a note, and stops no other', async (t) => {
+t.test('an unreadable event stops only its projection, which logs it and stores the reason', async (t) => {
   const id = await pay()
   await projected(1)
   await store.client.appendToStream(paymentStream(randomUUID()), unreadable())
@@ -94,14 +94,14 @@ t.test('an event that cannot be read stops its projection loudly, leaves a note,
     const { methods, addresses } = await countsOf(pool)
     return methods === before.methods + 1 && addresses === before.addresses + 1
   }
-  await waitFor(goOn, { what: 'the other projections to go on' })
+  await waitFor(goOn, { what: 'the other projections to continue' })
   await projector.stop()
   projector = await startProjector()
-  await waitFor(() => projector.output().includes('the projection stops'), { what: 'it to stop again' })
-  t.same(await projected(1), [id], 'starting again does not skip it')
+  await waitFor(() => projector.output().includes('the projection stops'), { what: 'the projection to stop again' })
+  t.same(await projected(1), [id], 'a restart does not skip the event')
 })
 
-t.test('a projector whose projections have all stopped ends', async (t) => {
+t.test('a projector exits when all its projections have stopped', async (t) => {
   for (const stream of [paymentMethodStream, addressStream, productStream])
     await store.client.appendToStream(stream(randomUUID()), unreadable())
   t.same(await projector.exited, { code: 1, signal: null })

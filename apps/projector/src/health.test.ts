@@ -11,28 +11,28 @@ type Checks = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 const harness = await projectorHarness(t)
 const { pool, pay, projected } = harness
-// Before it is started, so that it has to be caught up with.
+// Paid before the start, so that the projector has to catch up.
 await pay()
 const { detail } = await harness.startProjector({ HEALTH_PORT: '0' })
 const page = String(detail.healthUrl)
 
 async function readChecks(): Promise<Checks & { readonly status: number }> {
-  const answer = await fetch(`${page}/health/ready`)
-  const { checks } = (await answer.json()) as { checks: Checks }
-  return { ...checks, status: answer.status } as Checks & { readonly status: number }
+  const response = await fetch(`${page}/health/ready`)
+  const { checks } = (await response.json()) as { checks: Checks }
+  return { ...checks, status: response.status } as Checks & { readonly status: number }
 }
 
 const readMetrics = async () => await (await fetch(`${page}/metrics`)).text()
 
-t.test('the page of a projector tells how far each projection is', async (t) => {
+t.test('the health page shows the position and lag of each projection', async (t) => {
   await projected(1)
-  // Lags are measured now and then, perhaps while the payment was still on its way.
+  // The lag is measured periodically, possibly before the payment was applied.
   const checks = await waitFor(
     async () => {
       const found = await readChecks()
       return found.status === 200 && found['projection payments']?.lag_events === 0 && found
     },
-    { what: 'the page to be ready, and nothing behind' },
+    { what: 'the page to be ready without lag' },
   )
   const running = { ok: true, role: 'running', connected: true, version: 1, lag_events: 0, lag_seconds: 0 }
   for (const name of ['payments', 'payment_methods', 'addresses', 'products'])
@@ -44,7 +44,7 @@ t.test('the page of a projector tells how far each projection is', async (t) => 
   t.match(metrics, 'projection_events_total{projection="payments"} 2')
 })
 
-t.test('what is behind is counted, and told to those who only have the database', async (t) => {
+t.test('the lag of a blocked projection is counted and recorded in the database', async (t) => {
   await pool.query('alter table read_models.payments_v1 add constraint refused check (created_at is null) not valid')
   for (let count = 0; count < 3; count++) await pay()
   const lagAt = async (name: string) => (await projectionFigures(pool)).find((row) => row.projection === name)?.lag
@@ -53,19 +53,19 @@ t.test('what is behind is counted, and told to those who only have the database'
       const measured = await lagAt('payments')
       return (measured?.events ?? 0) === 6 && measured
     },
-    { what: 'the lag to be told' },
+    { what: 'the lag to be recorded' },
   )
   t.match(lag, { events: 6, isMore: false })
   t.ok(lag.seconds >= 0 && lag.seconds < 60)
-  await waitFor(async () => (await lagAt('products'))?.events === 0, { what: 'the lag of the others to be told' })
+  await waitFor(async () => (await lagAt('products'))?.events === 0, { what: 'the lag of the others to be recorded' })
   t.match(await readMetrics(), 'projection_lag_events{projection="payments"} 6')
   await pool.query('alter table read_models.payments_v1 drop constraint refused')
   await waitFor(async () => (await lagAt('payments'))?.events === 0, {
-    what: 'the rest to be applied',
+    what: 'the remaining events to be applied',
   })
 })
 
-t.test('one that has stopped is not ready, and says how far behind it gets', async (t) => {
+t.test('a stopped projection is not ready and reports its growing lag', async (t) => {
   const stream = paymentStream(randomUUID())
   await harness.store.client.appendToStream(stream, jsonEvent({ type: 'PaymentTeleported', data: {} }))
   const stopped = await waitFor(
@@ -81,7 +81,7 @@ t.test('one that has stopped is not ready, and says how far behind it gets', asy
   t.match(await readMetrics(), 'projection_stopped{projection="payments"} 1')
 })
 
-t.test('what was looked through in vain and not to its end is not known', async (t) => {
+t.test('a lag that could not be counted is null', async (t) => {
   const now = Date.parse('2026-11-01T12:00:10Z')
   const since = new Date('2026-11-01T12:00:00Z')
   t.same(lagOf({ events: 7, isMore: true, since }, now), { events: 7, isMore: true, seconds: 10 })
@@ -90,22 +90,25 @@ t.test('what was looked through in vain and not to its end is not known', async 
   t.equal(lagOf({ events: 0, isMore: true, since: undefined }, now), undefined)
 })
 
-t.test('who stands by is ready; who has no connection, or no word on the lag, or lags a minute, is not', async (t) => {
-  const figures = {
-    projection: 'payments',
-    version: 3,
-    position: '7',
-    read_at: new Date(),
-    stopped_because: null,
-    toldSecondsAgo: 1,
-    lag: { events: 9, isMore: false, seconds: 60 },
-  }
-  const running = { role: 'running', isConnected: true } as const
-  t.same(readiness({ role: 'standing by', isConnected: false }, undefined), { role: 'standing by' })
-  t.notOk('ok' in readiness(running, figures))
-  t.match(readiness({ ...running, isConnected: false }, figures), { ok: false, connected: false })
-  t.match(readiness(running, { ...figures, lag: { ...figures.lag, seconds: 61 } }), { ok: false, lag_seconds: 61 })
-  t.match(readiness(running, { ...figures, lag: undefined }), { ok: false, lag_events: null })
-  for (const role of ['starting', 'rebuilding', 'outdated', 'stopped'] as const)
-    t.match(readiness({ ...running, role }, figures), { ok: false, role })
-})
+t.test(
+  'a standby is ready; a projection without connection, without known lag or a minute behind is not',
+  async (t) => {
+    const figures = {
+      projection: 'payments',
+      version: 3,
+      position: '7',
+      read_at: new Date(),
+      stopped_because: null,
+      toldSecondsAgo: 1,
+      lag: { events: 9, isMore: false, seconds: 60 },
+    }
+    const running = { role: 'running', isConnected: true } as const
+    t.same(readiness({ role: 'standing by', isConnected: false }, undefined), { role: 'standing by' })
+    t.notOk('ok' in readiness(running, figures))
+    t.match(readiness({ ...running, isConnected: false }, figures), { ok: false, connected: false })
+    t.match(readiness(running, { ...figures, lag: { ...figures.lag, seconds: 61 } }), { ok: false, lag_seconds: 61 })
+    t.match(readiness(running, { ...figures, lag: undefined }), { ok: false, lag_events: null })
+    for (const role of ['starting', 'rebuilding', 'outdated', 'stopped'] as const)
+      t.match(readiness({ ...running, role }, figures), { ok: false, role })
+  },
+)

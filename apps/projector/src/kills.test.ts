@@ -1,4 +1,4 @@
-// Projectors that are killed in the middle of their work, again and again.
+// Projectors killed repeatedly under load.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
@@ -12,22 +12,22 @@ import t from 'tap'
 
 const kills = testCycles(2)
 
-t.test('projectors that are killed under load, beside one that stands by, leave the read models right', async (t) => {
-  const house = await projectorHarness(t)
+t.test('projectors killed under load beside a standby leave correct read models', async (t) => {
+  const harness = await projectorHarness(t)
   const { below } = createSeededRandom(t)
-  const traffic = startTraffic(t, house.store)
-  let pair: TestProcess[] = [await house.startProjector(), await house.startProjector()]
+  const traffic = startTraffic(t, harness.store)
+  let pair: TestProcess[] = [await harness.startProjector(), await harness.startProjector()]
   for (let round = 0; round < kills; round += 1) {
-    // Somewhere within some batches.
+    // At a random point within a batch.
     await pause(below(400))
     const [first, second] = pair
     await first?.kill('SIGKILL')
-    pair = [...(second ? [second] : []), await house.startProjector()]
+    pair = [...(second ? [second] : []), await harness.startProjector()]
   }
-  t.ok((await traffic.stop()) > kills, 'there was something to do meanwhile')
-  await waitForAgreement(house)
-  for (const { name, differing, live } of await verifyAll(house))
+  t.ok((await traffic.stop()) > kills, 'events were recorded meanwhile')
+  await waitForAgreement(harness)
+  for (const { name, differing, live } of await verifyAll(harness))
     t.match({ name, differing, live }, { differing: 0, live: { version: 1 } })
-  for (const projection of projections) t.same(await tableStates(house.pool, projection), ['live'])
-  t.same(await wrongCheckpoints(house.pool), [])
+  for (const projection of projections) t.same(await tableStates(harness.pool, projection), ['live'])
+  t.same(await wrongCheckpoints(harness.pool), [])
 })

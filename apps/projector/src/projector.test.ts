@@ -13,7 +13,7 @@ async function payMany(count: number): Promise<void> {
   for (let index = 0; index < count; index++) ids.push(await pay())
 }
 
-t.test('what is recorded can be read, before and after the projector was killed', async (t) => {
+t.test('recorded payments can be read, before and after the projector is killed', async (t) => {
   await payMany(10)
   projector = await startProjector()
   const paying = payMany(30)
@@ -21,10 +21,10 @@ t.test('what is recorded can be read, before and after the projector was killed'
   await projector.kill('SIGKILL')
   await paying
   projector = await startProjector()
-  t.same(await projected(40), ids.toSorted(), 'nothing is lost and nothing is there twice')
+  t.same(await projected(40), ids.toSorted(), 'each payment is projected once')
 })
 
-t.test('of two projectors one runs, and the other takes over', async (t) => {
+t.test('of two projectors one runs, and the standby takes over', async (t) => {
   const standby = await startProjector()
   await waitFor(() => standby.output().includes('another process holds the lock'), { what: 'the standby to wait' })
   await projector.kill('SIGKILL')
@@ -33,7 +33,7 @@ t.test('of two projectors one runs, and the other takes over', async (t) => {
   projector = standby
 })
 
-t.test('an event store that dies and comes back is caught up with, and the projector stops in order', async (t) => {
+t.test('a projector catches up after an event store restart, and stops normally', async (t) => {
   await eventStore.kill()
   await eventStore.start()
   await payMany(5)

@@ -5,7 +5,7 @@ import t from 'tap'
 
 const script = new URL('./main.ts', import.meta.url)
 
-t.test('the reading half runs alone, and stops cleanly', async (t) => {
+t.test('the query API runs alone and stops cleanly', async (t) => {
   const { authUrl } = await startFakeIdentity(t)
   const { databaseUrl } = await readModelDatabase(t)
   const env = {

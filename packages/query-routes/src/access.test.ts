@@ -1,4 +1,4 @@
-// Who may read what: the same for every resource.
+// Access rules that are the same for every resource.
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -17,7 +17,7 @@ const { log, project, get, pool, broken } = await queryApiHarness(t)
 
 const canary = 'CANARY'
 
-/** Makes one thing of a caller's, with the canary wherever text can be. */
+/** Creates a resource of an owner, with the canary in every text field. */
 type Make = (log: LogFixture, owner: 'ada' | 'grace' | 'guest' | 'other' | 'nobody') => string
 
 const payers = {
@@ -52,7 +52,7 @@ const resources: Readonly<Record<string, Make>> = {
 }
 
 for (const [path, make] of Object.entries(resources)) {
-  t.test(`${path}: no answer holds anything of somebody else [5-own-data]`, async (t) => {
+  t.test(`${path}: responses contain only the caller's own resources [5-own-data]`, async (t) => {
     const owned = {
       ada: make(log, 'ada'),
       grace: make(log, 'grace'),
@@ -64,10 +64,10 @@ for (const [path, make] of Object.entries(resources)) {
     await project()
     for (const { own, headers } of callers) {
       for (const [owner, id] of Object.entries(owned)) {
-        const answer = await get(`${path}/${id}`, headers)
-        t.equal(answer.statusCode, owner === own ? 200 : 404, `${own} reads what is of ${owner}`)
-        if (owner === own) t.match(answer.body, canary)
-        else t.notMatch(answer.body, /CANARY|example\.com/)
+        const response = await get(`${path}/${id}`, headers)
+        t.equal(response.statusCode, owner === own ? 200 : 404, `${own} reads a resource of ${owner}`)
+        if (owner === own) t.match(response.body, canary)
+        else t.notMatch(response.body, /CANARY|example\.com/)
       }
       const { data, meta } = (await get(`${path}?limit=50`, headers)).json()
       const expected = Object.entries(owned).flatMap(([owner, id]) => (owner === own ? [id] : []))
@@ -80,33 +80,30 @@ for (const [path, make] of Object.entries(resources)) {
   })
 
   t.test(
-    `${path}: what is missing, someone else’s or no id is not found in the same words [4.3-not-found]`,
+    `${path}: a missing resource, someone else’s and an invalid id are the same 404 [4.3-not-found]`,
     async (t) => {
       const foreign = make(log, 'grace')
       await project()
       const bodies = new Set<string>()
       for (const id of [foreign, randomUUID(), 'x', '1', `${foreign}x`, '%00', "'--", '__proto__', 'é'.repeat(40)]) {
-        const answer = await get(`${path}/${encodeURIComponent(id)}`)
-        t.equal(answer.statusCode, 404, id)
-        const { code, message } = answer.json().error
+        const response = await get(`${path}/${encodeURIComponent(id)}`)
+        t.equal(response.statusCode, 404, id)
+        const { code, message } = response.json().error
         bodies.add(JSON.stringify({ code, message }))
       }
       t.equal(bodies.size, 1)
-      t.equal((await get(`${path}/${foreign.toUpperCase()}`, asGrace)).statusCode, 200, 'an id has no case')
+      t.equal((await get(`${path}/${foreign.toUpperCase()}`, asGrace)).statusCode, 200, 'ids are case-insensitive')
     },
   )
 
-  t.test(
-    `${path}: a guest that names another e-mail is refused before anything else is looked at [5-other-email]`,
-    async (t) => {
-      const refused = await get(`${path}?guest_email=other%40example.com&limit=bad`, asGuest)
-      t.equal(refused.statusCode, 403)
-      t.equal(refused.json().error.code, 'forbidden')
-      t.equal((await get(`${path}?guest_email=other%40example.com`, asAda)).statusCode, 200)
-    },
-  )
+  t.test(`${path}: a guest that names another e-mail gets 403 before validation [5-other-email]`, async (t) => {
+    const forbidden = await get(`${path}?guest_email=other%40example.com&limit=bad`, asGuest)
+    t.equal(forbidden.statusCode, 403)
+    t.equal(forbidden.json().error.code, 'forbidden')
+    t.equal((await get(`${path}?guest_email=other%40example.com`, asAda)).statusCode, 200)
+  })
 
-  t.test(`${path}: every bad parameter is 400 and named [4.12-list-validation]`, async (t) => {
+  t.test(`${path}: every invalid parameter is 400 and named [4.12-list-validation]`, async (t) => {
     const bad: Record<string, string[]> = {
       page: ['0', '-1', '1.5', 'x', '', '2147483648', '1&page=2'],
       limit: ['0', '51', '-1', '1.5', 'x', '', '1&limit=2'],
@@ -114,28 +111,28 @@ for (const [path, make] of Object.entries(resources)) {
     }
     for (const [name, values] of Object.entries(bad))
       for (const value of values) {
-        const answer = await get(`${path}?${name}=${value}`)
-        t.equal(answer.statusCode, 400, `${name}=${value}`)
-        t.match(answer.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
+        const response = await get(`${path}?${name}=${value}`)
+        t.equal(response.statusCode, 400, `${name}=${value}`)
+        t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
       }
     t.equal((await get(`${path}?page=2147483647&limit=50&unknown=1`)).statusCode, 200)
   })
 
-  t.test(`${path}: without a valid credential nothing is told`, async (t) => {
+  t.test(`${path}: without a valid credential every request is 401`, async (t) => {
     const id = make(log, 'ada')
     await project()
     for (const url of [path, `${path}/${id}`, `${path}?limit=bad`, `${path}/x`]) {
       t.equal((await get(url, {})).statusCode, 401, `${url}: anonymous`)
-      t.equal((await get(url, { authorization: 'Bearer nobody' })).statusCode, 401, `${url}: not valid`)
+      t.equal((await get(url, { authorization: 'Bearer nobody' })).statusCode, 401, `${url}: invalid session`)
     }
     for (const url of [path, `${path}/x`])
-      t.equal((await get(url, { ...asAda, 'x-read-after': 'x' })).statusCode, 400, 'a position that is no number')
+      t.equal((await get(url, { ...asAda, 'x-read-after': 'x' })).statusCode, 400, 'an invalid position')
     const view = path.slice(1).replace('-', '_')
     await pool.query(`alter view read_models.${view} rename to gone`)
     const failed = await get(path)
     await pool.query(`alter view read_models.gone rename to ${view}`)
     t.equal(failed.json().error.code, 'internal_error')
-    t.notMatch(failed.body, /read_models|relation|select/, 'a failure of the database tells nothing about it')
+    t.notMatch(failed.body, /read_models|relation|select/, 'a database error does not expose details')
     broken.fault = { status: 500, body: '' }
     t.equal((await get(path)).json().error.code, 'identity_unavailable')
     broken.fault = undefined

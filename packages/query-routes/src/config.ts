@@ -1,4 +1,4 @@
-// The variables of the read side.
+// The variables of the query API.
 import { url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/identity'
 import { type StaticDecode, Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Beside a projector that runs: reading after a write that the read model has nothing to do with.
+// With a running projector: reads after a write that does not concern their read model.
 
 import { projections } from '@paylog/projections/registry'
 import { addAddressTo, addMethodTo, createLogFixture, ofUser } from '@paylog/projections/testing/logFixture'
@@ -8,7 +8,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { asAda, asAdmin, queryApiHarness } from './testing/queryApiHarness.ts'
 
-t.test('a read after a write of something else does not wait in vain', async (t) => {
+t.test('a read after an unrelated write is not stale', async (t) => {
   const { pool, store, startProjector } = await projectorHarness(t)
   const { get } = await queryApiHarness(t, pool)
   const projector = await startProjector()

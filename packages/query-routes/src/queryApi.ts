@@ -1,4 +1,4 @@
-// The reading half of the API as one plugin: the api mounts it beside the writing half.
+// The query API as a plugin: served by its own process, or beside the command API.
 
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
@@ -22,7 +22,7 @@ import { webhookLogRoutes } from './webhook-logs/routes.ts'
 const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRoutes, webhookLogRoutes]
 
 /**
- * Lists and gets. It must be registered on an instance of `createHttp`, which validates, and answers errors.
+ * The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors.
  *
  * @param deps `db` is a pool on the database of the read models; `actorOf` finds the caller of a request
  */
@@ -40,13 +40,11 @@ export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly act
   }
 }
 
-// Builds the read side from its configuration; used by its own main and by the api.
-
 const maxConnections = 16
-/** A client waits no longer than this for a database that is silent. */
+/** How long a request waits for a database that does not respond. */
 const responseTimeoutMs = 5_000
 
-/** The read side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
+/** Builds the plugin from the configuration. The lifecycle closes its connections after the server that uses them. */
 export function wireQueryApi(
   config: QueryConfig,
   {
@@ -65,7 +63,7 @@ export function wireQueryApi(
     log,
   })
   lifecycle.add('postgres', () => db.end())
-  // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
+  // No readiness check: without the identity backend sessions get 503, but other replicas would do no better.
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())
   checkReadSide(health, db)

@@ -6,51 +6,51 @@ import { createCheckpointWatcher } from './readAfter.ts'
 import { checkReadSide } from './readiness.ts'
 import { ada, asAda, queryApiHarness } from './testing/queryApiHarness.ts'
 
-t.test('a read waits for the position that it names, and then sees it [10.1-read-after]', async (t) => {
+t.test('a read with X-Read-After waits for the position and returns the resource [10.1-read-after]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, ada)
   const { position } = log.batch()
   const reading = get(`/payments/${id}`, { ...asAda, 'x-read-after': String(position.commit) })
   const before = await get(`/payments/${id}`)
-  t.equal(before.statusCode, 404, 'it is not there yet')
+  t.equal(before.statusCode, 404, 'the payment is not projected yet')
   await project()
-  const answer = await reading
-  t.equal(answer.statusCode, 200)
-  t.notOk('x-read-stale' in answer.headers)
+  const response = await reading
+  t.equal(response.statusCode, 200)
+  t.notOk('x-read-stale' in response.headers)
   const list = await get('/payments', { ...asAda, 'x-read-after': String(position.commit) })
   t.equal(list.json().meta.total, 1)
 })
 
-t.test('a read that waited in vain is answered all the same, and says so [10.1-read-stale]', async (t) => {
+t.test('a read whose position is not reached in time responds with X-Read-Stale [10.1-read-stale]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   addPaymentTo(log, ada)
   await project()
-  const begun = performance.now()
-  const answers = await Promise.all([
+  const startedAt = performance.now()
+  const responses = await Promise.all([
     get('/payments', { ...asAda, 'x-read-after': '99999999999999999999' }),
     get(`/payments/${ada.payer.id}`, { ...asAda, 'x-read-after': '5000' }),
   ])
-  const tookMs = performance.now() - begun
+  const tookMs = performance.now() - startedAt
   t.ok(tookMs > 1_900 && tookMs < 4_000, `took ${tookMs} ms`)
-  t.match(answers[0], { statusCode: 200, headers: { 'x-read-stale': 'true' } })
-  t.equal(answers[0].json().meta.total, 1)
-  t.match(answers[1], { statusCode: 404, headers: { 'x-read-stale': 'true' } })
+  t.match(responses[0], { statusCode: 200, headers: { 'x-read-stale': 'true' } })
+  t.equal(responses[0].json().meta.total, 1)
+  t.match(responses[1], { statusCode: 404, headers: { 'x-read-stale': 'true' } })
 })
 
-t.test('a position that is no number is 400 [10.1-read-malformed]', async (t) => {
+t.test('an X-Read-After that is no position is 400 [10.1-read-malformed]', async (t) => {
   const { get } = await queryApiHarness(t)
   for (const position of ['', 'x', '-1', '1.5', '1, 2', '0x10', '9'.repeat(21)])
     for (const url of ['/payments', '/payments/x']) {
-      const answer = await get(url, { ...asAda, 'x-read-after': position })
-      t.equal(answer.statusCode, 400, `${url} after ${position}`)
-      t.match(answer.json().error, { code: 'invalid_request', details: { fields: [{ field: 'x-read-after' }] } })
+      const response = await get(url, { ...asAda, 'x-read-after': position })
+      t.equal(response.statusCode, 400, `${url} after ${position}`)
+      t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: 'x-read-after' }] } })
     }
-  t.equal((await get('/payments', { 'x-read-after': 'x' })).statusCode, 401, 'who is calling comes first')
+  t.equal((await get('/payments', { 'x-read-after': 'x' })).statusCode, 401, 'authentication comes before validation')
 })
 
 const nothing = async () => {}
 
-t.test('all that wait share one look, and nobody looks when nobody waits', async (t) => {
+t.test('waiting reads share checkpoint queries, and none run when no read waits', async (t) => {
   let looks = 0
   let position = 0n
   const looked = Promise.withResolvers<void>()
@@ -63,13 +63,13 @@ t.test('all that wait share one look, and nobody looks when nobody waits', async
   await looked.promise
   position = 50n
   t.ok((await waits).every(Boolean))
-  t.ok(looks < 20, `${looks} looks for 50 waits`)
+  t.ok(looks < 20, `${looks} queries for 50 reads`)
   const before = looks
   t.equal(await watcher.reaches(50n, ['payments']), true)
-  t.equal(looks, before, 'what was seen once is not asked again')
+  t.equal(looks, before, 'a reached position needs no query')
 })
 
-t.test('a read waits for all projections that it names, and for no other', async (t) => {
+t.test('a read waits for exactly the projections that it names', async (t) => {
   const positions = new Map([['payments', 9n]])
   const watcher = createCheckpointWatcher(async () => positions, nothing)
   t.equal(await watcher.reaches(9n, ['payments']), true)
@@ -80,7 +80,7 @@ t.test('a read waits for all projections that it names, and for no other', async
   t.equal(await both, true)
 })
 
-t.test('only projections that are late are announced, not at the first look and not at every one', async (t) => {
+t.test('only late projections are announced, not at the first check and not at every one', async (t) => {
   const positions = new Map([['payments', 5n]])
   const announced: [look: number, names: readonly string[]][] = []
   let looks = 0
@@ -102,7 +102,7 @@ t.test('only projections that are late are announced, not at the first look and 
   ])
 })
 
-t.test('a checkpoint that cannot be read for a moment does not end the wait', async (t) => {
+t.test('a failed checkpoint query does not end the wait', async (t) => {
   let looks = 0
   const watcher = createCheckpointWatcher(async () => {
     looks += 1
@@ -112,28 +112,31 @@ t.test('a checkpoint that cannot be read for a moment does not end the wait', as
   t.equal(await watcher.reaches(7n, ['payments']), true)
 })
 
-t.test('each route waits for what it shows, and a plain list of payments not for their methods', async (t) => {
-  const { log, project, pool, get } = await queryApiHarness(t)
-  const id = addPaymentTo(log, ada)
-  await project()
-  const position = String(log.batch().position.commit)
-  await pool.query(
-    "update read_models.checkpoints set commit_position = 0 where name similar to '(payment_methods|addresses)@%'",
-  )
-  const after = { ...asAda, 'x-read-after': position }
-  const isStale = async (url: string) => 'x-read-stale' in (await get(url, after)).headers
-  t.equal(await isStale('/payments'), false)
-  const waiting = [
-    '/payments?include=payment_method',
-    `/payments/${id}`,
-    '/payment-methods',
-    `/payment-methods/${id}`,
-    '/addresses',
-  ]
-  for (const url of waiting) t.equal(await isStale(url), true, url)
-})
+t.test(
+  'each route waits for the projections it shows, and payment lists without include only for payments',
+  async (t) => {
+    const { log, project, pool, get } = await queryApiHarness(t)
+    const id = addPaymentTo(log, ada)
+    await project()
+    const position = String(log.batch().position.commit)
+    await pool.query(
+      "update read_models.checkpoints set commit_position = 0 where name similar to '(payment_methods|addresses)@%'",
+    )
+    const after = { ...asAda, 'x-read-after': position }
+    const isStale = async (url: string) => 'x-read-stale' in (await get(url, after)).headers
+    t.equal(await isStale('/payments'), false)
+    const waiting = [
+      '/payments?include=payment_method',
+      `/payments/${id}`,
+      '/payment-methods',
+      `/payment-methods/${id}`,
+      '/addresses',
+    ]
+    for (const url of waiting) t.equal(await isStale(url), true, url)
+  },
+)
 
-t.test('readiness tells where every projection stands, and that one stopped', async (t) => {
+t.test('readiness shows the position of every projection, and which one stopped', async (t) => {
   const { http, pool, log, project } = await queryApiHarness(t)
   const health = createHealth({ resultAgeMs: 0 })
   checkReadSide(health, pool)

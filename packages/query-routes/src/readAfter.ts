@@ -1,4 +1,4 @@
-// Read your writes: a GET that names a position waits until the read model has come that far.
+// Read your writes: a GET with a position waits until the read model has reached it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { livePositions } from '@paylog/projections/apply/checkpoints'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
@@ -6,50 +6,50 @@ import { notifyWaitingReads } from '@paylog/projections/waitingReads'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 
-/** A read is answered after this long whatever the read model has; design section 4. */
-const patienceMs = 2_000
-/** The projection commits within a few milliseconds of the write; looking more often than this would not be noticed. */
+/** After this long a read responds with what the read model has. */
+const timeoutMs = 2_000
+/** The projection commits within milliseconds of the write, so more frequent checks would not be noticed. */
 const checkIntervalMs = 4
 
-/** How a position is written. */
+/** The format of a position. */
 export const positionPattern = '^[0-9]{1,20}$'
 
 export const ReadAfterHeaders = Type.Object({
   'x-read-after': Type.Optional(
     Type.String({
       pattern: positionPattern,
-      description: 'Wait, at most 2 s, until the position that a write answered as X-Event-Position can be read',
+      description:
+        'Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position',
     }),
   ),
 })
 
-/** Of answers to such requests. */
+/** The response header of reads that timed out. */
 export const staleHeader = {
   'X-Read-Stale': Type.Literal('true', {
-    description:
-      'Only when the position of X-Read-After was not reached in time, so that the answer may be an older one',
+    description: 'Sent if the position of X-Read-After was not reached in time, so the response may be outdated',
   }),
 }
 
 /**
- * An event of a projection's own is there at the second look, as a rule. What is missing then may be an event of others,
- * which the projection is not told of by itself; what is missing long after that may have been recorded since.
+ * A projection's own events are usually applied by the second check. If the position is still missing, it may belong to an
+ * event that the projection does not receive, so the projector is notified; later again, in case the notification was lost.
  */
 const secondCheck = 2
 const checksPerAnnouncement = 12
 
 type WaitTarget = { readonly position: bigint; readonly projections: readonly string[] }
-type Waiter = WaitTarget & { readonly reached: () => void; looks: number }
+type Waiter = WaitTarget & { readonly reached: () => void; checks: number }
 
 export type CheckpointWatcher = {
-  /** Whether all these projections have everything up to here, now or before patience runs out. */
+  /** Whether all these projections reach the position within the timeout. */
   reaches(position: bigint, projections: readonly string[]): Promise<boolean>
 }
 
 /**
- * One watcher serves all requests of a process: it looks at the checkpoints only while somebody waits for one of them.
- * @param read tells where the projections stand
- * @param announce tells the projector which of them are waited for, if it should not have noticed
+ * One watcher serves all requests of a process. It reads checkpoints only while requests wait.
+ * @param read reads the positions of the projections
+ * @param announce notifies the projector of projections that reads wait for
  */
 export function createCheckpointWatcher(
   read: () => Promise<ReadonlyMap<string, bigint>>,
@@ -65,14 +65,14 @@ export function createCheckpointWatcher(
   async function check(): Promise<void> {
     isChecking = true
     while (waiting.size > 0) {
-      // A database that does not answer is no reason to refuse: the query behind the wait will tell.
+      // Ignore database errors here: the query after the wait will report them.
       known = (await read().catch(() => undefined)) ?? known
       const late = new Set<string>()
       for (const waiter of waiting) {
         const names = missing(waiter)
-        waiter.looks += 1
+        waiter.checks += 1
         if (names.length === 0) waiter.reached()
-        else if (waiter.looks % checksPerAnnouncement === secondCheck) for (const name of names) late.add(name)
+        else if (waiter.checks % checksPerAnnouncement === secondCheck) for (const name of names) late.add(name)
       }
       if (late.size > 0) await announce([...late]).catch(() => undefined)
       if (waiting.size > 0) await sleep(checkIntervalMs)
@@ -82,11 +82,11 @@ export function createCheckpointWatcher(
 
   return {
     async reaches(position, projections) {
-      // Checkpoints never go back, so what was seen once holds.
+      // Checkpoints never move back, so a reached position stays reached.
       if (missing({ position, projections }).length === 0) return true
       const { promise, resolve } = Promise.withResolvers<boolean>()
-      const waiter: Waiter = { position, projections, looks: 0, reached: () => settle(true) }
-      const givingUp = setTimeout(() => settle(false), patienceMs)
+      const waiter: Waiter = { position, projections, checks: 0, reached: () => settle(true) }
+      const givingUp = setTimeout(() => settle(false), timeoutMs)
       const settle = (reached: boolean) => {
         clearTimeout(givingUp)
         waiting.delete(waiter)
@@ -100,8 +100,8 @@ export function createCheckpointWatcher(
 }
 
 /**
- * Makes `preHandler` hooks for routes whose headers are `ReadAfterHeaders`. Such a hook waits for `X-Read-After`, and marks
- * the answer with `X-Read-Stale: true` when one of the named projections did not come that far in time.
+ * Creates `preHandler` hooks for routes whose headers are `ReadAfterHeaders`. A hook waits for the position in
+ * `X-Read-After`, and adds `X-Read-Stale: true` when one of the named projections did not reach it in time.
  */
 export type ReadAfter = (
   ...projections: readonly [string, ...string[]]

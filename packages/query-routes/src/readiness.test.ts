@@ -22,19 +22,19 @@ async function startPage(t: Test) {
   return {
     pool,
     ready: async () => {
-      const answer = await http.inject('/health/ready')
-      return { status: answer.statusCode, checks: answer.json<{ checks: Record<string, object> }>().checks }
+      const response = await http.inject('/health/ready')
+      return { status: response.statusCode, checks: response.json<{ checks: Record<string, object> }>().checks }
     },
     metrics: async () => (await http.inject('/metrics')).payload,
   }
 }
 
-t.test('the lag of each projection is shown as its projector tells it', async (t) => {
+t.test('readiness shows the recorded lag of each projection', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
   await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
   await recordLag(pool, 'products', { events: 10_000, isMore: true, seconds: 600 })
   const { status, checks } = await ready()
-  t.equal(status, 200, 'what is behind can be read all the same')
+  t.equal(status, 200, 'a lag does not make the API unavailable')
   t.match(checks['projection payments'], { ok: true, version: 1, position: null, lag_events: 3, lag_seconds: 1.5 })
   t.match(checks['projection products'], { ok: true, lag_events: 10_000, lag_is_more: true, lag_seconds: 600 })
   const page = await metrics()
@@ -43,7 +43,7 @@ t.test('the lag of each projection is shown as its projector tells it', async (t
   t.match(page, 'projection_lag_events{projection="products"} 10000')
 })
 
-t.test('a lag that could not be counted is not told as none', async (t) => {
+t.test('a lag that could not be counted is null, not 0', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
   await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
   await recordLag(pool, 'payments', undefined)
@@ -52,7 +52,7 @@ t.test('a lag that could not be counted is not told as none', async (t) => {
   t.notMatch(await metrics(), 'projection_lag_seconds{')
 })
 
-t.test('what was told by a projector that runs no more is not taken for the truth', async (t) => {
+t.test('a lag recorded by a projector that no longer runs is ignored', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
   await recordLag(pool, 'payments', { events: 0, isMore: false, seconds: 0 })
   await pool.query("update read_models.lag set told_at = now() - interval '40 s'")
@@ -68,11 +68,11 @@ t.test('what was told by a projector that runs no more is not taken for the trut
     [10, 0],
   ]) {
     await pool.query(`update read_models.lag set told_at = now() - interval '${seconds} s'`)
-    t.match((await ready()).checks['projection payments'], { lag_events: lag }, `told ${seconds} s ago`)
+    t.match((await ready()).checks['projection payments'], { lag_events: lag }, `recorded ${seconds} s ago`)
   }
 })
 
-t.test('the checks of all projections ask the database once, and each page anew', async (t) => {
+t.test('the readiness checks of all projections share one database query', async (t) => {
   const { pool } = await readModelDatabase(t)
   const { db, queries } = recordingPool(pool)
   const look = sharedFigures(db)
@@ -83,12 +83,12 @@ t.test('the checks of all projections ask the database once, and each page anew'
   t.equal((await look()).find(({ projection }) => projection === 'payments')?.lag?.events, 3)
 })
 
-t.test('a projection that has stopped makes the page say so, without the reason', async (t) => {
+t.test('readiness reports a stopped projection without the reason', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
   await recordStopped(pool, 'payments@1', 'event x of payment-1 cannot be read')
   const { status, checks } = await ready()
   t.equal(status, 503)
   t.match(checks['projection payments'], { ok: false, stopped: true, version: 1, lag_events: null })
-  t.notMatch(JSON.stringify(checks), 'payment-1', 'which event it was is for the log')
+  t.notMatch(JSON.stringify(checks), 'payment-1', 'the event is not exposed')
   t.match(await metrics(), 'projection_stopped{projection="payments"} 1')
 })

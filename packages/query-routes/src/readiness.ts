@@ -1,4 +1,4 @@
-// Whether the read side can be relied on, for `/health/ready` and `/metrics`.
+// Readiness and metrics of the query API.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProjectionFigures, projectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
@@ -9,28 +9,28 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 
 /**
- * Adds the database and every projection to readiness. A projection that stopped for an unreadable event is not ready; one
- * that is behind is, since what it has can be read. The webhooks are shown beside them and never fail: an API that is taken
- * out of service for them would refuse payments.
+ * Adds the database and every projection to readiness. A projection that stopped at an unreadable event is not ready; one
+ * with a lag is, since its data can be read. Webhook figures are shown but never fail: taking the API out of service for
+ * them would reject payments.
  */
 export function checkReadSide(health: Health, db: Queryable): void {
   health.check('postgres', async () => {
     await db.query('select 1')
     return {}
   })
-  const look = sharedFigures(db)
+  const readFigures = sharedFigures(db)
   for (const { name } of projections) {
     health.check(`projection ${name}`, async () => {
-      const figures = (await look()).find(({ projection }) => projection === name)
+      const figures = (await readFigures()).find(({ projection }) => projection === name)
       const isStopped = figures?.stopped_because != null
-      return isStopped ? { ok: false as const, stopped: true, ...shown(figures) } : shown(figures)
+      return isStopped ? { ok: false as const, stopped: true, ...toDetails(figures) } : toDetails(figures)
     })
   }
   health.check('webhooks', () => webhookFigures(db))
 }
 
-/** Lag is null when it is not known here. Why a projection has stopped names an event, and is for the log. */
-function shown(figures: ProjectionFigures | undefined) {
+/** The lag is null when it is not known here. The reason of a stop names an event and belongs in the log. */
+function toDetails(figures: ProjectionFigures | undefined) {
   const lag = figures?.lag
   return {
     version: figures?.version ?? null,
@@ -43,7 +43,7 @@ function shown(figures: ProjectionFigures | undefined) {
   }
 }
 
-/** Adds the figures of the projections to `/metrics`. */
+/** Adds the projection metrics to `/metrics`. */
 export function measureReadSide(metrics: Metrics, db: Queryable, log: Logger): void {
   metrics.gauges({
     readRows: () => projectionFigures(db),
@@ -54,25 +54,23 @@ export function measureReadSide(metrics: Metrics, db: Queryable, log: Logger): v
   })
 }
 
-// How the worker gets on with the webhooks, as far as it shows from here.
-
-/** Shorter than the time that a check of readiness has. */
+/** Shorter than the timeout of a readiness check. */
 const timeoutMs = 1_000
 
 type Figures = {
-  /** How many workers were seen within half a minute. */
+  /** Workers seen within half a minute. */
   readonly workers: number
-  /** Nothing when none runs, because the last one was stopped in order. */
+  /** Null when no worker runs because the last one stopped normally. */
   readonly worker_seen_seconds: number | null
   readonly oldest_undelivered_seconds: number | null
   readonly overdue_seconds: number
   readonly pending: number
-  /** What waits for an operator to enable its node, or for a worker that has it. */
+  /** Deliveries of paused or no longer configured endpoints. */
   readonly held: number
   readonly disabled_nodes: readonly string[]
 }
 
-/** The figures; `known: false` where there are none, because nothing delivers webhooks here or the database is too busy. */
+/** The webhook figures; `known: false` without webhook tables, or when the database is too busy. */
 export async function webhookFigures(db: Queryable): Promise<Figures | { readonly known: false }> {
   try {
     const figures = db.query<Figures>({ name: 'webhook-figures', text: figuresSql }).then(({ rows }) => rows[0])

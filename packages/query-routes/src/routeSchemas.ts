@@ -1,4 +1,4 @@
-// What the routes of every resource are given, and what their descriptions share.
+// Dependencies and schemas that the routes of all resources share.
 
 import { type Actor, guestOwner, ownerOf } from '@paylog/domain/actor'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
@@ -20,22 +20,21 @@ export type QueryDependencies = {
 }
 
 /**
- * The part of a route's schema that is the same for all of them.
- * @param codes of the errors that not every read has
+ * The part of a route's schema that all reads share.
+ * @param codes additional errors of this route
  */
 export const readSchema = (tag: string, operationId: string, summary: string, ...codes: readonly ErrorCode[]) => ({
-  // What could not be waited for may be missing, or the database be away altogether.
+  // A stale read may miss the resource, and the database may be down.
   ...errorResponses(codes, { 404: staleHeader, 503: staleHeader }),
   tags: [tag],
   operationId,
   summary,
-  description: 'For a session, or for a guest with a token: what is not the caller’s own is not there.',
+  description: 'Requires a session or a guest token. Returns only the caller’s own resources.',
   headers: ReadAfterHeaders,
   security: callerSecurity,
 })
 
-// Which caller a list is for, as the list itself tells it (interface, section 4.2).
-
+/** The caller that a list is for, as part of the list's response (interface, section 4.2). */
 export const UserContext = Type.Object({
   authenticated: Type.Boolean(),
   user_id: Nullable(Type.String()),
@@ -59,48 +58,46 @@ function userContext(actor: KnownActor): UserContext {
   return { authenticated: true, user_id, user_type, user_email, search_method: 'user_id' }
 }
 
-/** An `onRequest` hook behind `sessionOrGuest`: a guest that names another guest's e-mail is refused, not answered with nothing. */
+/** An `onRequest` hook after `sessionOrGuest`: a guest that names another guest's e-mail gets 403, not an empty list. */
 export const ownEmailOnly: onRequestAsyncHookHandler = async ({ actor, query }) => {
   if (actor.kind !== 'guest' || typeof query !== 'object' || query === null || !('guest_email' in query)) return
   const { guest_email } = query
-  // A repeated parameter is not text; validation refuses it.
+  // A repeated parameter is an array; validation rejects it.
   if (typeof guest_email === 'string' && guestOwner(guest_email) !== ownerOf(actor))
     throw new DomainError('forbidden', 'A guest token gives access to its own e-mail only')
 }
 
-// What all lists have in common: how they are asked for, and how they answer.
-
-/** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
+/** The largest page number whose offset fits into 64 bits. */
 export const maxPage = 2_147_483_647
 
-/** In the query of every list. */
+/** The parameters of every list. */
 export const listParameters = {
-  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1, description: 'Which page, from 1' }),
-  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'How many of a page' }),
+  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1, description: 'Page number, from 1' }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Items per page' }),
   guest_email: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'The e-mail on record; a guest has no other than its own',
+      description: 'Only resources with this e-mail; guests may name only their own',
     }),
   ),
   token: Type.Optional(Type.String({ description: 'Guest token' })),
 }
 
-/** @param where in words, what is searched */
+/** @param where the searched fields, in words */
 export const searchParameter = (where: string) =>
   Type.Optional(
     Type.String({
       maxLength: 255,
-      // Control characters are in nothing that one could search for; U+001F separates the texts that are searched.
+      // Control characters never match, and U+001F separates the searched texts.
       pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
-      description: `Part of ${where}, in any case`,
+      description: `Text contained in ${where}, case-insensitive`,
     }),
   )
 
 export const OrderDir = Type.Enum(['asc', 'desc'])
 
-/** @param meta what one list tells beside its page, also in the example */
+/** @param meta additional fields of one list's `meta`, also in the example */
 export const listResponse = <Item extends TSchema, Meta extends TProperties>(
   item: Item,
   meta: Meta,
@@ -120,7 +117,7 @@ export const listResponse = <Item extends TSchema, Meta extends TProperties>(
       user_context: UserContext,
     },
     {
-      description: 'One page of what the caller may see',
+      description: 'A page of the caller’s resources',
       headers: staleHeader,
       examples: [
         {
@@ -141,7 +138,7 @@ const exampleContext: UserContext = {
   search_method: 'user_id',
 }
 
-/** The answer with one page of a list. */
+/** The response with a page of a list. */
 export function toListResponse<Item, Meta extends object>(
   caller: KnownActor,
   { page, limit, meta }: { readonly page: number; readonly limit: number; readonly meta: Meta },
@@ -155,28 +152,26 @@ export function toListResponse<Item, Meta extends object>(
   }
 }
 
-// What all single resources have in common: how they are asked for, and how they answer.
-
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })
 export const ItemQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
 
 export const itemResponse = <Resource extends TSchema>(resource: Resource, example: object) =>
   dataResponse(resource, {
-    description: 'What was asked for',
+    description: 'The requested resource',
     headers: { ...etagHeader, ...staleHeader },
     examples: [{ success: true, data: example }],
   })
 
 /**
- * Answers with what the caller asks for, and its revision as `ETag`.
- * @param what in words, for the refusal
- * @throws DomainError `not_found`, in the same words for what is no id, what is missing, and what is someone else's
+ * Responds with a resource of the caller, and its revision as `ETag`.
+ * @param what the resource in words, for the error message
+ * @throws DomainError `not_found`, with the same message for an invalid id, a missing resource and someone else's
  */
 export async function replyWithItem<Item>(
   { actor, params: { id } }: { readonly actor: Actor; readonly params: { readonly id: string } },
   reply: Pick<FastifyReply, 'header'>,
   what: string,
-  get: (question: ResourceQuery) => Promise<Found<Item> | undefined>,
+  get: (query: ResourceQuery) => Promise<Found<Item> | undefined>,
 ) {
   const owner = ownerOf(knownActor(actor))
   const recorded = recordedId(id)

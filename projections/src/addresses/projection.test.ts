@@ -22,7 +22,7 @@ const time = fc
   .map((date) => date.toISOString())
 const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !value.includes('\0')))
 const type = fc.constantFrom('billing' as const, 'shipping' as const)
-/** Those of a user may carry a guest's e-mail, which is no more than contact data. */
+/** A user's address may have a guest's e-mail, which is only contact data. */
 const owner = fc.constantFrom(ofUser('u1'), { ...ofUser('u2'), guest_email: 'g@example.com' }, ofGuest('G@example.com'))
 
 const content = {
@@ -77,7 +77,7 @@ function applyStep(log: LogFixture, id: string, { what, occurred_at }: Step, cho
   })
 }
 
-/** By the rule, not by the events of the one address alone. */
+/** By the rule over all addresses, not by the events of one. */
 function isDefault(address: Address, all: readonly Address[]): boolean {
   const own = all.filter(
     (other) => recordedOwner(other) === recordedOwner(address) && other.address_type === address.address_type,
@@ -86,7 +86,7 @@ function isDefault(address: Address, all: readonly Address[]): boolean {
   return address.status === 'kept' && address.is_default && address.default_choice === last
 }
 
-t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+t.test('addresses: the read model equals the fold of the log, whatever the batches', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
@@ -95,7 +95,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
       const ids = added.map(({ owner, given, chosen }, index) =>
         addAddressTo(log, { ...owner, ...given, default_choice: chosen ? 40 + index : null, address_id: randomUUID() }),
       )
-      // Of several processes, one may have chosen first and come last.
+      // With several processes, the first choice may be recorded last.
       steps.forEach((each, index) => {
         applyStep(log, ids[each.address % ids.length] ?? '', each, (index * 7) % 61)
       })
@@ -127,7 +127,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 
-t.test('an address that goes over to the other type is nobody’s default there, nor outranks anyone', async (t) => {
+t.test('an address whose type changes loses its default, and does not outrank others of the new type', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const moved = addAddressTo(log, { default_choice: 9 })
@@ -139,7 +139,7 @@ t.test('an address that goes over to the other type is nobody’s default there,
     const { items } = await listAddresses(pool, { ...asked, ...newestFirst })
     return items.flatMap(({ id, is_default }) => (is_default ? [id] : [])).toSorted()
   }
-  t.same(await defaults(), [moved, shipping].toSorted(), 'each type has its own')
+  t.same(await defaults(), [moved, shipping].toSorted(), 'each type has its own default')
   const change = { occurred_at, changes: { address_type: 'shipping' as const } }
   log.record(addressFold, moved, (state) => changeAddress(change, state))
   t.same(await defaults(), [billing, shipping].toSorted())
@@ -147,10 +147,10 @@ t.test('an address that goes over to the other type is nobody’s default there,
   log.record(addressFold, moved, (state) => changeAddress(chosen, state))
   t.same(await defaults(), [billing, moved].toSorted())
   log.record(addressFold, moved, (state) => removeAddress({ occurred_at }, state))
-  t.same(await defaults(), [billing], 'what was removed still outranks what was chosen before it')
+  t.same(await defaults(), [billing], 'a removed address outranks older choices')
 })
 
-t.test('changes of one batch become one patch, and leave alone what they do not name', async (t) => {
+t.test('changes of one batch become one patch of the changed columns', async (t) => {
   const log = createLogFixture()
   const id = addAddressTo(log, { default_choice: 4, alias: 'home' })
   for (const changes of [{ line2: 'Rear' }, { address_type: 'shipping' as const, alias: null }])

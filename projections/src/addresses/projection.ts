@@ -1,4 +1,4 @@
-// The tables of addresses: one for each version, and what queries see of the live one.
+// The projection of addresses: its tables and views, and what each event changes.
 
 import { recordedOwner } from '@paylog/domain/actor'
 import {
@@ -10,7 +10,7 @@ import {
 } from '@paylog/domain/addresses/events'
 import { defineProjection, latest, type TableSql } from '../projection.ts'
 
-// An address that was removed keeps its row: its choice still outranks older ones.
+// A removed address keeps its row, because its choice as default still outranks older ones.
 const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
@@ -93,8 +93,6 @@ const view = (table: string) => `
 
 const addressesTable: TableSql = { create, indexes, view }
 
-// Addresses as rows: what each event of an address changes.
-
 export type AddressRow = AddressContent & {
   readonly owner: string | null
   readonly user_id: string | null
@@ -146,7 +144,7 @@ export const addresses = defineProjection<AddressEvent, AddressRow>({
     AddressChanged: ({ data }) => ({
       patch: {
         ...data.changes,
-        // The choices of one type are numbered for themselves: among those of the other type its number means nothing.
+        // Choices are numbered per type, so the number means nothing for another type.
         ...(data.changes.address_type !== undefined && { is_default: false, default_choice: null }),
         updated_at: data.occurred_at,
       },

@@ -18,8 +18,8 @@ const defaultQuery: AddressesQuery = {
 }
 const at = (minute: number) => ({ occurred_at: `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z` })
 
-async function ids(pool: Pool, question: Partial<AddressesQuery>): Promise<string[]> {
-  const { items } = await listAddresses(pool, { ...defaultQuery, ...question })
+async function ids(pool: Pool, query: Partial<AddressesQuery>): Promise<string[]> {
+  const { items } = await listAddresses(pool, { ...defaultQuery, ...query })
   return items.map(({ id }) => id)
 }
 
@@ -28,7 +28,7 @@ async function startLog(t: Test) {
   return { pool, log: createLogFixture() }
 }
 
-t.test('filters narrow the list and its total, and the newest comes first', async (t) => {
+t.test('addresses: filters narrow the list and its total, newest first', async (t) => {
   const { pool, log } = await startLog(t)
   const billing = addAddressTo(log, at(0))
   const shipping = addAddressTo(log, { ...at(1), address_type: 'shipping', guest_email: 'Contact@Example.com' })
@@ -46,7 +46,7 @@ t.test('filters narrow the list and its total, and the newest comes first', asyn
   t.equal(await getAddress(pool, { id: gone, owner: defaultQuery.owner }), undefined)
 })
 
-t.test('everyone sees exactly their own: a user’s address is not its contact’s', async (t) => {
+t.test('addresses: everyone sees only their own; contact data give no access', async (t) => {
   const { pool, log } = await startLog(t)
   const owned = {
     [userOwner('u1')]: addAddressTo(log, ofUser('u1')),

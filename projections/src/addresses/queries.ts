@@ -1,5 +1,4 @@
-// From a row of the view `addresses` to the address that its owner sees, field by field: what is not named here cannot
-// leave the service.
+// Queries for addresses. Columns are listed one by one, so that new ones are not exposed by accident.
 
 import type { AddressResource } from '@paylog/domain/addresses/address'
 import { type AddressType, addressContentOf } from '@paylog/domain/addresses/events'
@@ -26,13 +25,13 @@ import type { AddressRow } from './projection.ts'
 export type AddressRecord = Omit<AddressRow, 'default_choice'> & {
   readonly id: string
   readonly revision: number
-  /** Only of the one of its type that was chosen last, whatever the addresses' own events say. */
+  /** Only set for the address of its type that was chosen last. */
   readonly is_default: boolean
 }
 
 const views = queryBuilder<{ readonly addresses: AddressRecord }>('read_models')
 
-/** What a list reads of each address; a single one needs its revision too, for the ETag. */
+/** The columns of a list. A single address also has its revision, for the ETag. */
 const addressColumns = [
   'id',
   'user_id',
@@ -72,10 +71,8 @@ function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[number]>)
   }
 }
 
-// The questions about addresses. Each is asked on behalf of one owner, and none tells of a removed address.
-
 type Values = PageParameters & {
-  /** Whose addresses; see `ownerOf`. */
+  /** The owner; see `ownerOf`. */
   readonly owner: string
   readonly address_type?: AddressType | undefined
   readonly guest_email?: string | undefined
@@ -102,13 +99,13 @@ const addressById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>)
   notRemoved(owner).select(addressColumns).select('revision').where('id', '=', id),
 )
 
-/** Nothing when there is none, or it was removed, or it is someone else's. */
+/** @returns `undefined` if the address is missing, removed or someone else's */
 export async function getAddress(db: Queryable, query: ResourceQuery): Promise<Found<AddressResource> | undefined> {
   const [record] = await addressById(db, query, {})
   return record && { item: addressOf(record), revision: BigInt(record.revision) }
 }
 
-/** `not is_removed` in these words: were it compared with a parameter, a prepared plan could not use the partial index. */
+/** A literal `not is_removed`: with a parameter, a prepared plan could not use the partial index. */
 function notRemoved(owner: Placeholder<string>) {
   return views
     .selectFrom('addresses')

@@ -28,7 +28,7 @@ async function tableOf(pool: Pool, table = 'payments_v1'): Promise<string[]> {
   return rows.map(({ row }) => JSON.stringify(row))
 }
 
-/** Where each row is stored: somewhere else once it was written again, even with what it had. */
+/** Where each row is stored. The place changes with every write, even of the same values. */
 async function placesOf(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ place: string }>(
     'select ctid::text as place from read_models.payments_v1 order by id',
@@ -42,7 +42,7 @@ function someHistory(log: LogFixture): void {
   for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(succeeded, state))
 }
 
-t.test('a batch and its checkpoint are there together', async (t) => {
+t.test('a batch and its checkpoint are written together', async (t) => {
   const { pool } = await readModelDatabase(t)
   t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined)
   const log = createLogFixture()
@@ -52,10 +52,10 @@ t.test('a batch and its checkpoint are there together', async (t) => {
   await applier.apply(log.batch())
   t.equal((await tableOf(pool)).length, 3)
   t.same((await liveCheckpoint(pool, 'payments'))?.position, log.batch().position)
-  t.same(await applierOf(pool).start(), log.batch().position, 'another runner reads on from there')
+  t.same(await applierOf(pool).start(), log.batch().position, 'another applier continues from there')
 })
 
-t.test('a batch that fails leaves neither rows nor a checkpoint', async (t) => {
+t.test('a failed batch leaves neither rows nor checkpoint', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   someHistory(log)
@@ -67,10 +67,10 @@ t.test('a batch that fails leaves neither rows nor a checkpoint', async (t) => {
   t.equal(await applier.start(), undefined)
   await pool.query('alter table read_models.payments_v1 drop constraint broken')
   await applier.apply(log.batch())
-  t.equal((await tableOf(pool)).length, 3, 'the same runner goes on once the fault is gone')
+  t.equal((await tableOf(pool)).length, 3, 'the same applier continues after the fault')
 })
 
-t.test('a repeat changes nothing, whether the checkpoint knows of it or was put back', async (t) => {
+t.test('a repeated batch changes nothing, with the current or an older checkpoint', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   someHistory(log)
@@ -82,22 +82,22 @@ t.test('a repeat changes nothing, whether the checkpoint knows of it or was put 
   await applier.apply(log.batch())
   await applier.apply(log.batch(0, 2))
   t.same(await tableOf(pool), rows)
-  t.same((await liveCheckpoint(pool, 'payments'))?.position, log.batch().position, 'a checkpoint never goes back')
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, log.batch().position, 'the checkpoint does not move back')
 
   await resetCheckpoints(pool)
   const again = applierOf(pool)
   await again.start()
   for (let index = 0; index < log.events.length; index += 1) {
     await again.apply(log.batch(index, index + 1))
-    t.same(await tableOf(pool), rows, 'an old revision never covers a newer one, not even for a moment')
+    t.same(await tableOf(pool), rows, 'an old revision never replaces a newer one')
   }
   await resetCheckpoints(pool)
   await again.start()
   await again.apply(log.batch())
-  t.same(await placesOf(pool), places, 'and nothing is written a second time')
+  t.same(await placesOf(pool), places, 'no row is written again')
 })
 
-t.test('a history that overlaps what the table knows ends as if it had come once', async (t) => {
+t.test('overlapping batches lead to the same rows as separate ones', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const id = addPaymentTo(log, user('u1'))
@@ -112,7 +112,7 @@ t.test('a history that overlaps what the table knows ends as if it had come once
   t.match(JSON.parse(row ?? '{}'), { status: 'succeeded', revision: 2, provider_payment_id: 'ch_1' })
 })
 
-t.test('of two runners the stale one is refused and writes nothing', async (t) => {
+t.test('a stale applier fails and writes nothing', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const [ours, theirs] = [applierOf(pool), applierOf(pool)]
@@ -128,7 +128,7 @@ t.test('of two runners the stale one is refused and writes nothing', async (t) =
   t.equal((await tableOf(pool)).length, 2)
 })
 
-t.test('two runners at once never lose or double an event', async (t) => {
+t.test('concurrent appliers neither lose nor repeat an event', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   for (let index = 0; index < 40; index++) someHistory(log)
@@ -153,7 +153,7 @@ t.test('two runners at once never lose or double an event', async (t) => {
   t.same(rows, await tableOf(pool))
 })
 
-t.test('a position without events moves the checkpoint alone', async (t) => {
+t.test('a batch without events only moves the checkpoint', async (t) => {
   const { pool } = await readModelDatabase(t)
   const applier = applierOf(pool)
   await applier.start()
@@ -164,7 +164,11 @@ t.test('a position without events moves the checkpoint alone', async (t) => {
   await stale.start()
   const next = { events: [], position: { commit: 2n ** 62n, prepare: 2n ** 62n } }
   await applier.apply(next)
-  t.same((await liveCheckpoint(pool, 'payments'))?.position, next.position, 'events of one commit have their own order')
+  t.same(
+    (await liveCheckpoint(pool, 'payments'))?.position,
+    next.position,
+    'events of one commit are ordered by prepare position',
+  )
   const last = { events: [], position: { commit: 2n ** 62n + 1n, prepare: 0n } }
   await t.rejects(stale.apply(last), { name: 'CheckpointLostError' })
 })
@@ -182,19 +186,23 @@ t.test('another version fills its own table with its own checkpoint', async (t) 
   t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined, 'the live version stands where it stood')
 })
 
-t.test('why a projection stands still is kept beside its checkpoint until it runs again', async (t) => {
+t.test('the reason of a stop is stored with the checkpoint until the projection moves on', async (t) => {
   const { pool } = await readModelDatabase(t)
   await applierOf(pool).start()
   await recordStopped(pool, 'payments@1', 'event x cannot be read')
   t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, 'event x cannot be read')
   const applier = applierOf(pool)
   await applier.start()
-  t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, 'event x cannot be read', 'a start proves nothing')
+  t.equal(
+    (await liveCheckpoint(pool, 'payments'))?.stopped_because,
+    'event x cannot be read',
+    'a start keeps the reason',
+  )
   await applier.apply({ events: [], position: { commit: 1n, prepare: 1n } })
   t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, null)
 })
 
-t.test('a text that Postgres cannot hold does not stop the projector', async (t) => {
+t.test('text that Postgres cannot store does not stop the projector', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   addPaymentTo(log, { ...user('u1'), description: 'a\0b', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' })

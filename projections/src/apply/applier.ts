@@ -1,4 +1,4 @@
-// The one place where events become rows: a batch and its checkpoint are one transaction.
+// Writes a batch of events to the read model, in one transaction with its checkpoint.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 import type { ProjectedEvent, Projection } from '../projection.ts'
@@ -11,21 +11,21 @@ export type ProjectionBatch = { readonly events: readonly ProjectedEvent[]; read
 
 export type Applier = {
   /**
-   * Where to read on: after this position, or from the start of the log.
-   * @throws CheckpointLostError when the table is not kept up any more
+   * The position to continue after; `undefined` means the start of the log.
+   * @throws CheckpointLostError when the table is no longer kept up to date
    */
   start(): Promise<LogPosition | undefined>
   /**
-   * Writes what a batch changes, and that it was read, in one transaction. A batch that was read before changes nothing.
-   * @throws CheckpointLostError when another runner has moved the checkpoint, or the table is not kept up any more;
-   *   Error when the database fails; `start` again then
+   * Writes the changes of a batch and its checkpoint in one transaction. A repeated batch changes nothing.
+   * @throws CheckpointLostError when another process moved the checkpoint, or the table is no longer kept up to date;
+   *   Error when the database fails: call `start` again
    */
   apply(batch: ProjectionBatch): Promise<void>
 }
 
 /**
- * @param options `version` selects the table and the checkpoint; `writer` is how rows get there: `upsertRows` unless told
- *   otherwise; `begin` begins a transaction, and sets what is special for it
+ * @param options `version` selects table and checkpoint; `writer` writes the rows, by default `upsertRows`; `begin` starts
+ *   the transaction with its settings
  */
 export function createApplier(options: {
   readonly pool: Pool
@@ -48,7 +48,7 @@ export function createApplier(options: {
       if (reached !== undefined && !isAfter(position, reached)) return
       const folded = foldBatch(projection, events)
       const work = async (client: ClientBase) => {
-        // First, so that a stale runner fails before it writes anything, and two of them never wait for each other's rows.
+        // First, so that a stale applier fails before it writes, and two appliers never wait for each other's rows.
         await moveCheckpoint(client, name, reached, position)
         await write(client, folded)
       }

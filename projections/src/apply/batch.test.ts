@@ -30,7 +30,7 @@ const rejected = {
   message: 'x',
 }
 
-t.test('a row and its changes in one batch become one row', async (t) => {
+t.test('an insert and its changes in one batch become one insert', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log)
   log.decide(id, (state) => recordEvidence(report('succeeded'), state))
@@ -39,7 +39,7 @@ t.test('a row and its changes in one batch become one row', async (t) => {
   t.match(inserts, [{ id, revision: 2n, values: { status: 'succeeded', provider_payment_id: 'ch_1' } }])
 })
 
-t.test('changes of a row that is not in the batch become one patch', async (t) => {
+t.test('changes of a row outside the batch become one patch', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log)
   log.decide(id, (state) => recordEvidence(report('processing'), state))
@@ -47,10 +47,10 @@ t.test('changes of a row that is not in the batch become one patch', async (t) =
   const { inserts, patches } = foldBatch(payments, log.events.slice(1))
   t.same(inserts, [])
   t.match(patches, [{ id, revision: 3n, values: { status: 'succeeded', provider_intent_id: `pi_${id}` } }])
-  t.notOk(Object.hasOwn(patches[0]?.values ?? {}, 'description'), 'what nothing changed is not in the patch')
+  t.notOk(Object.hasOwn(patches[0]?.values ?? {}, 'description'), 'unchanged columns are not in the patch')
 })
 
-t.test('a new intent puts a failed payment back to pending, wherever the failure stands', async (t) => {
+t.test('a new intent resets a failed payment to pending, in the same batch or a later one', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log, { intent: false })
   log.decide(id, (state) => recordIntentRejected(rejected, state))
@@ -62,10 +62,10 @@ t.test('a new intent puts a failed payment back to pending, wherever the failure
   t.equal(statusOf(0), 'pending')
   t.equal(statusOf(1), 'pending')
   t.equal(statusOf(2), 'pending')
-  t.equal(statusOf(3), undefined, 'the intent itself says nothing about the status')
+  t.equal(statusOf(3), undefined, 'the intent alone does not set the status')
 })
 
-t.test('a new intent leaves a payment that succeeded meanwhile as it is', async (t) => {
+t.test('a new intent does not change a payment that succeeded meanwhile', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log, { intent: false })
   log.decide(id, (state) => recordEvidence(report('succeeded'), state))
@@ -74,19 +74,19 @@ t.test('a new intent leaves a payment that succeeded meanwhile as it is', async 
   t.match(foldBatch(payments, log.events.slice(1)).patches, [{ values: { status: 'succeeded' } }])
 })
 
-t.test('an event that comes twice within a batch counts once', async (t) => {
+t.test('an event repeated within a batch counts once', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log)
   log.decide(id, (state) => recordEvidence(report('failed'), state))
   t.same(foldBatch(payments, [...log.events, ...log.events]), foldBatch(payments, log.events))
 })
 
-t.test('an event of another kind changes nothing', async (t) => {
+t.test('an event of another projection changes nothing', async (t) => {
   const events = [{ type: 'ProviderIntentOwned', data: { payment_id: 'x' }, revision: 0n }]
   t.same(foldBatch(payments, events), { inserts: [], patches: [] })
 })
 
-t.test('a patch of a column without a merge rule is a mistake that shows', async (t) => {
+t.test('a patch of a column without a merge rule throws', async (t) => {
   const wrong = defineProjection<{ type: 'Changed'; data: object }, { alias: string }>({
     name: 'wrong',
     definition: 1,

@@ -1,30 +1,30 @@
-// Folds a batch of events into one change per row, so that a batch is written by two statements.
+// Folds a batch of events into one change per row, so that two statements write a batch.
 import type { ProjectedEvent, Projection, Value, Values } from '../projection.ts'
 
-/** What changes in a row that the table has already, as of a revision. */
+/** Changes of an existing row, up to a revision. */
 export type RowChange = {
   readonly id: string
   readonly revision: bigint
   readonly values: Values
 }
 
-/** A row as a whole. */
+/** A whole row. */
 export type RowInsert = RowChange & {
-  /** Whether the row begins with its stream, so that no table can have it yet that has not read so far. */
+  /** Whether the row starts with its stream, so no table without these events can have it. */
   readonly begins: boolean
 }
 
 export type FoldedBatch = { readonly inserts: readonly RowInsert[]; readonly patches: readonly RowChange[] }
 
-/** A row while the events of the batch come to it. Each has its values to itself, so that they can be changed in place. */
+/** A row during folding. Its values are a copy and may be changed in place. */
 type MutableRow<Row extends RowChange> = Omit<Row, 'revision' | 'values'> & {
   revision: bigint
   readonly values: Record<string, Value>
 }
 
 /**
- * The changes of a batch, at most one per row. Later events of a row see the earlier ones, and an event that comes a
- * second time within the batch counts once.
+ * Folds a batch into at most one change per row. Later events see the changes of earlier ones, and a repeated event counts
+ * once.
  */
 export function foldBatch(projection: Projection, events: readonly ProjectedEvent[]): FoldedBatch {
   const inserts = new Map<string, MutableRow<RowInsert>>()

@@ -1,16 +1,16 @@
-// How far a table has read the log: kept beside its rows, moved in the same transaction.
+// Checkpoints: how far each table has read the log, moved in the transaction that writes the rows.
 import type { LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 
 export type Checkpoint = {
-  /** Nothing before the first batch. */
+  /** Undefined before the first batch. */
   readonly position: LogPosition | undefined
   readonly updated_at: Date
-  /** Why the projection is not running, when it met an event that it cannot read. */
+  /** Why the projection stopped, if it met an unreadable event. */
   readonly stopped_because: string | null
 }
 
-/** Where the table stands that queries see. */
+/** The checkpoint of the live table. */
 export type LiveCheckpoint = Checkpoint & { readonly version: number; readonly definition: number }
 
 type CheckpointRecord = {
@@ -24,19 +24,19 @@ type Queryable = Pick<Pool, 'query'>
 
 const fields = 'commit_position::text, prepare_position::text, updated_at, stopped_because'
 
-/** The checkpoint is not where its runner left it: another runner has taken over, or another table has become the live one. */
+/** The checkpoint is not where this process left it: another process took over, or another table became live. */
 export class CheckpointLostError extends Error {
   override readonly name = 'CheckpointLostError'
 }
 
-/** The name of a table's checkpoint: every version reads the log for itself. */
+/** The name of a table's checkpoint. Every version has its own. */
 export function checkpointName(projection: { readonly name: string }, version: number): string {
   return `${projection.name}@${version}`
 }
 
 /**
- * Where a table stands, for the runner that begins now. Why it stood still is forgotten only when it moves.
- * @throws CheckpointLostError when the table is not kept up any more
+ * Reads a table's checkpoint at the start. The reason of a stop stays until the checkpoint moves.
+ * @throws CheckpointLostError when the table is no longer kept up to date
  */
 export async function readCheckpoint(db: Queryable, name: string): Promise<Checkpoint> {
   const { rows } = await db.query<CheckpointRecord>({
@@ -45,13 +45,13 @@ export async function readCheckpoint(db: Queryable, name: string): Promise<Check
     values: [name],
   })
   const [record] = rows
-  if (record === undefined) throw new CheckpointLostError(`There is no checkpoint ${name}`)
+  if (record === undefined) throw new CheckpointLostError(`No checkpoint ${name}`)
   return toCheckpoint(record)
 }
 
 /**
- * Moves a checkpoint within the transaction of `client`, whose lock on it lasts until the transaction ends.
- * @throws CheckpointLostError when it is not where this runner left it, so that this runner is stale
+ * Moves a checkpoint within the transaction of `client`, which locks it until the end of the transaction.
+ * @throws CheckpointLostError when it is not where this process left it
  */
 export async function moveCheckpoint(
   client: ClientBase,
@@ -70,12 +70,12 @@ export async function moveCheckpoint(
   if (rowCount !== 1) throw new CheckpointLostError(`The checkpoint ${name} is not where it was left`)
 }
 
-/** Leaves a note for those who look after the system, beside the position that the projection stopped at. */
+/** Stores for operators why the projection stopped, with the position of the stop. */
 export async function recordStopped(pool: Pool, name: string, reason: string): Promise<void> {
   await pool.query('update read_models.checkpoints set stopped_because = $2 where name = $1', [name, reason])
 }
 
-/** Where the live tables stand, by projection. */
+/** The checkpoints of the live tables, by projection. */
 export async function liveCheckpoints(db: Queryable): Promise<ReadonlyMap<string, LiveCheckpoint>> {
   const { rows } = await db.query<CheckpointRecord & { projection: string; version: number; definition: number }>({
     name: 'live checkpoints',
@@ -89,12 +89,12 @@ export async function liveCheckpoints(db: Queryable): Promise<ReadonlyMap<string
   )
 }
 
-/** Where the live table of one projection stands. */
+/** The checkpoint of a projection's live table. */
 export async function liveCheckpoint(db: Queryable, projectionName: string): Promise<LiveCheckpoint | undefined> {
   return (await liveCheckpoints(db)).get(projectionName)
 }
 
-/** How far the live tables of all projections have come, in one look; one that has not begun is left out. */
+/** The positions of all live tables in one query, without those that have none yet. */
 export async function livePositions(db: Queryable): Promise<ReadonlyMap<string, bigint>> {
   const live = [...(await liveCheckpoints(db))]
   return new Map(live.flatMap(([name, { position }]) => (position === undefined ? [] : [[name, position.commit]])))

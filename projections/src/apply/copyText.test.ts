@@ -11,7 +11,7 @@ import { foldBatch } from './batch.ts'
 import { inTransaction } from './transaction.ts'
 import { copyRows, upsertRows } from './writers.ts'
 
-t.test('every text is copied as it is, wherever it stands, and as it would be inserted', async (t) => {
+t.test('COPY writes every text exactly like INSERT', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   for (const text of [...awkwardTexts, null]) {
@@ -35,7 +35,7 @@ t.test('every text is copied as it is, wherever it stands, and as it would be in
   t.same(rows, [])
 })
 
-t.test('what begins anew is not copied beside the row of its past', async (t) => {
+t.test('a row that starts again is inserted, not copied, when its old row exists', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const payment_method_id = addMethodTo(log)
@@ -52,7 +52,7 @@ t.test('what begins anew is not copied beside the row of its past', async (t) =>
   t.same(rows, [{ id: payment_method_id, alias: 'again', revision: 2, is_removed: false }])
 })
 
-t.test('large rows are copied as a whole', async (t) => {
+t.test('COPY writes large rows completely', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   for (let row = 0; row < 6; row += 1) addPaymentTo(log, { description: `${'ä\\\t'.repeat(250_000)}${row}` })

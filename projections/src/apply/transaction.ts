@@ -2,9 +2,9 @@
 import type { Pool, PoolClient } from 'pg'
 
 /**
- * Does work in a transaction of its own.
- * @param begin how it begins: `begin` and what is set for it
- * @throws what the work throws, after rolling back
+ * Runs work in a transaction.
+ * @param begin the statements that start it: `begin` and its settings
+ * @throws the error of the work, after a rollback
  */
 export async function inTransaction<Result>(
   pool: Pool,
@@ -19,7 +19,7 @@ export async function inTransaction<Result>(
     client.release()
     return result
   } catch (error) {
-    // Whatever state the connection is in, closing it rolls back.
+    // Closing the connection rolls back, whatever its state.
     client.release(true)
     throw error
   }

@@ -1,4 +1,4 @@
-// A value as Postgres takes it, whichever way it gets there.
+// Writes folded batches into tables, with INSERT and UPDATE or with COPY.
 
 import { finished } from 'node:stream/promises'
 import type { ClientBase, QueryConfig } from 'pg'
@@ -7,17 +7,15 @@ import type { Column, Merge, Projection, Value } from '../projection.ts'
 import { tableName } from '../tables/tables.ts'
 import type { FoldedBatch, RowChange } from './batch.ts'
 
-/** @param type of its column; JSON is text */
+/** The value as Postgres expects it. @param type of its column; JSON is text */
 export function storedText(type: string, value: Value): string | number | boolean | null {
   if (value === null) return null
   if (type === 'json' || typeof value === 'object') return JSON.stringify(value)
-  // Postgres has no NUL in text. The edges refuse it; should one be recorded all the same, a projector may not stop for it.
+  // Postgres text has no NUL. The APIs reject it, but a recorded NUL must not stop the projector.
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
 }
 
-// Rows in the text format of COPY (PostgreSQL documentation, "COPY", "Text Format").
-
-/** One line for each row: id, revision, and the columns in the order in which the projection names them. */
+/** The rows in the text format of COPY: id, revision, and the columns in the order of the projection. */
 export function copyText(projection: Projection, rows: readonly RowChange[]): string {
   const columns = Object.entries(projection.columns).map(([name, { type }]) => ({ name, type }))
   let text = ''
@@ -39,15 +37,12 @@ function field(type: string, value: Value): string {
   return special.test(stored) ? stored.replaceAll(/[\\\n\r\t]/g, (letter) => escapes[letter] ?? letter) : stored
 }
 
-// The two statements that write a batch. Arrays keep them the same for every size of a batch, so that
-// each is parsed once per connection.
-
 export type Statements = {
   readonly insert: (rows: readonly RowChange[]) => QueryConfig
   readonly patch: (rows: readonly RowChange[]) => QueryConfig
 }
 
-/** Both statements leave alone what the table knows better already: a repeat changes nothing. */
+/** The two statements of a batch. Arrays keep their text the same for every batch size, so each is parsed once per connection. A repeat changes nothing. */
 export function createStatements(projection: Projection, version: number): Statements {
   const table = `read_models.${tableName(projection, version)}`
   const label = `${projection.name}@${version}`
@@ -74,8 +69,8 @@ export function createStatements(projection: Projection, version: number): State
 }
 
 /**
- * A whole row may meet one that is there: when a checkpoint was put back, its stream is read from the start. It then
- * takes over only what is newer, and a row folded from the stream's start is complete.
+ * A whole row may exist already: after a checkpoint was reset, its stream is read again from the start. The insert then
+ * updates older revisions, and a row folded from the start of its stream is complete.
  */
 function insertSql(table: string, columns: readonly [string, Column][]): string {
   const names = ['id', 'revision', ...columns.map(([name]) => name)]
@@ -101,7 +96,7 @@ function patchSql(table: string, patched: readonly PatchedColumn[]): string {
     where t.id = u.id and t.revision < u.revision`
 }
 
-/** Which columns a patch sets, one bit each: a null that is set and a column that is left alone are not the same. */
+/** The columns that a patch sets, one bit each, because a null value differs from an unchanged column. */
 function presence(patched: readonly PatchedColumn[], values: RowChange['values']): bigint {
   return patched.reduce((bits, { name }, index) => (name in values ? bits | (1n << BigInt(index)) : bits), 0n)
 }
@@ -114,12 +109,10 @@ function parameters(rows: readonly RowChange[], name: string, { type }: { readon
   return rows.map(({ values }) => storedText(type, values[name] ?? null))
 }
 
-// How a folded batch gets into a table: set by set, whatever its size.
-
 /** Writes a batch within the transaction of `client`. */
 export type RowWriter = (client: ClientBase, batch: FoldedBatch) => Promise<void>
 
-/** For a table that may have been written before, by whomever: a repeat changes nothing. */
+/** For a table that may contain these events already: a repeat changes nothing. */
 export function upsertRows(projection: Projection, version: number): RowWriter {
   const statements = createStatements(projection, version)
   return async (client, { inserts, patches }) => {
@@ -129,8 +122,7 @@ export function upsertRows(projection: Projection, version: number): RowWriter {
 }
 
 /**
- * For a table that is filled from the start of the log by nobody else: rows that begin are copied into it, which costs a
- * third of inserting them.
+ * For a table filled from the start of the log by one process: new rows are copied, which costs a third of inserting.
  */
 export function copyRows(projection: Projection, version: number): RowWriter {
   const upsert = upsertRows(projection, version)

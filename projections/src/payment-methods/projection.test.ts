@@ -51,7 +51,7 @@ const facts = fc
   })
   .map(({ owner, details, given }) => ({ ...owner, ...details, ...given }))
 
-/** One thing that happens to one method; choices have numbers that no other choice has. */
+/** An operation on one method. Every choice has a unique number. */
 const step = fc.record({
   method: fc.nat(3),
   occurred_at: time,
@@ -92,21 +92,21 @@ function applyStep(log: LogFixture, id: string, { what, occurred_at }: Step, cho
   })
 }
 
-/** By the rule, not by the events of the one method alone. */
+/** By the rule over all methods, not by the events of one. */
 function isDefault(method: PaymentMethod, all: readonly PaymentMethod[]): boolean {
   const own = all.filter((other) => recordedOwner(other) === recordedOwner(method))
   const last = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
   return method.status === 'saved' && method.is_default && method.default_choice === last
 }
 
-t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+t.test('payment methods: the read model equals the fold of the log, whatever the batches', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
       await pool.query('delete from read_models.payment_methods_v1')
       const log = createLogFixture()
       const ids = added.map((given) => addMethodTo(log, { ...given, payment_method_id: randomUUID() }))
-      // Of several processes, one may have chosen first and come last.
+      // With several processes, the first choice may be recorded last.
       steps.forEach((each, index) => {
         applyStep(log, ids[each.method % ids.length] ?? '', each, (index * 7) % 31)
       })
@@ -146,7 +146,7 @@ function addedAndRemoved(log: LogFixture): string {
   return addMethodTo(log, { ...ofGuest('g@example.com'), payment_method_id: id, alias: 'second' })
 }
 
-t.test('a method that was removed and saved again in one batch is the new one', async (t) => {
+t.test('a method removed and saved again in one batch is the new one', async (t) => {
   const log = createLogFixture()
   const id = addedAndRemoved(log)
   for (const events of [log.events, [...log.events, ...log.events]]) {
@@ -158,11 +158,11 @@ t.test('a method that was removed and saved again in one batch is the new one', 
   const gone = foldBatch(paymentMethods, log.events.slice(0, 2))
   t.match(gone.inserts, [{ id, revision: 1n, values: { alias: 'first', is_removed: true, default_choice: 0 } }])
   const back = foldBatch(paymentMethods, log.events.slice(1))
-  t.same(back.patches, [], 'the removal of a row of the table is forgotten with what comes after it')
+  t.same(back.patches, [], 'the new row replaces the removal')
   t.match(back.inserts, [{ id, revision: 2n, values: { alias: 'second' } }])
 })
 
-t.test('a method that was saved again belongs to its new owner alone, however the log is cut', async (t) => {
+t.test('a method saved again belongs only to its new owner, whatever the batches', async (t) => {
   const { pool } = await readModelDatabase(t)
   for (const sizes of [[1], [2, 1], [1, 2], [3]]) {
     const log = createLogFixture()
@@ -180,7 +180,7 @@ t.test('a method that was saved again belongs to its new owner alone, however th
   }
 })
 
-t.test('the choice of a method that was removed still outranks older ones', async (t) => {
+t.test('a removed default method still outranks older choices', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   addMethodTo(log, { ...ofUser('u1'), default_choice: 0 })
@@ -192,7 +192,7 @@ t.test('the choice of a method that was removed still outranks older ones', asyn
     const { items } = await listPaymentMethods(pool, { ...asked, orderBy: 'created_at', orderDir: 'desc' })
     return items.filter(({ is_default }) => is_default).map(({ id }) => id)
   }
-  t.same(await defaults(), [chosen], 'both say so, the later choice counts')
+  t.same(await defaults(), [chosen], 'the later of two choices counts')
   log.record(paymentMethodFold, chosen, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
-  t.same(await defaults(), [], 'what was the default before does not come back by itself')
+  t.same(await defaults(), [], 'the earlier default does not return')
 })

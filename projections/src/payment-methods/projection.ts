@@ -1,4 +1,4 @@
-// The tables of payment methods: one for each version, and what queries see of the live one.
+// The projection of payment methods: its tables and views, and what each event changes.
 
 import { recordedOwner } from '@paylog/domain/actor'
 import {
@@ -11,7 +11,7 @@ import {
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import { defineProjection, latest, type TableSql } from '../projection.ts'
 
-// A method that was removed keeps its row: payments show a summary of it, and its choice still outranks older ones.
+// A removed method keeps its row: payments show its summary, and its choice as default still outranks older ones.
 const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
@@ -80,8 +80,6 @@ const view = (table: string) => `
 
 const paymentMethodsTable: TableSql = { create, indexes, view }
 
-// Saved payment methods as rows: what each event of a method changes.
-
 export type PaymentMethodRow = MethodDetails & {
   readonly owner: string | null
   readonly user_id: string | null
@@ -131,7 +129,7 @@ export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethod
   idOf: ({ data }) => data.payment_method_id,
   events: paymentMethodEvents,
   on: {
-    // Also of a method that was removed: it begins anew, over the row of its past.
+    // Saving a removed method again replaces its old row.
     PaymentMethodAdded: (event) => ({ insert: added(event) }),
     PaymentMethodAliasChanged: ({ data }) => ({ patch: { alias: data.alias, updated_at: data.occurred_at } }),
     PaymentMethodMadeDefault: ({ data }) => ({

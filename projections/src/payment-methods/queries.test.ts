@@ -17,8 +17,8 @@ const defaultQuery: PaymentMethodsQuery = {
 }
 const at = (minute: number) => ({ occurred_at: `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z` })
 
-async function ids(pool: Pool, question: Partial<PaymentMethodsQuery>): Promise<string[]> {
-  const { items } = await listPaymentMethods(pool, { ...defaultQuery, ...question })
+async function ids(pool: Pool, query: Partial<PaymentMethodsQuery>): Promise<string[]> {
+  const { items } = await listPaymentMethods(pool, { ...defaultQuery, ...query })
   return items.map(({ id }) => id)
 }
 
@@ -27,7 +27,7 @@ async function startLog(t: Test) {
   return { pool, log: createLogFixture() }
 }
 
-t.test('the newest comes first, with the id as the last word, and pages cover the list exactly once', async (t) => {
+t.test('payment methods: newest first, then by id, and the pages cover the list exactly once', async (t) => {
   const { pool, log } = await startLog(t)
   const first = addMethodTo(log, at(0))
   const same = [addMethodTo(log, at(1)), addMethodTo(log, at(1)), addMethodTo(log, at(1))].toSorted().toReversed()
@@ -41,7 +41,7 @@ t.test('the newest comes first, with the id as the last word, and pages cover th
     t.equal((await listPaymentMethods(pool, { ...defaultQuery, page, limit: 2 })).total, 5, `page ${page}`)
 })
 
-t.test('what was removed is in no list, no total and no answer', async (t) => {
+t.test('payment methods: a removed method is in no list, total or response', async (t) => {
   const { pool, log } = await startLog(t)
   const [kept, gone] = [addMethodTo(log), addMethodTo(log)]
   log.record(paymentMethodFold, gone, (state) => removePaymentMethod({ ...at(1), by: 'owner' }, state))
@@ -51,7 +51,7 @@ t.test('what was removed is in no list, no total and no answer', async (t) => {
   t.equal(await getPaymentMethod(pool, { id: gone, owner: defaultQuery.owner }), undefined)
 })
 
-t.test('everyone sees exactly their own', async (t) => {
+t.test('payment methods: everyone sees only their own', async (t) => {
   const { pool, log } = await startLog(t)
   const owned = {
     [userOwner('u1')]: addMethodTo(log, ofUser('u1')),
@@ -69,7 +69,7 @@ t.test('everyone sees exactly their own', async (t) => {
   }
 })
 
-t.test('the list is filtered by the recorded e-mail as a whole, without case', async (t) => {
+t.test('payment methods: the e-mail filter compares the whole e-mail without case', async (t) => {
   const { pool, log } = await startLog(t)
   const id = addMethodTo(log, { ...ofUser('u1'), guest_email: 'Contact@Example.com' })
   addMethodTo(log)

@@ -1,5 +1,4 @@
-// From a row of the view `payment_methods` to the method that its owner sees, field by field: what is not named here
-// cannot leave the service.
+// Queries for payment methods. Columns are listed one by one, so that new ones are not exposed by accident.
 import {
   detailsOf,
   type PaymentMethodResource,
@@ -30,13 +29,13 @@ import type { PaymentMethodRow } from './projection.ts'
 export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id' | 'default_choice'> & {
   readonly id: string
   readonly revision: number
-  /** Only of the one that was chosen last, whatever the methods' own events say. */
+  /** Only set for the method that was chosen last. */
   readonly is_default: boolean
 }
 
 const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
 
-/** What a list reads of each method; a single one needs its revision too, for the ETag. */
+/** The columns of a list. A single method also has its revision, for the ETag. */
 const methodColumns = [
   'id',
   'guest_email',
@@ -90,25 +89,23 @@ const summaryFields = [
 export type WithSummary = { readonly payment_method: PaymentMethodSummary | null }
 
 /**
- * The summary of the method that a row names, removed or not, as `payment_method`; null when it is no method of this owner.
- * @param owner of the row and of the method: nobody's payment tells of somebody else's method
- * @param methodId SQL for what the row names, which may be a test id of the provider and no id of ours
+ * Joins the summary of a row's method, removed or not, as `payment_method`; null if the method is not this owner's.
+ * @param owner of the row and of the method, so that a payment never shows another owner's method
+ * @param methodId SQL for the row's method id, which may be a test id of the provider
  */
 export function methodSummary(owner: Placeholder<string>, methodId: string): JoinedColumn {
   const named = sql.ref(methodId)
   const members = summaryFields.map((field) => sql`${sql.lit(field)}, ${sql.ref(`method.${field}`)}`)
   return {
     column: sql`case when method.id is not null then json_build_object(${sql.join(members)}) end as payment_method`,
-    // Not compared as text, which the primary key could not serve.
+    // Compares as uuid: a comparison as text could not use the primary key.
     join: sql`left join read_models.payment_methods as method on method.owner = ${owner}
       and method.id = case when ${named} ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${named}::uuid end`,
   }
 }
 
-// The questions about saved payment methods. Each is asked on behalf of one owner, and none tells of a removed method.
-
 type Values = PageParameters & {
-  /** Whose methods; see `ownerOf`. */
+  /** The owner; see `ownerOf`. */
   readonly owner: string
   readonly guest_email?: string | undefined
 }
@@ -133,7 +130,7 @@ const methodById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>) 
   notRemoved(owner).select(methodColumns).select('revision').where('id', '=', id),
 )
 
-/** Nothing when there is none, or it was removed, or it is someone else's. */
+/** @returns `undefined` if the method is missing, removed or someone else's */
 export async function getPaymentMethod(
   db: Queryable,
   query: ResourceQuery,
@@ -142,7 +139,7 @@ export async function getPaymentMethod(
   return record && { item: paymentMethodOf(record), revision: BigInt(record.revision) }
 }
 
-/** `not is_removed` in these words: were it compared with a parameter, a prepared plan could not use the partial index. */
+/** A literal `not is_removed`: with a parameter, a prepared plan could not use the partial index. */
 function notRemoved(owner: Placeholder<string>) {
   return views
     .selectFrom('payment_methods')

@@ -21,7 +21,7 @@ const unfiltered = {
 }
 type Filters = Pick<PaymentsQuery, keyof typeof unfiltered>
 
-/** What can be asked for, in two ways each that leave some payments out and others in. */
+/** Two values for each filter, each matching some payments and not others. */
 const filters: { readonly [Name in keyof Filters]-?: readonly [Filters[Name], Filters[Name]] } = {
   status: ['pending', 'succeeded'],
   search: ['WOOL', 'linen'],
@@ -32,7 +32,7 @@ const filters: { readonly [Name in keyof Filters]-?: readonly [Filters[Name], Fi
 const names = Object.keys(filters) as (keyof Filters)[]
 const orders: readonly PaymentOrder[] = ['created_at', 'amount_cents', 'status', 'updated_at']
 
-/** Every combination, asked by one of the owners in their own way. */
+/** Every combination of filters and orders, each for one of the owners. */
 function queries(which: 0 | 1): PaymentsQuery[] {
   const combinations = Array.from({ length: 2 ** names.length }, (_, combination) => {
     const given = names.filter((_, index) => combination & (1 << index))
@@ -47,8 +47,8 @@ function queries(which: 0 | 1): PaymentsQuery[] {
   return combinations.flatMap((filtered) => shapes.map((shape) => ({ ...filtered, ...shape, ...ownPage })))
 }
 
-function passes(payment: ListedPayment, question: Filters): boolean {
-  const { status, search, guest_email, created_after, created_before } = question
+function passes(payment: ListedPayment, query: Filters): boolean {
+  const { status, search, guest_email, created_after, created_before } = query
   return (
     (status === undefined || payment.status === status) &&
     (search === undefined || payment.description?.toLowerCase().includes(search.toLowerCase()) === true) &&
@@ -66,7 +66,7 @@ function inOrder({ orderBy, orderDir }: Pick<PaymentsQuery, 'orderBy' | 'orderDi
   }
 }
 
-t.test('every combination of filters and orders is a statement that takes each value for what it is', async (t) => {
+t.test('every combination of filters and orders returns the right payments from a prepared statement', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   for (let number = 0; number < 24; number += 1)
@@ -86,15 +86,15 @@ t.test('every combination of filters and orders is a statement that takes each v
   for (const which of [0, 1] as const) {
     const everything = { ...unfiltered, ...newestFirst, withMethod: false, page: 1, limit: 50 }
     const own = await listPayments(pool, { ...everything, owner: userOwner(owners[which]) })
-    for (const question of queries(which)) {
-      const expected = own.items.filter((payment) => passes(payment, question)).toSorted(inOrder(question))
-      const { items, total } = await listPayments(db, question)
+    for (const query of queries(which)) {
+      const expected = own.items.filter((payment) => passes(payment, query)).toSorted(inOrder(query))
+      const { items, total } = await listPayments(db, query)
       const idsOf = (listed: readonly ListedPayment[]) => listed.map((payment) => payment.id).join(' ')
-      if (total !== expected.length || idsOf(items) !== idsOf(expected.slice(3, 6))) t.fail(JSON.stringify(question))
+      if (total !== expected.length || idsOf(items) !== idsOf(expected.slice(3, 6))) t.fail(JSON.stringify(query))
       found += items.length
     }
   }
-  t.ok(found > 400, 'there was something to find')
+  t.ok(found > 400, 'the queries find payments')
   t.equal(asked.length, 2 * 512)
-  t.equal(new Set(asked.map(({ name }) => name)).size, 512, 'and there are no more statements than combinations')
+  t.equal(new Set(asked.map(({ name }) => name)).size, 512, 'each combination has one statement')
 })

@@ -53,7 +53,7 @@ const evidence: fc.Arbitrary<RecordEvidence> = fc.record({
   currency: fc.option(fc.constantFrom('EUR', 'eur')),
 })
 
-/** What may happen to a payment after it was opened, in any order. */
+/** What may happen to an open payment, in any order. */
 const step = fc.oneof(
   { weight: 5, arbitrary: evidence.map((command) => (state: State) => recordEvidence(command, state)) },
   fc
@@ -95,12 +95,12 @@ const report = {
   currency: null,
 }
 
-/** As a value comes back from JSON, which knows no -0 and no undefined. */
+/** The value after JSON, which has neither -0 nor undefined. */
 function asJson<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value))
 }
 
-t.test('a failed payment is pending again with a new intent, and one that went on meanwhile is not', async (t) => {
+t.test('a new intent resets a failed payment to pending, but not one that moved on', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const occurred_at = '2026-03-01T10:00:00.000Z'
@@ -116,7 +116,7 @@ t.test('a failed payment is pending again with a new intent, and one that went o
   t.same(await Promise.all(statuses), ['pending', 'succeeded'])
 })
 
-t.test('a payment is completed once, should its completion ever be recorded again', async (t) => {
+t.test('the completion time of a payment is set once, even if it is recorded again', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const id = addPaymentTo(log, user('u1'))
@@ -134,7 +134,7 @@ t.test('a payment is completed once, should its completion ever be recorded agai
   }
 })
 
-t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+t.test('payments: the read model equals the fold of the log, whatever the batches', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ opened, steps, sizes, repeated }) => {

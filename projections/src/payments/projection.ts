@@ -1,4 +1,4 @@
-// The tables of payments: one for each version, and what queries see of the live one.
+// The projection of payments: its tables and views, and what each event changes.
 
 import { guestOwner, userOwner } from '@paylog/domain/actor'
 import { type PaymentEvent, type PaymentInitiated, paymentEvents } from '@paylog/domain/payments/events'
@@ -6,7 +6,7 @@ import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/payment
 import { type Change, defineProjection, first, latest, type TableSql } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'
 
-// Most payments are changed a few times after they appear: room on the page lets those updates leave the indexes alone.
+// Most payments change a few times after their creation: free space in the pages allows updates without index writes.
 const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
@@ -41,7 +41,7 @@ const create = (table: string) => `
   ) with (fillfactor = 85)`
 
 const indexes = (table: string) => `
-  -- Every question is about one owner, so a search reads that owner's payments only. A trigram index over search_text was
+  -- Every query is about one owner, so a search reads that owner's payments only. A trigram index over search_text was
   -- tried and left out: projecting took three times as long, and a short pattern read the whole index instead of one owner.
   create index ${table}_by_owner on ${table} (owner, created_at desc, id desc);`
 
@@ -78,8 +78,6 @@ const view = (table: string) => `
 
 const paymentsTable: TableSql = { create, indexes, view }
 
-// Payments as rows: what each event of a payment changes.
-
 export type PaymentRow = {
   readonly owner: string | null
   readonly search_text: string
@@ -109,7 +107,7 @@ export type PaymentRow = {
 
 type EvidenceEvent = Extract<PaymentEvent, { data: { provider_payment_id: string | null } }>
 
-/** The provider's word on the status: the same rules as the domain's fold of a payment. */
+/** A provider's report on the status, by the same rules as the domain's fold. */
 const evidence =
   (status: PaymentStatus) =>
   ({ data }: EvidenceEvent): Change<PaymentRow> => ({
@@ -153,7 +151,7 @@ export const payments = defineProjection<PaymentEvent, PaymentRow>({
     completed_at: { type: 'timestamptz', merge: first },
   },
   idOf: ({ data }) => data.payment_id,
-  // What is only kept on record still raises the revision.
+  // Events without a handler still raise the revision.
   events: paymentEvents,
   on: {
     PaymentInitiated: (event) => ({ insert: initiated(event) }),
@@ -206,7 +204,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
   }
 }
 
-/** A session's payment is its user's alone, whatever e-mail it carries; a plain anonymous one is nobody's. */
+/** A session's payment belongs to its user alone, whatever its e-mail. An anonymous payment without e-mail has no owner. */
 function ownerOf({ payer, guest_email }: PaymentInitiated['data']): string | null {
   if (payer.id !== null) return userOwner(payer.id)
   return guest_email === null ? null : guestOwner(guest_email)

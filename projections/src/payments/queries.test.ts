@@ -27,9 +27,9 @@ async function project(pool: Pool, log: ReturnType<typeof createLogFixture>): Pr
   await applier.apply(log.batch())
 }
 
-/** Asks for ids only, as the last digits that the test gave them. */
-async function numbers(pool: Pool, question: Partial<PaymentsQuery>): Promise<number[]> {
-  const { items } = await listPayments(pool, { ...defaultQuery, ...question })
+/** The ids that a query finds, as the numbers given by the test. */
+async function numbers(pool: Pool, query: Partial<PaymentsQuery>): Promise<number[]> {
+  const { items } = await listPayments(pool, { ...defaultQuery, ...query })
   return items.map((payment) => Number(payment.id.slice(-12)))
 }
 
@@ -43,7 +43,7 @@ async function projected(t: Parameters<typeof readModelDatabase>[0], facts: read
   return { pool, log }
 }
 
-t.test('lists order by every column in both directions, with the id as the last word [4.2-order]', async (t) => {
+t.test('payments: lists are ordered by every column in both directions, then by id [4.2-order]', async (t) => {
   const { pool, log } = await projected(t, [
     { total_cents: 500, occurred_at: at(1) },
     { total_cents: 500, occurred_at: at(1) },
@@ -80,7 +80,7 @@ t.test('lists order by every column in both directions, with the id as the last 
   }
 })
 
-t.test('pages cover a list exactly once, and every page tells the total', async (t) => {
+t.test('payments: pages cover a list exactly once, each with the total', async (t) => {
   const { pool } = await projected(
     t,
     Array.from({ length: 7 }, () => ({ occurred_at: at(0) })),
@@ -97,53 +97,50 @@ t.test('pages cover a list exactly once, and every page tells the total', async 
   t.same(await listPayments(pool, { ...defaultQuery, page: 2 ** 31 - 1 }), { items: [], total: 7 })
 })
 
-t.test('filters narrow the list and its total [10.2-bounds]', async (t) => {
+t.test('payments: filters narrow the list and its total [10.2-bounds]', async (t) => {
   const { pool } = await projected(t, [{}, { guest_email: 'Contact@Example.com' }, {}, {}])
   t.same(await numbers(pool, { status: 'pending' }), [3, 2, 1, 0])
   t.same(await listPayments(pool, { ...defaultQuery, status: 'succeeded' }), { items: [], total: 0 })
   t.same(await numbers(pool, { guest_email: 'contact@example.COM' }), [1])
   t.same(await numbers(pool, { guest_email: 'contact' }), [])
-  t.same(await numbers(pool, { created_after: new Date(at(1)) }), [3, 2], 'a bound is exclusive')
+  t.same(await numbers(pool, { created_after: new Date(at(1)) }), [3, 2], 'bounds are exclusive')
   t.same(await numbers(pool, { created_before: new Date(at(1)) }), [0])
   t.same(await numbers(pool, { created_after: new Date(at(0)), created_before: new Date(at(3)) }), [2, 1])
 })
 
-t.test(
-  'search finds part of an id, an e-mail or a description, and takes every character for itself [4.2-search]',
-  async (t) => {
-    const { pool } = await projected(t, [
-      { description: '100% cotton' },
-      { description: '1000 cotton' },
-      { description: 'file_name' },
-      { description: 'file-name' },
-      { description: 'back\\slash' },
-      { description: 'ÜBERWEISUNG' },
-      { ...user('alice', 'Alice.Smith@example.com'), description: null },
-      { guest_email: 'contact@example.org' },
-      { concept: 'secretconcept', reference_code: 'R-77' },
-    ])
-    const searches: [string, number[]][] = [
-      ['0%', [0]],
-      ['e_n', [2]],
-      ['k\\s', [4]],
-      ['COTTON', [1, 0]],
-      ['überweisung', [5]],
-      ['alice.smith', [6]],
-      ['CONTACT@', [7]],
-      ['8000-000000000003', [3]],
-      ['secretconcept', []],
-      ['R-77', []],
-      ["'; drop table x; --", []],
-      ['%', [0]],
-      ['_', [2]],
-      ['\\', [4]],
-    ]
-    for (const [search, expected] of searches) t.same(await numbers(pool, { search }), expected, search)
-    t.equal((await numbers(pool, { search: '' })).length, 9, 'nothing to search for is in everything')
-  },
-)
+t.test('payments: search finds parts of id, e-mail and description, and has no wildcards [4.2-search]', async (t) => {
+  const { pool } = await projected(t, [
+    { description: '100% cotton' },
+    { description: '1000 cotton' },
+    { description: 'file_name' },
+    { description: 'file-name' },
+    { description: 'back\\slash' },
+    { description: 'ÜBERWEISUNG' },
+    { ...user('alice', 'Alice.Smith@example.com'), description: null },
+    { guest_email: 'contact@example.org' },
+    { concept: 'secretconcept', reference_code: 'R-77' },
+  ])
+  const searches: [string, number[]][] = [
+    ['0%', [0]],
+    ['e_n', [2]],
+    ['k\\s', [4]],
+    ['COTTON', [1, 0]],
+    ['überweisung', [5]],
+    ['alice.smith', [6]],
+    ['CONTACT@', [7]],
+    ['8000-000000000003', [3]],
+    ['secretconcept', []],
+    ['R-77', []],
+    ["'; drop table x; --", []],
+    ['%', [0]],
+    ['_', [2]],
+    ['\\', [4]],
+  ]
+  for (const [search, expected] of searches) t.same(await numbers(pool, { search }), expected, search)
+  t.equal((await numbers(pool, { search: '' })).length, 9, 'an empty search matches everything')
+})
 
-t.test('everyone sees exactly their own', async (t) => {
+t.test('payments: everyone sees only their own', async (t) => {
   const { pool } = await projected(t, [
     user('alice', 'alice@example.com'),
     user('bob', 'bob@example.com'),
@@ -155,23 +152,23 @@ t.test('everyone sees exactly their own', async (t) => {
   const seenBy = (owner: string) => numbers(pool, { owner })
   t.same(await seenBy(alice), [0])
   t.same(await seenBy(userOwner('bob')), [4, 1])
-  t.same(await seenBy(guestOwner('alice@EXAMPLE.com')), [2], 'a user with the same e-mail is someone else')
-  t.same(await seenBy(guestOwner('carol@example.com')), [3], 'what a session made is not the guest’s')
+  t.same(await seenBy(guestOwner('alice@EXAMPLE.com')), [2], 'a user with the same e-mail is a different owner')
+  t.same(await seenBy(guestOwner('carol@example.com')), [3], 'a user’s payment is not the guest’s')
   t.same(await seenBy(guestOwner('')), [])
   t.same(await seenBy(userOwner('carol@example.com')), [])
   for (const owner of [alice, guestOwner('alice@example.com'), guestOwner('')])
-    t.equal(await getPayment(pool, { id: id(5), owner }), undefined, 'a plain anonymous payment is nobody’s')
+    t.equal(await getPayment(pool, { id: id(5), owner }), undefined, 'an anonymous payment without e-mail has no owner')
   t.equal(await getPayment(pool, { id: id(1), owner: alice }), undefined)
   t.match(await getPayment(pool, { id: id(0), owner: alice }), { revision: 1n, item: { id: id(0) } })
 })
 
-t.test('two e-mails that only Unicode takes for the same belong to two people', async (t) => {
+t.test('payments: e-mails that are equal only in Unicode case folding belong to two guests', async (t) => {
   t.not(guestOwner('\u212aelvin@example.com'), guestOwner('kelvin@example.com'))
   const token = { kind: 'guest', token_hash: 'h' } as const
   t.equal(ownerOf({ ...token, guest_email: 'A@Example.com' }), guestOwner('a@example.COM'))
 })
 
-t.test('a listed payment leaves out what only the single one shows', async (t) => {
+t.test('a listed payment leaves out the fields of the single payment', async (t) => {
   const { pool } = await projected(t, [{ metadata: { secret: 1 } }])
   const { items: plain } = await listPayments(pool, defaultQuery)
   const hidden = ['provider_payment_id', 'provider_intent_id', 'client_secret', 'metadata', 'payment_method', 'owner']

@@ -1,5 +1,4 @@
-// From a row of the view `payments` to the payment that clients see, field by field: what is not
-// named here cannot leave the service.
+// Queries for payments. Columns are listed one by one, so that new ones are not exposed by accident.
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
@@ -27,7 +26,7 @@ export type PaymentRecord = PaymentRow & {
 
 export const views = queryBuilder<{ readonly payments: PaymentRecord }>('read_models')
 
-/** What a list reads of each payment. */
+/** The columns of a list. */
 export const listedColumns = [
   'id',
   'subtotal_cents',
@@ -51,7 +50,7 @@ export const listedColumns = [
   'completed_at',
 ] as const satisfies readonly (keyof PaymentRecord)[]
 
-/** What only the single payment shows, and the revision for its ETag. */
+/** The additional columns of a single payment, with the revision for its ETag. */
 export const singleColumns = [
   ...listedColumns,
   'provider_payment_id',
@@ -61,7 +60,7 @@ export const singleColumns = [
   'revision',
 ] as const satisfies readonly (keyof PaymentRecord)[]
 
-/** With the summary of its method only when that was asked for. */
+/** The summary of the method is present only on request. */
 export type ListedRecord = Pick<PaymentRecord, (typeof listedColumns)[number]> & Partial<WithSummary>
 export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]> & WithSummary
 
@@ -102,15 +101,13 @@ function singlePayment(record: SingleRecord): PaymentResource {
   }
 }
 
-// The questions about payments. Each is asked on behalf of one owner; there is no way to ask without.
-
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'
 
 type Values = PageParameters & {
-  /** Whose payments; see `ownerOf`. */
+  /** The owner; see `ownerOf`. */
   readonly owner: string
   readonly status?: PaymentStatus | undefined
-  /** Part of the id, an e-mail or the description, in any case. */
+  /** Text contained in id, e-mail or description, case-insensitive. */
   readonly search?: string | undefined
   readonly guest_email?: string | undefined
   /** Both bounds are exclusive. */
@@ -119,7 +116,7 @@ type Values = PageParameters & {
 }
 
 type Shape = ListOrder<PaymentOrder> & {
-  /** Whether each payment carries the summary of its method. */
+  /** Whether payments include their method's summary. */
   readonly withMethod: boolean
 }
 
@@ -143,13 +140,13 @@ const paymentById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>)
   return sql<SingleRecord>`select payment.*, ${column} from ${payment} as payment ${join}`
 })
 
-/** Nothing when there is none or it is someone else's. */
+/** @returns `undefined` if the payment is missing or someone else's */
 export async function getPayment(db: Queryable, query: ResourceQuery): Promise<Found<PaymentResource> | undefined> {
   const [record] = await paymentById(db, query, {})
   return record && { item: singlePayment(record), revision: BigInt(record.revision) }
 }
 
-/** It arrives as a text and is compared as the time that it is. */
+/** A parameter of type text, compared as a time. */
 const createdAt = sql<Date>`created_at`
 
 function matchingPayments({

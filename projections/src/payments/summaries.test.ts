@@ -1,4 +1,4 @@
-// What payments show of the methods that they were made with.
+// The method summaries of payments.
 
 import { randomUUID } from 'node:crypto'
 import { guestOwner, userOwner } from '@paylog/domain/actor'
@@ -45,7 +45,7 @@ async function project(pool: Pool, log: LogFixture): Promise<void> {
   await reapply(pool, paymentMethods, log)
 }
 
-t.test('a payment tells of its method in the list that asks for it and on its own, removed or not', async (t) => {
+t.test('a payment has its method summary on its own and in lists that include it, removed or not', async (t) => {
   const { pool, log } = await startLog(t)
   const details = { wallet_type: 'apple_pay', card_brand: 'amex', last_four: '0005', alias: 'Work' }
   const method = addMethodTo(log, { ...ofUser('u1'), ...details })
@@ -66,7 +66,7 @@ t.test('a payment tells of its method in the list that asks for it and on its ow
   await isShown()
 })
 
-t.test('only a method of the same owner is told of, and what is no id of ours has no summary', async (t) => {
+t.test('a payment shows only summaries of its owner’s methods', async (t) => {
   const { pool, log } = await startLog(t)
   const methods = {
     own: addMethodTo(log, ofUser('u1')),
@@ -108,7 +108,7 @@ t.test('only a method of the same owner is told of, and what is no id of ours ha
   t.equal(expected.size, 0)
 })
 
-t.test('a page with its summaries is one statement, and so is a payment with its own', async (t) => {
+t.test('a page with summaries is one statement, and so is a single payment', async (t) => {
   const { pool, log } = await startLog(t)
   const ids = Array.from({ length: 30 }, () =>
     addPaymentTo(log, { ...user('u1'), payment_method_id: addMethodTo(log, ofUser('u1')) }),
@@ -123,7 +123,7 @@ t.test('a page with its summaries is one statement, and so is a payment with its
   t.equal(queries.length, 2)
 })
 
-t.test('a plain list does not look at methods at all', async (t) => {
+t.test('a list without summaries does not read methods', async (t) => {
   const { pool, log } = await startLog(t)
   addPaymentTo(log, { ...user('u1'), payment_method_id: addMethodTo(log, ofUser('u1')) })
   await project(pool, log)
@@ -132,7 +132,7 @@ t.test('a plain list does not look at methods at all', async (t) => {
   await t.rejects(listPayments(pool, including), /payment_methods/)
 })
 
-t.test('a page in any order has its summaries beside the right payments', async (t) => {
+t.test('a page with summaries keeps the order of the payments', async (t) => {
   const { pool, log } = await startLog(t)
   const expected = [3, 1, 2].map((total_cents) => {
     const payment_method_id = addMethodTo(log, { ...ofUser('u1'), alias: String(total_cents) })

@@ -1,4 +1,4 @@
-// A large catalogue: that every answer is right, and that no question reads more than it has to.
+// Products in a large catalogue: correct results, and no query that reads more than it needs.
 
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { type ProductResource, productFold, productResource } from '@paylog/domain/products/product'
@@ -18,12 +18,12 @@ import { listProducts, type ProductOrder, type ProductsQuery } from './queries.t
 
 const count = 25_000
 
-/** In no order, as ids of version 4 are. */
+/** Scattered like ids of version 4. */
 const idOf = (number: number) =>
   `${(Math.imul(number, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
 const events: readonly (ProjectedEvent & ProductEvent)[] = [...catalogFixture(count, idOf)]
 const { pool } = await readModelDatabase(t)
-// As a rebuild fills a table: copied, and indexed afterwards.
+// Like a rebuild: copied, then indexed.
 const version = await makeTable(pool, products, 'building')
 const applier = createApplier({ pool, projection: products, version, writer: copyRows })
 await applier.start()
@@ -34,15 +34,15 @@ await inTransaction(pool, (client) => promoteTable(client, products, { version, 
 
 type Known = { readonly item: ProductResource; readonly text: string; readonly name: Buffer }
 
-/** The same catalogue by the fold of the domain. */
+/** The same catalogue, folded by the domain. */
 const all = [...Map.groupBy(events, ({ data }) => data.product_id).values()].map((own): Known => {
   const state = own.reduce(productFold.evolve, productFold.initialState)
-  if (state.status === 'none') throw new Error('A product was never added')
+  if (state.status === 'none') throw new Error('The product was not added')
   const item = productResource(state)
   return { item, text: foldCase(`${item.name}\x1f${item.description ?? ''}`), name: Buffer.from(foldCase(item.name)) }
 })
 
-/** Times are written alike, so that they can be compared as texts. */
+/** All times have the same format, so they can be compared as text. */
 const orders: Readonly<Record<ProductOrder, (one: Known, other: Known) => number>> = {
   name: (one, other) => Buffer.compare(one.name, other.name),
   subtotal_cents: ({ item: one }, { item: other }) => one.subtotal_cents - other.subtotal_cents,
@@ -71,7 +71,7 @@ function expected({ search, orderBy, orderDir, offset, limit, ...filters }: Prod
 }
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 })
-/** Parts of what is there, of any length and in any case, and now and then of nothing that is. */
+/** Parts of existing texts in any length and case, sometimes of none. */
 const search = fc
   .record({
     from: fc.nat(count - 1),
@@ -97,7 +97,7 @@ const query: fc.Arbitrary<ProductsQuery> = fc.record({
   limit: fc.integer({ min: 1, max: 100 }),
 })
 
-t.test('every answer is what a plain filter and sort of the same catalogue gives', async (t) => {
+t.test('every page of a large catalogue equals a filter and sort in memory', async (t) => {
   let found = 0
   await fc.assert(
     fc.asyncProperty(query, async (asked) => {
@@ -110,15 +110,15 @@ t.test('every answer is what a plain filter and sort of the same catalogue gives
     }),
     { seed: 7, numRuns: 50, endOnFailure: true },
   )
-  t.ok(found > 500, `there was something to find: ${found}`)
+  t.ok(found > 500, `the queries find products: ${found}`)
 })
 
 const firstPage: ProductsQuery = { ...allProductsQuery, limit: 20 }
 
-/** How Postgres goes about a question, with what came of it. */
-async function planOf(question: Partial<ProductsQuery>): Promise<string> {
+/** The plan of a query, with actual row counts. */
+async function planOf(query: Partial<ProductsQuery>): Promise<string> {
   const { db, queries } = recordingPool(pool)
-  await listProducts(db, { ...firstPage, ...question })
+  await listProducts(db, { ...firstPage, ...query })
   const [{ text, values } = { text: '', values: [] }]: readonly QueryConfig[] = queries
   const explained = `explain (analyze, costs off, timing off, summary off, buffers off) ${text}`
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained, values)
@@ -128,7 +128,7 @@ async function planOf(question: Partial<ProductsQuery>): Promise<string> {
 const common = vocabulary[0] ?? ''
 const rare = vocabulary.at(-1) ?? ''
 
-t.test('orders, filters and pages are read from indexes alone, up to the rows that are shown', async (t) => {
+t.test('orders, filters and pages read only indexes, up to the rows of the page', async (t) => {
   const cases: [Partial<ProductsQuery>, string][] = [
     [{}, 'creation'],
     [{ orderBy: 'name', orderDir: 'asc' }, 'name'],
@@ -152,7 +152,7 @@ t.test('orders, filters and pages are read from indexes alone, up to the rows th
 })
 
 t.test(
-  'a rare word is looked up, a common one is met soon enough, and two letters are no use of the index',
+  'search uses the trigram index for a rare word, and the order index for a common one or two letters',
   async (t) => {
     const lookedUp = /Bitmap Index Scan on products_v2_by_text/
     for (const asked of [{}, { orderBy: 'name' as const }, { is_active: true }])

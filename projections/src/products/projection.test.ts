@@ -31,7 +31,7 @@ const content = {
   trial_days: fc.option(fc.nat(730)),
   category_id: fc.option(characters),
 }
-/** No rules are kept here: whatever is on record becomes a row. */
+/** Without rules: every recorded event becomes a row. */
 const step = fc.oneof(
   {
     weight: 3,
@@ -75,7 +75,7 @@ const history = fc.record({
   repeated: fc.boolean(),
 })
 
-t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+t.test('products: the read model equals the fold of the log, whatever the batches', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
@@ -107,7 +107,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
   )
 })
 
-t.test('what is searched follows each change of one of its texts', async (t) => {
+t.test('the searched text follows each change of name and description', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const id = addProductTo(log, { name: 'RED Chair', description: 'Made of OAK' })
@@ -131,7 +131,7 @@ t.test('what is searched follows each change of one of its texts', async (t) => 
   t.equal(await finds('red', 'oak', 'blue', 'chairm'), '0010')
 })
 
-t.test('a sync raises the revision and touches nothing else, alone in its batch or not', async (t) => {
+t.test('a sync raises the revision and changes nothing else, whatever the batches', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const id = addProductTo(log, { description: 'a\0b' })
@@ -141,7 +141,7 @@ t.test('a sync raises the revision and touches nothing else, alone in its batch 
     return rows[0]
   }
   const before = await rowOf()
-  t.equal(before.description, 'a\ufffdb', 'Postgres has no NUL, and a recorded fact cannot be refused')
+  t.equal(before.description, 'a\ufffdb', 'a recorded NUL is replaced')
   const facts = { product_id: id, occurred_at: '2026-03-09T10:00:00.000Z' }
   log.record(productFold, id, () => [eventOf({ kind: 'ProductSynced' }, facts)])
   t.same(foldBatch(products, log.events.slice(1)).patches, [{ id, revision: 1n, values: {} }])
@@ -153,6 +153,6 @@ t.test('a sync raises the revision and touches nothing else, alone in its batch 
   t.same(await rowOf(), { ...before, revision: 3n, is_active: false, updated_at: new Date(facts.occurred_at) })
 })
 
-t.test('requests for a sync are streams of their own', async (t) => {
+t.test('sync requests change no product', async (t) => {
   t.ok(products.streamPrefixes.every((prefix) => !'productSyncRequest-1'.startsWith(prefix)))
 })

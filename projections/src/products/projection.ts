@@ -1,4 +1,4 @@
-// The tables of products: one for each version, and what queries see of the live one.
+// The projection of products: its tables and views, and what each event changes.
 
 import {
   type ProductAdded,
@@ -10,7 +10,7 @@ import {
 import { defineProjection, latest, type TableSql } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'
 
-// Every sync of a product raises its revision twice: room on the page lets those updates leave the indexes alone.
+// Every sync raises a product's revision twice: free space in the pages allows updates without index writes.
 const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
@@ -92,11 +92,9 @@ const view = (table: string) => `
 
 const productsTable: TableSql = { create, indexes, view }
 
-// Products as rows: what each event of a product changes.
-
 export type ProductRow = ProductContent & {
   readonly is_active: boolean
-  /** In lower case: names are in the order of these. */
+  /** In lower case; the order by name uses it. */
   readonly folded_name: string
   readonly folded_description: string | null
   readonly created_at: string
@@ -128,7 +126,7 @@ export const products = defineProjection<ProductEvent, ProductRow>({
     updated_at: { type: 'timestamptz', merge: latest },
   },
   idOf: ({ data }) => data.product_id,
-  // A sync changes nothing that a product shows, but every event raises the revision.
+  // A sync changes no column, but every event raises the revision.
   events: productEvents,
   on: {
     ProductAdded: (event) => ({ insert: added(event) }),
@@ -151,7 +149,7 @@ function added({ data }: ProductAdded): ProductRow {
   }
 }
 
-/** Of a change of only one of the two, nothing is known about the other. */
+/** Folds the texts that changed; the other stays unknown. */
 function folded({ name, description }: Partial<ProductContent>): Partial<ProductRow> {
   return {
     ...(name !== undefined && { folded_name: foldCase(name) }),

@@ -10,7 +10,7 @@ import { getProduct, listProducts, type ProductsQuery } from './queries.ts'
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 const inTurn: ProductsQuery = { ...allProductsQuery, orderDir: 'asc' }
 
-/** Products numbered from 0, each made a minute after the one before it. */
+/** Products numbered from 0, created a minute apart. */
 async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[]) {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
@@ -19,14 +19,14 @@ async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[])
     addProductTo(log, { occurred_at, ...facts, product_id: id(index) })
   }
   await reapply(pool, products, log)
-  const numbers = async (question: Partial<ProductsQuery>) => {
-    const { items } = await listProducts(pool, { ...inTurn, ...question })
+  const numbers = async (query: Partial<ProductsQuery>) => {
+    const { items } = await listProducts(pool, { ...inTurn, ...query })
     return items.map((item) => Number(item.id.slice(-12)))
   }
   return { pool, log, numbers }
 }
 
-t.test('each filter narrows the list and its total, and all of them together', async (t) => {
+t.test('products: each filter narrows the list and its total, also combined', async (t) => {
   const { pool, numbers } = await offered(t, [
     { category_id: 'a', product_type: 'digital', is_recurring: true },
     { category_id: 'a', product_type: 'digital', is_active: false },
@@ -45,10 +45,14 @@ t.test('each filter narrows the list and its total, and all of them together', a
   t.same(await numbers({ category_id: 'a', product_type: 'digital', is_recurring: false, is_active: false }), [1])
   t.same(await numbers({ category_id: 'a', search: 'digital' }), [])
   t.equal((await listProducts(pool, { ...inTurn, category_id: 'a', limit: 1 })).total, 2)
-  t.equal((await listProducts(pool, { ...inTurn, category_id: 'a', offset: 9 })).total, 2, 'also past the end')
+  t.equal(
+    (await listProducts(pool, { ...inTurn, category_id: 'a', offset: 9 })).total,
+    2,
+    'the total is the same past the end',
+  )
 })
 
-t.test('a list begins wherever it is told to, and as far beyond its end as can be said', async (t) => {
+t.test('products: a list starts at any offset, also far beyond its end', async (t) => {
   const { numbers } = await offered(t, Array(7).fill({}))
   t.same(await numbers({ limit: 3 }), [0, 1, 2])
   t.same(await numbers({ limit: 3, offset: 2 }), [2, 3, 4])
@@ -58,28 +62,25 @@ t.test('a list begins wherever it is told to, and as far beyond its end as can b
   t.same(await numbers({ offset: (2 ** 31 - 2) * 100 }), [])
 })
 
-t.test(
-  'names are in the order of their letters without case, and of equal ones the id decides [4.7-order-name]',
-  async (t) => {
-    const names = ['beta', 'Alpha', 'Ärger', 'alpha', 'Zeta', 'BETA', '10', '9', '\u{1F600}', '\uff21', ' b', 'alpha b']
-    const { numbers } = await offered(
-      t,
-      names.map((name) => ({ name })),
-    )
-    const order = [' b', '10', '9', 'Alpha', 'alpha', 'alpha b', 'beta', 'BETA', 'Zeta', 'Ärger', '\uff21', '\u{1F600}']
-    const asc = await numbers({ orderBy: 'name' })
-    t.same(
-      asc.map((number) => names[number]),
-      order,
-    )
-    t.same(await numbers({ orderBy: 'name', orderDir: 'desc' }), asc.toReversed())
-    t.same(await numbers({ orderBy: 'name', offset: 4, limit: 3 }), asc.slice(4, 7))
-    const desc = { orderBy: 'name', orderDir: 'desc', offset: 5, limit: 3 } as const
-    t.same(await numbers(desc), asc.toReversed().slice(5, 8), 'also where a page ends between two of them')
-  },
-)
+t.test('products: names are ordered without case, then by id [4.7-order-name]', async (t) => {
+  const names = ['beta', 'Alpha', 'Ärger', 'alpha', 'Zeta', 'BETA', '10', '9', '\u{1F600}', '\uff21', ' b', 'alpha b']
+  const { numbers } = await offered(
+    t,
+    names.map((name) => ({ name })),
+  )
+  const order = [' b', '10', '9', 'Alpha', 'alpha', 'alpha b', 'beta', 'BETA', 'Zeta', 'Ärger', '\uff21', '\u{1F600}']
+  const asc = await numbers({ orderBy: 'name' })
+  t.same(
+    asc.map((number) => names[number]),
+    order,
+  )
+  t.same(await numbers({ orderBy: 'name', orderDir: 'desc' }), asc.toReversed())
+  t.same(await numbers({ orderBy: 'name', offset: 4, limit: 3 }), asc.slice(4, 7))
+  const desc = { orderBy: 'name', orderDir: 'desc', offset: 5, limit: 3 } as const
+  t.same(await numbers(desc), asc.toReversed().slice(5, 8), 'also where a page ends between two of them')
+})
 
-t.test('amounts and times order as what they are, and equal ones by the id [4.7-order]', async (t) => {
+t.test('products: amounts and times are ordered by value, then by id [4.7-order]', async (t) => {
   const { pool, log, numbers } = await offered(t, [
     { subtotal_cents: 1000 },
     { subtotal_cents: 99 },
@@ -93,10 +94,10 @@ t.test('amounts and times order as what they are, and equal ones by the id [4.7-
   log.record(productFold, id(1), () => [{ type: 'ProductDeactivated', data }])
   await reapply(pool, products, log)
   t.same(await numbers({ orderBy: 'updated_at' }), [0, 2, 3, 1])
-  t.same(await numbers({ orderBy: 'created_at' }), [0, 1, 2, 3], 'what was changed was made when it was made')
+  t.same(await numbers({ orderBy: 'created_at' }), [0, 1, 2, 3], 'a change keeps the creation time')
 })
 
-t.test('search finds part of a name or a description, and takes every character for itself [4.7-search]', async (t) => {
+t.test('products: search finds parts of name and description, and has no wildcards [4.7-search]', async (t) => {
   const { numbers } = await offered(t, [
     { name: '100% cotton' },
     { name: '1000 cotton', category_id: 'wool' },
@@ -136,10 +137,10 @@ t.test('search finds part of a name or a description, and takes every character 
     ['null', []],
   ]
   for (const [search, expected] of searches) t.same(await numbers({ search }), expected, search)
-  t.equal((await numbers({ search: '' })).length, 8, 'nothing to search for is in everything')
+  t.equal((await numbers({ search: '' })).length, 8, 'an empty search matches everything')
 })
 
-t.test('a page is one statement, planned for what is asked; a single product has a named one', async (t) => {
+t.test('a product page is one statement without a name, a single product has a named one', async (t) => {
   const { pool } = await offered(t, [{}])
   const { db, queries } = recordingPool(pool)
   await listProducts(db, { ...inTurn, search: 'example' })

@@ -1,5 +1,4 @@
-// From a row of the view `products` to the product that administrators see, field by field: what is not named here cannot
-// leave the service.
+// Queries for products. Columns are listed one by one, so that new ones are not exposed by accident.
 import { type ProductType, productContentOf } from '@paylog/domain/products/events'
 import type { ProductResource } from '@paylog/domain/products/product'
 import {
@@ -19,13 +18,13 @@ import type { ProductRow } from './projection.ts'
 export type ProductRecord = Omit<ProductRow, 'folded_description'> & {
   readonly id: string
   readonly revision: number
-  /** Name and description in lower case, with U+001F between them. */
+  /** Name and description in lower case, separated by U+001F. */
   readonly search_text: string
 }
 
 const views = queryBuilder<{ readonly products: ProductRecord }>('read_models')
 
-/** What a list reads of each product; a single one needs its revision too, for the ETag. */
+/** The columns of a list. A single product also has its revision, for the ETag. */
 const productColumns = [
   'id',
   'name',
@@ -55,8 +54,7 @@ function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>)
   }
 }
 
-// The questions about products. They have no owner: whoever asks has been found to be an administrator.
-
+/** Products have no owner: the caller must be an administrator. */
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'
 
 type Values = OffsetParameters & {
@@ -64,7 +62,7 @@ type Values = OffsetParameters & {
   readonly product_type?: ProductType | undefined
   readonly is_recurring?: boolean | undefined
   readonly is_active?: boolean | undefined
-  /** Part of the name or the description, in any case. */
+  /** Text contained in name or description, case-insensitive. */
   readonly search?: string | undefined
 }
 
@@ -74,7 +72,7 @@ const productsPage = prepareQuery(
   (parameters: QueryParameters<Values>, { orderBy, orderDir }: ListOrder<ProductOrder>) => {
     const order = { orderBy: orderBy === 'name' ? 'folded_name' : orderBy, orderDir } as const
     const matching = matchingProducts(parameters)
-    // The ids first: an index alone tells them, and nothing else is read of the rows that are skipped.
+    // Finds the ids first, from an index alone, without reading the rows that are skipped.
     const ids = ordered(matching.select('id'), order).limit(parameters.limit).offset(parameters.offset)
     const paged = views.selectFrom('products').select(productColumns).select('folded_name').where('id', 'in', ids)
     return withTotal(matching, paged, order)
@@ -93,7 +91,7 @@ const productById = prepareQuery(({ id }: QueryParameters<{ readonly id: string 
   views.selectFrom('products').select(productColumns).select('revision').where('id', '=', id),
 )
 
-/** Nothing when there is none. */
+/** @returns `undefined` if there is no such product */
 export async function getProduct(
   db: Queryable,
   query: { readonly id: string },

@@ -12,7 +12,7 @@ const times = [
   '1883-01-01T12:00:00.000Z',
 ]
 
-t.test('times arrive as they were recorded, whatever the time zone of the server', async (t) => {
+t.test('times are read as recorded, whatever the time zone of the server', async (t) => {
   const { databaseUrl } = await readModelDatabase(t)
   for (const zone of ['UTC', 'Europe/London', 'Asia/Kolkata', 'America/New_York', 'Pacific/Kiritimati']) {
     const client = new pg.Client({ connectionString: databaseUrl })
@@ -30,7 +30,7 @@ t.test('times arrive as they were recorded, whatever the time zone of the server
   }
 })
 
-t.test('what is finer than a millisecond is cut off, and what is no time is none', async (t) => {
+t.test('times are cut to milliseconds, and infinite ones are rejected', async (t) => {
   const { pool } = await readModelDatabase(t)
   const text = `select timestamptz '2026-03-01 10:00:00.123987Z' as fine, null::timestamptz as none, 12::bigint as amount`
   const { rows } = await pool.query({ text, types: columnTypes })

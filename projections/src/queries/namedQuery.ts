@@ -1,4 +1,4 @@
-// How columns arrive from the read models: as clients see them, and without a detour that lists would pay for sixty times.
+// Builds queries once and runs them as prepared statements, with fast parsing of column values.
 
 import { createHash } from 'node:crypto'
 import {
@@ -19,22 +19,20 @@ const { builtins, getTypeParser } = pg.types
 const dateOf = getTypeParser(builtins.TIMESTAMPTZ)
 const inUtc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3})\d*)?\+00$/
 
-/** Most servers tell the time in UTC, where it needs no reckoning: a list is read in two thirds of the time. */
+/** Servers mostly use UTC, whose times need no conversion: a list is read in two thirds of the time. */
 function isoTime(text: string): string {
   const [, day, time, fraction = ''] = inUtc.exec(text) ?? []
   return day === undefined ? dateOf(text).toISOString() : `${day}T${time}.${fraction.padEnd(3, '0')}Z`
 }
 
-/** Times as ISO texts, and `int8` as numbers: amounts, counts and revisions are far below 2^53. */
+/** Times as ISO text, and `int8` as numbers: amounts, counts and revisions are far below 2^53. */
 export const columnTypes = new pg.TypeOverrides()
 columnTypes.setTypeParser(builtins.TIMESTAMPTZ, isoTime)
 columnTypes.setTypeParser(builtins.INT8, Number)
 
-// Composes queries over views. Asking them is for `namedQuery.ts`: there is no connection here.
-
 /**
- * For the views of one folder, which nobody else composes queries over.
- * @param schema that the views are in
+ * A query builder for the views of one folder. It has no connection: `prepareQuery` runs the queries.
+ * @param schema of the views
  */
 export function queryBuilder<Views>(schema: string): Kysely<Views> {
   return new Kysely<Views>({
@@ -47,39 +45,35 @@ export function queryBuilder<Views>(schema: string): Kysely<Views> {
   }).withSchema(schema)
 }
 
-// Queries are composed once for everything that can be asked, without the values, and run as named statements, which a
-// connection parses only once; those that have to be planned for their values, without a name.
-
-/** What reading needs of a pool. */
+/** The part of a pool that reading needs. */
 export type Queryable = Pick<Pool, 'query'>
 
-/** Stands in a query for a value that comes with every asking. */
+/** A parameter of a query. */
 export type Placeholder<Value> = RawBuilder<Value> & {
-  /** The same value, put differently before it is sent. */
+  /** The same parameter, converted before it is sent. */
   through<Other>(change: (value: Value) => Other): Placeholder<Other>
 }
 
-/** The values of a question as its query sees them: which of them there are, but not what they are. */
+/** The parameters that a call passes, without their values. */
 export type QueryParameters<Values> = {
   readonly [Name in keyof Values]: Placeholder<Exclude<Values[Name], undefined>> | Extract<Values[Name], undefined>
 }
 
-/** A query as it was composed, of whatever parts. */
+/** A composed query of any kind. */
 type ComposedQuery<Row> = { compile(compiler: QueryExecutorProvider): CompiledQuery<Row> }
 const compiler = queryBuilder<never>('public')
 
-/** What may have any number of values is a value, and no part of a shape: every shape is a statement of its own. */
+/** Shapes must be finite, because each shape is its own statement; anything else is a value. */
 type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name] ? never : Shape[Name] }
 
 /**
- * A question that is asked again and again. Its SQL depends on its shape and on which values it is asked with, and is
- * composed once for each of these combinations. The values themselves come to it only when it is run, so that what was
- * composed for one caller holds nothing of theirs.
+ * Prepares a query. Its SQL depends on the shape and on which values are given, and is composed once for each combination.
+ * Values are bound only when it runs, so a composed query contains no caller's data.
  *
- * @param compose uses every value that is given, and no others: constants are written as literals
- * @param options `plannedAnew` has Postgres plan each asking for its values. A named statement gets by, sooner or later,
- *   with one plan for all of them, which cannot know whether nearly every row matches or hardly any does.
- * @returns asks the question; throws Error, at the first asking already, when `compose` does not keep to that
+ * @param compose must use every given value and no other: constants are written as literals
+ * @param options `plannedAnew` makes Postgres plan every call for its values. A named statement eventually gets one generic
+ *   plan, which cannot know whether nearly all rows match or hardly any.
+ * @returns runs the query; throws Error on the first call when `compose` breaks the rule above
  */
 export function prepareQuery<
   Values extends object,
@@ -106,7 +100,7 @@ export function prepareQuery<
   }
 }
 
-/** Where a value belongs in a statement. */
+/** A parameter's place in a statement. */
 type Slot<Values, Value = unknown> = { readonly name: keyof Values; readonly read: (values: Values) => Value }
 type Statement<Values> = { readonly name: string; readonly text: string; readonly slots: readonly Slot<Values>[] }
 
@@ -128,11 +122,11 @@ function statementOf<Values extends object>(
   if (!slots.every((slot) => slot !== undefined)) throw new Error(`A constant would be sent as a parameter of: ${text}`)
   const unused = names.filter((name) => !slots.some((slot) => slot.name === name))
   if (unused.length > 0) throw new Error(`Nothing is done with ${unused.join(', ')} in: ${text}`)
-  // Named by its text, so that a connection never has two texts under one name.
+  // Named after its text, so that a connection never has two texts under one name.
   return { name: createHash('sha256').update(text).digest('base64url').slice(0, 24), text, slots }
 }
 
-/** `Object.keys`, for values whose type says all that they have. */
+/** `Object.keys` with the type's keys. */
 function namesOf<Values extends object>(values: Values): (keyof Values)[] {
   return Object.keys(values) as (keyof Values)[]
 }

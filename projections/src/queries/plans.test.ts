@@ -1,4 +1,4 @@
-// How Postgres answers the questions once a connection has them prepared: by indexes, whatever the parameters are.
+// Query plans of prepared queries: indexes only, whatever the parameters.
 import { randomUUID } from 'node:crypto'
 import { userOwner } from '@paylog/domain/actor'
 import type { Pool, PoolClient } from 'pg'
@@ -66,7 +66,7 @@ const queries: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes:
   ['one product', (db) => getProduct(db, { id: one.id }), [/products_v1_pkey/]],
 ]
 
-/** The plan for any parameters, where a table is only read as a whole if nothing else can be done. */
+/** The generic plan, with full table scans only as a last resort. */
 async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Promise<unknown>): Promise<string> {
   const { db, queries } = recordingPool(pool)
   await ask(db)
@@ -78,7 +78,7 @@ async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Pr
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
-t.test('no prepared question reads a table as a whole', async (t) => {
+t.test('no prepared query reads a whole table', async (t) => {
   const { pool } = await readModelDatabase(t)
   const client = await pool.connect()
   t.teardown(() => client.release(true))

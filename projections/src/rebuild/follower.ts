@@ -1,4 +1,4 @@
-// A table that is not live, filled from the log by whoever holds the lock for it.
+// Fills a table that is not live from the log, up to the position of the live one.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Pool, PoolClient } from 'pg'
@@ -9,10 +9,10 @@ import { copyRows } from '../apply/writers.ts'
 import type { Projection } from '../projection.ts'
 import { type LockedCheckpoint, lockLiveCheckpoint } from '../tables/tables.ts'
 
-/** Events of one transaction. Larger ones cost memory and hardly save time. */
+/** Events per transaction. Larger ones cost memory and save little time. */
 export const windowEvents = 5_000
 
-/** Nobody reads the table yet: a window of large rows may take its time. */
+/** Nobody reads the table yet, so a window of large rows may take its time. */
 const beginWindow = 'begin; set local statement_timeout = 0'
 
 /** How far the log has been applied. */
@@ -20,22 +20,21 @@ export type FollowProgress = {
   /** Events applied so far. */
   readonly events: number
   readonly position: LogPosition | undefined
-  /** Where the log ended, or where reading is to end, as far as is known. */
+  /** The end of the log, or the target position, if known. */
   readonly end: LogPosition | undefined
 }
 
 export type Follower = {
   readonly progress: () => FollowProgress
   /**
-   * Applies the log up to a position, or up to where it ends now.
-   * @returns how many events that were
-   * @throws UnreadableEventError, DomainError `event_store_unavailable`; the signal's reason when it aborts; the database's
-   *   errors
+   * Applies the log up to a position, or up to its current end.
+   * @returns the number of events applied
+   * @throws UnreadableEventError, DomainError `event_store_unavailable`, the signal's reason when it aborts, database errors
    */
   follow(until?: LogPosition): Promise<number>
 }
 
-/** @param options `onProgress` is told after every transaction */
+/** @param options `onProgress` is called after every transaction */
 export async function createFollower(options: {
   readonly pool: Pool
   readonly store: EventStore
@@ -67,32 +66,29 @@ export async function createFollower(options: {
   }
 }
 
-// A table beside the live one at exactly the same position of the log: then they can be compared, or one can take the
-// other's place.
-
 /**
- * The projector waits for us meanwhile, but not for ever should this process be cut off; we wait for a transaction of its,
- * even for one that the server ends, after 15 seconds, because its projector is frozen.
+ * The projector waits for this transaction, with a limit in case this process hangs. In turn it may wait for a transaction
+ * of a frozen projector, which the server ends after 15 seconds.
  */
 const beginAlongside = `begin; set local lock_timeout = '20s'; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = '30s'`
 
-/** Rounds in which what was recorded meanwhile is applied, before the projector has to wait for the rest. */
+/** Rounds of catching up before the projector has to wait for the rest. */
 const maxRounds = 10
-/** What is left may be applied while the projector waits: it takes some milliseconds. */
+/** Few enough events to apply within milliseconds while the projector waits. */
 const fewEvents = 500
 
-/** The log that is read ends before the place up to which the live table has read it. */
+/** The log ends before the position of the live table. */
 class LogEndsError extends Error {
   override readonly name = 'LogEndsError'
 }
 
-/** Applies what was recorded meanwhile, until little is left. */
+/** Catches up with the log until few events are left. */
 export async function catchUp(follower: Follower): Promise<void> {
   for (let round = 0; round < maxRounds; round++) if ((await follower.follow()) < fewEvents) return
 }
 
-/** The same up to where the live table stands, and not beyond: it may have stopped, and can only be compared where it is. */
+/** Catches up to the live table's position exactly: it may have stopped, and tables are compared at equal positions. */
 export async function catchUpWithLive(options: {
   readonly pool: Pool
   readonly projection: Projection
@@ -106,9 +102,9 @@ export async function catchUpWithLive(options: {
 }
 
 /**
- * Brings the table to where the live one stands, and does something while both stay there.
- * @param work within the transaction of `client`, which holds the live checkpoint
- * @throws LogEndsError; the database's errors, among them 55P03 when something else holds what is needed for too long
+ * Brings the table to the position of the live one, and runs work while both stay there.
+ * @param work runs within the transaction of `client`, which locks the live checkpoint
+ * @throws LogEndsError, database errors, among them 55P03 when a lock is not available in time
  */
 export function alongsideLive<Result>(
   options: { readonly pool: Pool; readonly projection: Projection; readonly follower: Follower },
@@ -126,13 +122,13 @@ export function alongsideLive<Result>(
   )
 }
 
-/** A node of a cluster that lags behind, or a log that is not the one that was projected, would take the live table back. */
+/** A lagging cluster node, or the wrong log, would move the live table back. */
 async function followToLive(follower: Follower, live: LogPosition): Promise<void> {
   await follower.follow(live)
   const { position } = follower.progress()
   if (position === undefined || isAfter(live, position)) {
     throw new LogEndsError(
-      `The live table has read up to ${live.commit}, and the log ends at ${position?.commit ?? 'its start'}`,
+      `The live table is at position ${live.commit}, but the log ends at ${position?.commit ?? 'its start'}`,
     )
   }
 }

@@ -1,4 +1,4 @@
-// A rebuild that is killed wherever it is, and repeated.
+// Rebuilds that are killed at any moment and repeated.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TestProcess } from '@paylog/testing/processes'
@@ -18,12 +18,12 @@ const ways = ['process', 'sessions', 'lock', 'everything'] as const
 const kills = testCycles(ways.length)
 type Way = (typeof ways)[number]
 
-/** Ends sessions in the server, as an administrator, a crash or a restart would. */
+/** Ends database sessions, like an administrator, a crash or a restart. */
 async function endSessions(pool: Pool, way: Exclude<Way, 'process'>): Promise<void> {
   const which = {
     sessions: "application_name = 'replay'",
     lock: "application_name like 'lock rebuild%'",
-    // But for the readers, who have to be able to tell errors of their own from these.
+    // Not the readers: their own errors have to be recognizable.
     everything: "application_name <> 'reader'",
   }
   await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -36,7 +36,7 @@ async function killSomehow(pool: Pool, replay: TestProcess, way: Way): Promise<v
   await replay.exited
 }
 
-t.test('a rebuild that is killed anywhere leaves what clients see alone, and can be repeated', async (t) => {
+t.test('a rebuild killed at any moment does not affect clients and can be repeated', async (t) => {
   const house = await projectorHarness(t)
   const { pool, store, databaseUrl } = house
   const { below, oneOf } = createSeededRandom(t)
@@ -49,29 +49,33 @@ t.test('a rebuild that is killed anywhere leaves what clients see alone, and can
   let switched = 0
   for (let round = 0; round < kills; round += 1) {
     const replay = await house.startReplay('rebuild', 'payments')
-    // The switch is where it would hurt most.
+    // Most kills hit the switch, the riskiest phase.
     const phase = round % 2 === 0 ? 'switching' : oneOf(phases)
     await waitFor(() => replay.output().includes(`phase ${phase}`) || replay.output().includes('done'), {
       what: phase,
     })
     await pause(below(phase === 'switching' ? 120 : 60))
-    // Each in turn, and not always the same ones at the switch.
+    // All ways in turn, with a varying one at the switch.
     const way = ways[(firstWay + round) % ways.length] ?? 'process'
     await killSomehow(pool, replay, way)
     const states = await tableStates(pool, payments)
     t.equal(states.filter((state) => state === 'live').length, 1, `${way} at ${phase}`)
     t.notOk(
       states.some((state) => state.startsWith('stray')),
-      'every table is known',
+      'no table is left over',
     )
     switched = states.filter((state) => state === 'retired').length
   }
-  t.comment(`${switched} of ${kills} had switched already`)
+  t.comment(`${switched} of ${kills} had already switched`)
   const last = await rebuildOne(house, payments)
   t.match(last.comparison, { differing: 0 })
-  t.same(await tableStates(pool, payments), [...Array(switched + 1).fill('retired'), 'live'], 'nothing else is left')
+  t.same(
+    await tableStates(pool, payments),
+    [...Array(switched + 1).fill('retired'), 'live'],
+    'no unfinished table is left',
+  )
   await traffic.stop()
-  t.same((await readers.stop()).wrong.slice(0, 10), [], 'no reader noticed anything')
+  t.same((await readers.stop()).wrong.slice(0, 10), [], 'readers saw no wrong data')
   await waitForAgreement(house, [payments])
   t.match(await verifyOne(house, payments), { differing: 0, differences: [] })
   t.same(await wrongCheckpoints(pool), [])

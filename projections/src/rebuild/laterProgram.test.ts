@@ -1,4 +1,4 @@
-// A later version of the program beside the present one.
+// A later version of the projector beside the present one.
 
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -10,7 +10,7 @@ import { startReaders } from '../testing/readers.ts'
 import { rebuildOne, tableStates, verifyOne, waitForAgreement, wrongCheckpoints } from '../testing/readModelChecks.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
 
-t.test('later programs rebuild what they define anew, once, and take over from the present one', async (t) => {
+t.test('a later projector version rebuilds changed projections once and takes over', async (t) => {
   const house = await projectorHarness(t)
   const { pool, store, databaseUrl } = house
   const present = await house.startProjector()
@@ -21,30 +21,32 @@ t.test('later programs rebuild what they define anew, once, and take over from t
   const later = await Promise.all([house.startLater(), house.startLater()])
   const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.schemaVersion
   await waitFor(isLater, { what: 'the later table' })
-  const standsBy = 'the live table is for a later program, waiting'
-  await waitFor(() => present.output().includes(standsBy), { what: 'the present one to stand by' })
-  await waitFor(() => later.some((one) => one.output().includes('projection runs')), { what: 'a later one to run' })
+  const standsBy = 'the live table belongs to a newer program, waiting'
+  await waitFor(() => present.output().includes(standsBy), { what: 'the present projector to stand by' })
+  await waitFor(() => later.some((one) => one.output().includes('projection runs')), {
+    what: 'a later projector to run',
+  })
   await present.kill('SIGKILL')
   const again = await house.startProjector()
-  await waitFor(() => again.output().includes(standsBy), { what: 'the present one to stand by again' })
+  await waitFor(() => again.output().includes(standsBy), { what: 'the present projector to stand by again' })
   await traffic.stop()
-  t.same((await readers.stop()).wrong.slice(0, 10), [], 'clients of the present program go on')
+  t.same((await readers.stop()).wrong.slice(0, 10), [], 'clients of the present version keep reading')
 
   await waitForAgreement(house)
-  t.same(await tableStates(pool, payments), ['retired', 'live'], 'it was rebuilt once')
-  t.same(await wrongCheckpoints(pool), [], 'only one of the two tables is kept up')
+  t.same(await tableStates(pool, payments), ['retired', 'live'], 'the table was rebuilt once')
+  t.same(await wrongCheckpoints(pool), [], 'only one of the two tables has a checkpoint')
   t.match(await verifyOne(house, laterPayments), { differing: 0 })
   const { rows } = await pool.query('select distinct opened_by from read_models.payments')
   t.same(rows, [{ opened_by: 'a payer' }])
-  await t.rejects(rebuildOne(house, payments), { name: 'OtherDefinitionError' }, 'nobody goes back by mistake')
+  await t.rejects(rebuildOne(house, payments), { name: 'OtherDefinitionError' }, 'an older version cannot rebuild')
   await t.rejects(verifyOne(house, payments), { name: 'OtherDefinitionError' })
   t.same(await tableStates(pool, payments), ['retired', 'live'])
 
   const waiting = await house.startProjector()
   const says = (what: string) => waiting.output().match(new RegExp(`"projection":"products".*${what}`)) !== null
-  await waitFor(() => says('another process holds the lock'), { what: 'another one to wait for its turn' })
+  await waitFor(() => says('another process holds the lock'), { what: 'another projector to wait for the lock' })
   await pool.query("update read_models.tables set definition = definition + 1 where projection = 'products'")
   await again.kill('SIGKILL')
-  await waitFor(() => says('projection runs') || says(standsBy), { what: 'its turn' })
-  t.notOk(says('projection runs'), 'who waited looks again at what there is to run')
+  await waitFor(() => says('projection runs') || says(standsBy), { what: 'the lock to be taken' })
+  t.notOk(says('projection runs'), 'after waiting, the projector reads the live version again')
 })

@@ -1,4 +1,4 @@
-// Makes the rows of a projection again, beside those that queries see, and lets them take their place.
+// Rebuilds a projection in a new table while the old one is in use, and switches the view.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { holdLock } from '@paylog/runtime/postgres/postgres'
@@ -29,54 +29,54 @@ export type RebuildPhase = 'filling' | 'comparing' | 'indexing' | 'catching up' 
 export type RebuildProgress = FollowProgress & { readonly phase: RebuildPhase }
 
 export type RebuildResult = {
-  /** The version that queries see. */
+  /** The version that queries see now. */
   readonly version: number
-  /** The one that they saw before, which is kept until it is pruned. */
+  /** The version that they saw before, kept until it is pruned. */
   readonly replaced: ProjectionTable | undefined
-  /** Events that were applied. */
+  /** Number of applied events. */
   readonly events: number
-  /** Missing when the table before was of another definition, so that its rows should differ. */
+  /** Undefined when the old table has another schema version, so its rows should differ. */
   readonly comparison: Comparison | undefined
 }
 
 export type RebuildOptions = {
   readonly databaseUrl: string
-  /** Three connections are used at the same time. */
+  /** Needs three connections at the same time. */
   readonly pool: Pool
   readonly store: EventStore
   readonly projection: Projection
   readonly signal: AbortSignal
   readonly log: Logger
-  /** Told when somebody else rebuilds this projection; it is waited for then, unless the signal aborts. */
+  /** Called when another process rebuilds this projection; the rebuild then waits for it. */
   readonly onWaiting?: () => void
   readonly onProgress?: (progress: RebuildProgress) => void
-  /** Rows of the table before that were not what the log says, in the order of their ids. */
+  /** Called for each wrong row of the old table, ordered by id. */
   readonly onDifference?: (difference: RowDifference) => Promise<void> | void
 }
 
-/** The name of the lock under which tables that are built are made, filled and dropped. */
+/** The name of the lock for creating, filling and dropping tables under construction. */
 export const rebuildLock = ({ name }: Pick<Projection, 'name'>) => `rebuild ${name}`
 
 const switchPatienceMs = 60_000
 const switchPauseMs = 500
-/** Who asks the view while we wait for it waits behind us: first a little, and longer when there is no gap as short. */
+/** Queries on the view wait behind this lock request, so the first attempts are short and later ones longer. */
 const firstViewPatienceMs = 100
 const longestViewPatienceMs = 2_000
 
 /**
- * Rebuilds a projection while it is read and written: see docs/decisions/0018. What an earlier rebuild left unfinished is
- * dropped first, so that one that was killed can simply be repeated.
- * @throws OtherDefinitionError when the live table is of a later definition; UnreadableEventError, LogEndsError, DomainError
- *   `event_store_unavailable`; the signal's reason when it aborts; the database's errors: queries go on seeing the table
- *   before then
+ * Rebuilds a projection while it is read and written: see docs/decisions/0018. First drops what an unfinished rebuild left,
+ * so a killed rebuild can be repeated.
+ * @throws OtherDefinitionError when the live table has a later schema version; UnreadableEventError, LogEndsError, DomainError
+ *   `event_store_unavailable`, the signal's reason when it aborts, database errors. After an error queries still see the
+ *   old table
  */
 export function rebuild(options: RebuildOptions): Promise<RebuildResult> {
   return withLock(options, (locked) => rebuildLocked(options, locked))
 }
 
 /**
- * The same for a live table that an earlier definition has made, unless somebody else has done it already.
- * @throws as `rebuild` does
+ * Rebuilds a live table with an older schema version, unless another process has done so.
+ * @throws like `rebuild`
  */
 export function rebuildOutdated(options: RebuildOptions): Promise<RebuildResult | undefined> {
   const { pool, projection } = options
@@ -112,7 +112,7 @@ async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promis
   const live = await liveTable(pool, projection)
   if (live !== undefined && live.definition > projection.schemaVersion) {
     throw new SchemaVersionError(
-      `The live table is of definition ${live.definition}, and this program only knows ${projection.schemaVersion}`,
+      `The live table has schema version ${live.definition}, but this program has ${projection.schemaVersion}`,
     )
   }
   await dropUnfinished(pool, projection, 'building')
@@ -120,7 +120,7 @@ async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promis
   try {
     return await build({ ...options, signal: AbortSignal.any([options.signal, lost]) }, version)
   } catch (error) {
-    // Whoever has the lock by now has dropped it already, and made another one by this name.
+    // The next holder of the lock has dropped the table and may have created another one with this name.
     if (!lost.aborted) await dropTable(pool, projection, version).catch(() => undefined)
     throw error
   }
@@ -158,7 +158,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
   return { version, replaced, events: follower.progress().events, comparison }
 }
 
-/** @throws Error when queries on the view leave no gap for a minute */
+/** @throws Error when the view is continuously in use for a minute */
 async function switchView(
   options: RebuildOptions,
   { version, follower }: { readonly version: number; readonly follower: Follower },
@@ -173,13 +173,13 @@ async function switchView(
         await promoteTable(client, projection, { version, position, viewLockTimeoutMs: patienceMs })
       })
     } catch (error) {
-      // A connection that is lost at the commit does not say whether it was done.
+      // After a connection loss during the commit, its outcome is unknown.
       if ((await liveTable(pool, projection))?.version === version) return
       if (!isLockConflict(error)) throw error
       if (Date.now() > giveUpAt) {
-        throw new Error(`The view ${projection.name} was in use for a minute without a gap`, { cause: error })
+        throw new Error(`The view ${projection.name} was continuously in use for a minute`, { cause: error })
       }
-      log.info({ err: error }, 'the view is in use, trying again to switch it')
+      log.info({ err: error }, 'the view is in use, trying the switch again')
       await sleep(switchPauseMs, undefined, { signal })
       await catchUp(follower)
     }

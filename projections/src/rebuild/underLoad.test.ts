@@ -1,4 +1,4 @@
-// Rebuilds while commands keep coming and clients keep reading.
+// Rebuilds while events are recorded and clients read.
 
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -15,14 +15,14 @@ const log = createLog({ app: 'test', level: 'silent' })
 const harness = await projectorHarness(t)
 const { pool, store, databaseUrl } = harness
 const projector = await harness.startProjector()
-// More than what a rebuild would apply at once while the projector waits.
+// More events than a rebuild applies while the projector waits.
 await record(store, 180)
 
-t.test('rebuilds under load show readers nothing but what is so, and the projector follows each of them', async (t) => {
+t.test('rebuilds under load never show wrong data to readers, and the projector follows each switch', async (t) => {
   await waitForAgreement(harness, [payments])
   const readers = startReaders(t, databaseUrl, 2)
   const traffic = startTraffic(t, store)
-  // One of them a second time: what it replaces was itself filled by a rebuild.
+  // Rebuilds one projection twice: the second one replaces a rebuilt table.
   for (const [round, list] of [projections, [payments]].entries()) {
     for (const projection of list) {
       const { version, replaced, comparison, differences } = await rebuildOne(harness, projection)
@@ -33,8 +33,8 @@ t.test('rebuilds under load show readers nothing but what is so, and the project
   }
   await traffic.stop()
   const { wrong, looks, longestMs } = await readers.stop()
-  t.same(wrong.slice(0, 10), [], 'no reader ever saw anything wrong')
-  t.ok(looks > 40, `${looks} looks, the longest took ${Math.round(longestMs)} ms`)
+  t.same(wrong.slice(0, 10), [], 'readers saw no wrong data')
+  t.ok(looks > 40, `${looks} reads, the longest took ${Math.round(longestMs)} ms`)
   await waitForAgreement(harness)
   for (const projection of projections) {
     const retired = projection === payments ? ['retired', 'retired'] : ['retired']
@@ -43,17 +43,17 @@ t.test('rebuilds under load show readers nothing but what is so, and the project
   t.same(await wrongCheckpoints(pool), [])
 })
 
-t.test('a projector that was idle follows a switch with the next event', async (t) => {
-  const left = () => projector.output().split('the table is left').length
+t.test('an idle projector follows a switch with the next event', async (t) => {
+  const left = () => projector.output().split('stopped applying events to the table').length
   const before = left()
   await rebuildOne(harness, payments)
   await harness.pay()
   await waitFor(() => left() > before, { what: 'the projector to notice' })
   await waitForAgreement(harness, [payments])
-  t.pass('and what comes then is there')
+  t.pass('the next event is in the new table')
 })
 
-t.test("rebuilds of everything at once, and of one twice, do not come into each other's way", async (t) => {
+t.test('concurrent rebuilds of all projections do not disturb each other', async (t) => {
   const before = await tableStates(pool, payments)
   const traffic = startTraffic(t, store)
   const readers = startReaders(t, databaseUrl, 2)

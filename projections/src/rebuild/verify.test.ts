@@ -1,4 +1,4 @@
-// Whether a verification finds what is wrong, and only that.
+// Verification finds wrong rows, and no others.
 
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -16,7 +16,7 @@ const harness = await projectorHarness(t)
 const { pool, store } = harness
 let projector: TestProcess
 
-t.test('an empty log, and one that only others write to, can be rebuilt and verified', async (t) => {
+t.test('projections without events can be rebuilt and verified', async (t) => {
   t.match(await rebuildOne(harness, payments), { events: 0, version: 2 })
   t.match(await verifyOne(harness, payments), { differing: 0, expected: { rows: 0 } })
   projector = await harness.startProjector()
@@ -24,10 +24,10 @@ t.test('an empty log, and one that only others write to, can be rebuilt and veri
   await waitForAgreement(harness)
   const head = await store.head()
   t.match(await rebuildOne(harness, payments), { version: 3, comparison: { differing: 0 } })
-  t.same((await verifyOne(harness, payments)).position, head, 'it has passed over what is for others')
+  t.same((await verifyOne(harness, payments)).position, head, 'events of other projections are skipped')
 })
 
-t.test('rows that somebody has tampered with are found, and a rebuild puts them right', async (t) => {
+t.test('verify reports manipulated rows, and a rebuild corrects them', async (t) => {
   await record(store, 16)
   await waitForAgreement(harness)
   const states = await tableStates(pool, payments)
@@ -54,37 +54,34 @@ t.test('rows that somebody has tampered with are found, and a rebuild puts them 
   t.same(verified.differences, differences)
   t.match(verified, { differing: 3, live: { rows: rows.length }, expected: { rows: rows.length } })
   t.match(await verifyOne(harness, products), { differing: 5, live: { rows: 0 }, expected: { rows: 5 } })
-  t.same(await tableStates(pool, payments), states, 'and nothing is left of it')
+  t.same(await tableStates(pool, payments), states, 'no scratch table is left')
 
-  t.same((await rebuildOne(harness, payments)).differences, differences, 'a rebuild tells as much')
+  t.same((await rebuildOne(harness, payments)).differences, differences, 'a rebuild reports the same differences')
   t.match(await verifyOne(harness, payments), { differing: 0, differences: [] })
   t.match(await rebuildOne(harness, products), { comparison: { differing: 5 } })
   await waitForAgreement(harness)
 })
 
-t.test(
-  'a verification has no false alarm under load, and one that was killed is cleared away by the next',
-  async (t) => {
-    const { oneOf } = createSeededRandom(t)
-    const statesOfAll = () => Promise.all(projections.map((projection) => tableStates(pool, projection)))
-    const before = await statesOfAll()
-    await record(store, 40)
-    const traffic = startTraffic(t, store)
-    for (let round = 0; round < 2; round += 1) {
-      for (const { name, differing, differences } of await verifyAll(harness))
-        t.same({ name, differing, differences }, { name, differing: 0, differences: [] })
-      const killed = await harness.startReplay('verify', 'payments')
-      const phase = oneOf(['phase filling', 'phase comparing'])
-      await waitFor(() => killed.output().includes(phase), { what: phase })
-      await killed.kill('SIGKILL')
-    }
-    await traffic.stop()
-    t.match(await verifyOne(harness, payments), { differing: 0 })
-    t.same(await statesOfAll(), before)
-  },
-)
+t.test('verify under load reports no false differences, and cleans up after a killed verification', async (t) => {
+  const { oneOf } = createSeededRandom(t)
+  const statesOfAll = () => Promise.all(projections.map((projection) => tableStates(pool, projection)))
+  const before = await statesOfAll()
+  await record(store, 40)
+  const traffic = startTraffic(t, store)
+  for (let round = 0; round < 2; round += 1) {
+    for (const { name, differing, differences } of await verifyAll(harness))
+      t.same({ name, differing, differences }, { name, differing: 0, differences: [] })
+    const killed = await harness.startReplay('verify', 'payments')
+    const phase = oneOf(['phase filling', 'phase comparing'])
+    await waitFor(() => killed.output().includes(phase), { what: phase })
+    await killed.kill('SIGKILL')
+  }
+  await traffic.stop()
+  t.match(await verifyOne(harness, payments), { differing: 0 })
+  t.same(await statesOfAll(), before)
+})
 
-t.test('a live table that has read further than the log goes is not replaced by an older one', async (t) => {
+t.test('a rebuild fails when the log ends before the live table’s position', async (t) => {
   await projector.stop()
   const states = await tableStates(pool, payments)
   await pool.query(

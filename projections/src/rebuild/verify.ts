@@ -1,4 +1,4 @@
-// Whether the live table is what the log says, told by a table that was filled beside it.
+// Verifies a live table: fills a scratch table from the log and compares the two.
 import type { LogPosition } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { holdLock } from '@paylog/runtime/postgres/postgres'
@@ -11,23 +11,23 @@ import { dropTable, dropUnfinished, makeTable, tableName } from '../tables/table
 import { alongsideLive, catchUpWithLive, createFollower, type Follower, type FollowProgress } from './follower.ts'
 
 export type Comparison = {
-  /** Both tables had read the log up to here. */
+  /** The position of both tables. */
   readonly position: LogPosition | undefined
   readonly live: TableSum & { readonly version: number }
   readonly expected: TableSum
-  /** Rows that are not what they should be. */
+  /** Number of differing rows. */
   readonly differing: number
 }
 
-/** Time and room for a look over everything, as of one moment; some time also for whoever is told of the differences. */
+/** One snapshot for the whole comparison, without a statement timeout, and time for the caller to handle differences. */
 const beginComparison = `begin isolation level repeatable read read only; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = '10min'; set local work_mem = '64MB'`
 
 /**
- * Compares the live table with one that is filled beside it, both at the same position. The projector waits some
- * milliseconds until that moment is there; it goes on while the rows are looked at.
- * @param options `onDifference` is told of each row that differs, in the order of their ids
- * @returns nothing when there is no live table of this definition
+ * Compares the live table with one filled beside it, at the same position. The projector waits only for the milliseconds
+ * until the snapshot is taken.
+ * @param options `onDifference` is called for each differing row, ordered by id
+ * @returns `undefined` when there is no live table with this schema version
  */
 export async function compareWithLive(options: {
   readonly pool: Pool
@@ -41,7 +41,7 @@ export async function compareWithLive(options: {
   try {
     const live = await alongsideLive(options, async (_, held) => {
       if (held?.definition !== projection.schemaVersion) return undefined
-      // The first query fixes what the whole transaction sees, and keeps both tables from being dropped until its end.
+      // The first query fixes the snapshot, and keeps both tables from being dropped until its end.
       const names = [held.version, version].map((of) => `read_models.${tableName(projection, of)}`)
       await client.query(beginComparison)
       await client.query(`select from ${names.join(', ')} limit 0`)
@@ -52,7 +52,7 @@ export async function compareWithLive(options: {
     await client.query('commit')
     return { position: live.position, ...compared }
   } finally {
-    // In whatever state: a transaction that only reads has nothing to keep.
+    // Ignore errors: a read-only transaction has nothing to lose.
     client.release(true)
   }
 }
@@ -79,31 +79,29 @@ async function compare(
   return { live, expected, differing }
 }
 
-// Whether the rows that queries see are what the log says.
-
 export type VerifyPhase = 'filling' | 'comparing'
 export type Verification = Comparison & {
-  /** Events that the log has for it, up to where it was compared. */
+  /** The projection's events up to the compared position. */
   readonly events: number
 }
 
-/** The live table was made by a program that means something else by this projection. */
+/** The live table has another schema version than this program. */
 export class SchemaVersionError extends Error {
   override readonly name = 'OtherDefinitionError'
 }
 
-/** The name of the lock under which scratch tables are made, filled and dropped. */
+/** The name of the lock for creating, filling and dropping scratch tables. */
 export const verifyLock = ({ name }: Pick<Projection, 'name'>) => `verify ${name}`
 
 /**
- * Replays the log into a scratch table and compares it with the live one, both at the same position, while both are in use.
- * @param options `onWaiting` is called when somebody else verifies this projection; `onDifference` of each row that differs
- * @throws OtherDefinitionError when the two could not be the same; UnreadableEventError, DomainError
- *   `event_store_unavailable`; the signal's reason when it aborts; the database's errors
+ * Replays the log into a scratch table and compares it with the live one, while both are in use.
+ * @param options `onWaiting` is called when another process verifies this projection; `onDifference` for each differing row
+ * @throws SchemaVersionError for another schema version; UnreadableEventError, DomainError `event_store_unavailable`, the
+ *   signal's reason when it aborts, database errors
  */
 export async function verify(options: {
   readonly databaseUrl: string
-  /** Three connections are used at the same time. */
+  /** Needs three connections at the same time. */
   readonly pool: Pool
   readonly store: EventStore
   readonly projection: Projection
@@ -116,8 +114,8 @@ export async function verify(options: {
   const { databaseUrl, pool, projection, log, onWaiting, onProgress, onDifference } = options
   const live = await liveCheckpoint(pool, projection.name)
   if (live?.definition !== projection.schemaVersion) {
-    const made = live === undefined ? 'There is no live table' : `The live table is of definition ${live.definition}`
-    throw new SchemaVersionError(`${made}, and this program knows definition ${projection.schemaVersion}`)
+    const made = live === undefined ? 'There is no live table' : `The live table has schema version ${live.definition}`
+    throw new SchemaVersionError(`${made}, but this program has ${projection.schemaVersion}`)
   }
   const lock = await holdLock({
     databaseUrl,
@@ -137,7 +135,7 @@ export async function verify(options: {
       signal.throwIfAborted()
       tell('comparing')(follower.progress())
       const comparison = await compareWithLive({ pool, projection, version, follower, onDifference })
-      if (comparison === undefined) throw new SchemaVersionError('The live table is of another definition now')
+      if (comparison === undefined) throw new SchemaVersionError('The live table now has another schema version')
       return { ...comparison, events: follower.progress().events }
     } finally {
       if (!lock.lost.aborted) await dropTable(pool, projection, version)

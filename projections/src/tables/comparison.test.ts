@@ -8,7 +8,7 @@ import { readModelDatabase } from '../testing/projectionHarness.ts'
 import { differencesOf, type RowDifference, sumOf } from './comparison.ts'
 import { makeTable } from './tables.ts'
 
-/** Two tables with the same rows: the live one, and one beside it. */
+/** Two tables with the same rows: the live one and one beside it. */
 async function twoTables(pool: Pool, count: number): Promise<string[]> {
   const log = createLogFixture()
   for (let row = 0; row < count; row += 1) addPaymentTo(log, { metadata: { a: 1 } })
@@ -30,7 +30,7 @@ async function compared(pool: Pool): Promise<{ isSame: boolean; differences: Row
   })
 }
 
-t.test('each difference is found, with the columns that differ and what is there', async (t) => {
+t.test('each differing row is found, with its differing columns and their values', async (t) => {
   const { pool } = await readModelDatabase(t)
   const [id = ''] = await twoTables(pool, 3)
   t.same(await compared(pool), { isSame: true, differences: [] })
@@ -68,11 +68,11 @@ t.test('each difference is found, with the columns that differ and what is there
   t.same(
     (await compared(pool)).differences,
     [{ id, kind: 'different', columns }],
-    'numbers that JavaScript cannot tell apart',
+    'numbers that are equal in JavaScript',
   )
 })
 
-t.test('rows that are missing and rows that are too many are named, in order, however many they are', async (t) => {
+t.test('missing and additional rows are reported in order, however many there are', async (t) => {
   const { pool } = await readModelDatabase(t)
   const ids = await twoTables(pool, 1_200)
   const [missing, extra] = [ids.filter((_, index) => index % 2 === 0), ids.filter((_, index) => index % 2 === 1)]

@@ -1,21 +1,21 @@
-// Two tables of one projection, row by row.
+// Compares two tables of a projection row by row.
 import type { ClientBase } from 'pg'
 import type { Projection } from '../projection.ts'
 import { tableName } from './tables.ts'
 
-/** A row that is not the same in both; `columns` are those that differ, with what each table has there. */
+/** A differing row; `columns` are the differing columns with the values of both tables. */
 export type RowDifference =
   | { readonly id: string; readonly kind: 'missing' | 'extra' }
   | { readonly id: string; readonly kind: 'different'; readonly columns: readonly ColumnDifference[] }
 
 export type ColumnDifference = { readonly column: string; readonly found: unknown; readonly expected: unknown }
 
-/** How many rows a table has, and a hash of all that they hold, whatever their order. */
+/** The number of rows and a hash of their content, independent of their order. */
 export type TableSum = { readonly rows: number; readonly hash: string }
 
 const fetchedAtOnce = 500
 
-/** @param client in whose snapshot the table is looked at */
+/** @param client determines the snapshot */
 export async function sumOf(client: ClientBase, projection: Projection, version: number): Promise<TableSum> {
   const { rows } = await client.query<{ rows: string; hash: string | null }>(
     `select count(*)::text as rows, sum(hashtextextended(${rowText(projection, 't')}, 0))::text as hash
@@ -26,10 +26,10 @@ export async function sumOf(client: ClientBase, projection: Projection, version:
 }
 
 /**
- * The rows in which a table is not what it should be, in the order of their ids.
- * @param client in a transaction, in whose snapshot both are looked at
- * @param found version of the table that is judged
- * @param expected version of the one that is right
+ * The rows that differ between two tables, ordered by id.
+ * @param client in a transaction, which determines the snapshot
+ * @param found version of the table to check
+ * @param expected version of the correct table
  */
 export async function* differencesOf(
   client: ClientBase,
@@ -58,7 +58,7 @@ type DifferingRow = {
   readonly id: string
   readonly found: Readonly<Record<string, unknown>> | null
   readonly expected: Readonly<Record<string, unknown>> | null
-  /** Of the columns, in their order. */
+  /** The values of the columns, in their order. */
   readonly found_texts: readonly (string | null)[]
   readonly expected_texts: readonly (string | null)[]
 }
@@ -70,14 +70,14 @@ function difference(row: DifferingRow, columns: readonly string[]): RowDifferenc
   const differing = columns.flatMap((column, index): ColumnDifference[] => {
     const texts = { column, found: foundTexts[index], expected: expectedTexts[index] }
     if (texts.found === texts.expected) return []
-    // Large numbers, and ways to write the same JSON, are the same here: then their texts are shown.
+    // Values that are equal in JavaScript (large numbers, JSON notations) are shown as text.
     const looksSame = JSON.stringify(found[column]) === JSON.stringify(expected[column])
     return [looksSame ? texts : { column, found: found[column], expected: expected[column] }]
   })
   return { id, kind: 'different', columns: differing }
 }
 
-/** SQL for the whole of a row as text. A row that is not there has none. */
+/** SQL for a whole row as text; null for a missing row. */
 function rowText({ columns }: Projection, alias: string): string {
   const names = ['id', 'revision', ...Object.keys(columns)].map((name) => `${alias}.${name}`)
   return `case when ${alias}.id is not null then row(${names.join(', ')})::text end`

@@ -30,12 +30,12 @@ const switching = (pool: Pool, projection: Projection, version: number, viewPati
 const states = async (pool: Pool) => (await listTables(pool, 'payments')).map(({ state }) => state)
 
 t.test(
-  'tables are numbered one after the other, by however many at once, and the live one is never dropped',
+  'versions are assigned one after the other, also concurrently, and the live table is never dropped',
   async (t) => {
     const { pool } = await readModelDatabase(t)
     const made = await Promise.all([1, 2, 3].map(() => makeTable(pool, payments, 'building')))
     t.same(made.toSorted(), [2, 3, 4])
-    t.same(await dropUnfinished(pool, payments, 'scratch'), [], 'what others fill is left alone')
+    t.same(await dropUnfinished(pool, payments, 'scratch'), [], 'tables of other processes are kept')
     t.same(await dropUnfinished(pool, payments, 'building'), [2, 3, 4])
     await t.rejects(dropTable(pool, payments, 1), /payments_v1 is the live table/)
     await dropTable(pool, payments, 9)
@@ -43,18 +43,18 @@ t.test(
   },
 )
 
-t.test('a table that is not where it was left does not become the live one', async (t) => {
+t.test('a table whose checkpoint was moved does not become live', async (t) => {
   const { pool } = await readModelDatabase(t)
   const version = await makeTable(pool, payments, 'building')
   await pool.query(
     "update read_models.checkpoints set commit_position = 5, prepare_position = 5 where name = 'payments@2'",
   )
-  await t.rejects(switching(pool, payments, version), { name: 'CheckpointLostError' }, 'somebody else fills it')
-  await t.rejects(switching(pool, payments, 7), { name: 'CheckpointLostError' }, 'it was dropped')
+  await t.rejects(switching(pool, payments, version), { name: 'CheckpointLostError' }, 'another process fills it')
+  await t.rejects(switching(pool, payments, 7), { name: 'CheckpointLostError' }, 'the table was dropped')
   t.same(await states(pool), ['live', 'building'])
 })
 
-t.test('who asks the view while it is made anew waits, and may do what they could before', async (t) => {
+t.test('queries wait while the view is recreated, and privileges are kept', async (t) => {
   const { pool } = await readModelDatabase(t)
   const role = `reader_${process.pid}`
   await pool.query(`create role ${role}; grant usage on schema read_models to ${role};
@@ -89,7 +89,7 @@ t.test('who asks the view while it is made anew waits, and may do what they coul
   await pool.query(`drop owned by ${role}; drop role ${role}`)
 })
 
-t.test('a view that is in use is waited for only as long as that, and nothing is changed then', async (t) => {
+t.test('a switch gives up when the view is in use for too long, and changes nothing', async (t) => {
   const { pool } = await readModelDatabase(t)
   const version = await makeTable(pool, payments, 'building')
   await inTransaction(pool, async (reader) => {

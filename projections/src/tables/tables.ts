@@ -1,4 +1,4 @@
-// The view that queries know, and the table that it shows.
+// The tables of a projection: creating, listing and dropping them, and switching the view to another one.
 
 import type { LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
@@ -9,8 +9,8 @@ import type { Projection } from '../projection.ts'
 const invalidTableDefinition = '42P16'
 
 /**
- * Has the view show this table, within the transaction of `client`, whose search path begins with the schema. Queries that
- * come meanwhile wait, and see the table afterwards.
+ * Points the view to this table, within the transaction of `client`, whose search path starts with the schema. Queries wait
+ * meanwhile, and see the new table afterwards.
  */
 async function showTable(client: ClientBase, { name, table: sql }: Projection, table: string): Promise<void> {
   const definition = `view ${name} as ${sql.view(table)}`
@@ -19,7 +19,7 @@ async function showTable(client: ClientBase, { name, table: sql }: Projection, t
     await client.query(`create or replace ${definition}`)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === invalidTableDefinition)) throw error
-    // Only columns at its end can be new; a view that shows something else has to be made anew.
+    // `create or replace` can only append columns; any other change needs a new view.
     await client.query('rollback to savepoint view')
     const grants = await grantsOn(client, name)
     await client.query(`drop view ${name}`)
@@ -28,7 +28,7 @@ async function showTable(client: ClientBase, { name, table: sql }: Projection, t
   }
 }
 
-/** The statements that give others what they may do with a view: it goes with the view. */
+/** The statements that restore the view's privileges, which are dropped with it. */
 async function grantsOn(client: ClientBase, view: string): Promise<string[]> {
   const { rows } = await client.query<{ grant: string }>(
     `select format('grant %s on %I to %s%s', privilege_type, relname,
@@ -41,11 +41,9 @@ async function grantsOn(client: ClientBase, view: string): Promise<string[]> {
   return rows.map(({ grant }) => grant)
 }
 
-// The tables of a projection: which there are, which one queries see, and how one takes another's place.
-
 type Queryable = Pick<ClientBase | Pool, 'query'>
 
-/** See the migration that makes the table of tables. */
+/** See the migration that creates the table `tables`. */
 export type TableState = 'building' | 'live' | 'retired' | 'scratch'
 
 export type ProjectionTable = {
@@ -56,12 +54,12 @@ export type ProjectionTable = {
   readonly since: Date
 }
 
-/** The name of one version's table, within the schema. Only projectors and rebuilds know it; queries know the view. */
+/** The table name of a version. Only projectors and rebuilds use it; queries use the view. */
 export function tableName({ name }: Pick<Projection, 'name'>, version: number): string {
   return `${name}_v${version}`
 }
 
-/** All tables, or those of one projection, in the order in which they were made. */
+/** All tables, or those of one projection, in the order of their creation. */
 export async function listTables(db: Queryable, projectionName?: string): Promise<ProjectionTable[]> {
   const { rows } = await db.query<ProjectionTable>(
     `select projection, version, definition, state, since from read_models.tables
@@ -72,12 +70,12 @@ export async function listTables(db: Queryable, projectionName?: string): Promis
 }
 
 /**
- * Makes the next table of a projection, without rows and without the indexes that filling would have to keep up.
+ * Creates the next table of a projection, empty and without indexes that would slow down filling.
  * @returns its version
  */
 export async function makeTable(pool: Pool, projection: Projection, state: 'building' | 'scratch'): Promise<number> {
   return await inSchema(pool, async (client) => {
-    // Two that make one at the same time take one number after the other.
+    // Serializes concurrent creations, so that each gets the next number.
     await client.query('lock table tables in exclusive mode')
     const { rows } = await client.query<{ version: number }>(
       `insert into tables (projection, version, definition, state)
@@ -92,24 +90,24 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
 }
 
 /**
- * Makes the indexes of a filled table, and has Postgres look at what is in it, so that queries are planned well at once. The
- * vacuum notes which pages everybody may see whole: what is answered from an index alone reads those pages before it.
+ * Creates the indexes of a filled table, and analyzes it for good query plans. The vacuum marks pages as all-visible, which
+ * index-only scans need.
  */
 export async function indexTable(pool: Pool, projection: Projection, version: number): Promise<void> {
   const table = tableName(projection, version)
   await inSchema(pool, (client) => client.query(projection.table.indexes(table)))
-  // Not within a transaction.
+  // VACUUM cannot run in a transaction.
   const client = await pool.connect()
   try {
     await client.query('set statement_timeout = 0')
     await client.query(`vacuum (analyze) read_models.${table}`)
   } finally {
-    // With what was set for it.
+    // Closes the connection, because of its changed settings.
     client.release(true)
   }
 }
 
-/** Removes a table that is not live; one that is gone already is no matter. */
+/** Drops a table that is not live; a missing table is ignored. */
 export async function dropTable(pool: Pool, projection: Pick<Projection, 'name'>, version: number): Promise<void> {
   await inSchema(pool, async (client) => {
     const { rows } = await client.query<{ state: TableState }>(
@@ -123,7 +121,7 @@ export async function dropTable(pool: Pool, projection: Pick<Projection, 'name'>
   })
 }
 
-/** Removes what somebody began and never finished. The caller holds the lock under which such tables are made. */
+/** Drops unfinished tables. The caller holds the lock under which such tables are created. */
 export async function dropUnfinished(
   pool: Pool,
   projection: Projection,
@@ -135,7 +133,7 @@ export async function dropUnfinished(
   return unfinished
 }
 
-/** A projection's table that queries see, or nothing before the first one was made. */
+/** A projection's live table; `undefined` before the first one was created. */
 export async function liveTable(
   db: Queryable,
   { name }: Pick<Projection, 'name'>,
@@ -143,7 +141,7 @@ export async function liveTable(
   return (await listTables(db, name)).find(({ state }) => state === 'live')
 }
 
-/** The live table, while nothing is applied to it. */
+/** The live table's checkpoint, locked so that no events are applied. */
 export type LockedCheckpoint = {
   readonly version: number
   readonly definition: number
@@ -151,8 +149,8 @@ export type LockedCheckpoint = {
 }
 
 /**
- * Takes the right to move the live table's checkpoint until the transaction ends: nothing is applied to it meanwhile.
- * @returns where it stands
+ * Locks the live table's checkpoint until the end of the transaction, so that no events are applied meanwhile.
+ * @returns its position
  */
 export async function lockLiveCheckpoint(
   client: ClientBase,
@@ -176,20 +174,20 @@ export async function lockLiveCheckpoint(
   return { version, definition, position }
 }
 
-/** The table that is to become the live one. */
+/** The table that is to become live. */
 export type Successor = {
   readonly version: number
-  /** Where whoever filled it has left it. */
+  /** The position up to which it is filled. */
   readonly position: LogPosition | undefined
-  /** How long the view is waited for. Whoever asks it meanwhile waits behind us. */
+  /** How long to wait for the view's lock. Queries on the view wait behind this request. */
   readonly viewLockTimeoutMs: number
 }
 
 /**
- * Lets queries see another table, within the transaction of `client`, in which the live checkpoint is held. Whoever still
- * applies events to the table that was live loses its checkpoint.
- * @throws CheckpointLostError when somebody else has made another table of this version since; the database's errors, among
- *   them 55P03 when the view is in use for too long
+ * Makes another table live, within the transaction of `client`, which has locked the live checkpoint. A process that still
+ * applies events to the old table loses its checkpoint.
+ * @throws CheckpointLostError when another process has recreated this version meanwhile; database errors, among them 55P03
+ *   when the view is in use for too long
  */
 export async function promoteTable(client: ClientBase, projection: Projection, successor: Successor): Promise<void> {
   const { version, viewLockTimeoutMs } = successor
@@ -205,7 +203,7 @@ export async function promoteTable(client: ClientBase, projection: Projection, s
   await changeState(client, projection, version, 'live')
 }
 
-/** Whoever lost the lock for it may be asleep while others drop the table, and fill one that has its name. */
+/** Guards against a process that lost its lock and slept while others dropped the table and filled another with its name. */
 async function lockBuiltTable(
   client: ClientBase,
   projection: Projection,
@@ -238,7 +236,7 @@ async function addCheckpoint(client: ClientBase, projection: Projection, version
   await client.query('insert into checkpoints (name) values ($1)', [checkpointName(projection, version)])
 }
 
-/** Makes the first table of a projection that has none, with its view. The migration's lock is held. */
+/** Creates the first table and the view of a projection that has none. The caller holds the migration lock. */
 export async function makeFirstTable(client: ClientBase, projection: Projection): Promise<void> {
   const { name, schemaVersion, table } = projection
   const first = tableName(projection, 1)
@@ -252,28 +250,26 @@ export async function makeFirstTable(client: ClientBase, projection: Projection)
   await addCheckpoint(client, projection, 1)
 }
 
-/** A transaction with the schema first in its search path, which may take as long as a large table needs. */
+/** A transaction with the schema first in its search path and without a statement timeout, for large tables. */
 function inSchema<Result>(pool: Pool, work: (client: ClientBase) => Promise<Result>): Promise<Result> {
   const begin = 'begin; set local search_path to read_models, public; set local statement_timeout = 0'
   return inTransaction(pool, work, begin)
 }
 
-// What there is of a projection in the database, for those who look after it.
-
 export type StoredTable = ProjectionTable & {
-  /** Where its checkpoint stands; null without one, and before the first batch. */
+  /** The position of its checkpoint; null without one, and before the first batch. */
   readonly position: bigint | null
   readonly stopped_because: string | null
-  /** Roughly, as Postgres reckons. */
+  /** Estimated by Postgres. */
   readonly rows: number
-  /** With its indexes. */
+  /** Including its indexes. */
   readonly bytes: number
 }
 
-/** All tables, or those of one projection, in the order in which they were made. */
+/** All tables with their sizes, or those of one projection, in the order of their creation. */
 export async function listStoredTables(db: Pick<Pool, 'query'>, projectionName?: string): Promise<StoredTable[]> {
   const { rows } = await db.query<Omit<StoredTable, 'position'> & { readonly position: string | null }>(
-    // The statistics know of rows at once, but begin anew after a crash; the catalogue knows what the last vacuum saw.
+    // Statistics are up to date but reset by a crash; the catalog has the count of the last vacuum.
     `select projection, version, definition, state, since, commit_position::text as position, stopped_because,
        coalesce(nullif(n_live_tup, 0), greatest(reltuples, 0), 0)::float8 as rows,
        coalesce(pg_total_relation_size(pg_class.oid), 0)::float8 as bytes

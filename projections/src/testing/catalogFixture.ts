@@ -1,4 +1,4 @@
-// A catalogue of any size, the same one every time.
+// Generates a catalogue of any size, always the same.
 import type { ProductAdded, ProductEvent, ProductType } from '@paylog/domain/products/events'
 import type { ProductsQuery } from '../products/queries.ts'
 import type { ProjectedEvent } from '../projection.ts'
@@ -9,7 +9,7 @@ const intervals = ['day', 'week', 'month', 'year'] as const
 const dayMs = 86_400_000
 const begin = Date.parse('2024-01-01T00:00:00.000Z')
 
-/** The question without any filter. */
+/** The query without filters. */
 export const allProductsQuery: ProductsQuery = {
   offset: 0,
   limit: 100,
@@ -17,13 +17,13 @@ export const allProductsQuery: ProductsQuery = {
   orderDir: 'desc',
 }
 
-/** A few words in nearly every text, many in hardly any, like those of a language. The first is the most common one. */
+/** A few words in nearly every text, many in few, like a natural language. The first is the most common one. */
 export const vocabulary = words()
 
 /**
- * Made-up products, numbered from 1: names of 3 to 6 words, most with a description of up to 500 characters, in 50
- * categories of uneven size, with all types, mostly active. Some were changed since.
- * @param idOf tells a product's id by its number
+ * Generated products, numbered from 1: names of 3 to 6 words, most with a description of up to 500 characters, in 50
+ * categories of uneven size, with all types, mostly active. Some have been changed.
+ * @param idOf returns a product's id by its number
  */
 export function* catalogFixture(
   count: number,
@@ -95,7 +95,7 @@ function seededRandom() {
   const below = (limit: number) => Math.floor(next() * limit)
   return {
     below,
-    /** The smaller, the likelier. */
+    /** Smaller numbers are more likely. */
     small: (limit: number) => Math.floor(next() ** 3 * limit),
     oneIn: (chances: number) => below(chances) === 0,
   }

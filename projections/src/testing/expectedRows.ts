@@ -1,4 +1,4 @@
-// What rows should be: the folds that the commands decide on, told apart from the projections.
+// The expected rows of the read models, from the domain's folds and without the projections.
 import { addressFold } from '@paylog/domain/addresses/address'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
@@ -11,7 +11,7 @@ import type { ProjectedEvent, Projection, Value } from '../projection.ts'
 type State = object & { readonly status: string }
 type AnyFold = Fold<State, DomainEvent>
 
-/** Each category's streams hold its own events only, which its fold knows. */
+/** The fold of each stream category. */
 const folds: Readonly<Record<string, AnyFold>> = {
   payments: paymentFold as AnyFold,
   payment_methods: paymentMethodFold as AnyFold,
@@ -19,10 +19,10 @@ const folds: Readonly<Record<string, AnyFold>> = {
   products: productFold as AnyFold,
 }
 
-/** Of each row its id, its revision, and those of its columns that the fold of its events knows as well. */
+/** The id, revision and shared columns of each row. */
 export type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
-/** What the events say that the rows are. */
+/** The expected rows of these events. */
 export function foldedRows(projection: Projection, events: readonly ProjectedEvent[]): Rows {
   const { initialState, evolve } = foldOf(projection)
   const states = new Map<string, { state: State; revision: bigint }>()
@@ -40,7 +40,7 @@ export function foldedRows(projection: Projection, events: readonly ProjectedEve
   )
 }
 
-/** What the rows are, as far as a fold tells it. */
+/** The actual rows, limited to the columns that folds have. */
 export async function tableRows(db: Pick<Pool, 'query'>, projection: Projection, table: string): Promise<Rows> {
   const names = Object.entries(projection.columns)
   const columns = names.map(([name, { type }]) =>
@@ -59,7 +59,7 @@ export async function tableRows(db: Pick<Pool, 'query'>, projection: Projection,
   )
 }
 
-/** What is not the same, in words; only the columns that both tell of are looked at. */
+/** Describes the first difference, comparing only shared columns. */
 export function differenceOf(found: Rows, expected: Rows): string | undefined {
   if (found.size !== expected.size) return `${found.size} rows instead of ${expected.size}`
   for (const [id, row] of expected) {
@@ -73,7 +73,7 @@ export function differenceOf(found: Rows, expected: Rows): string | undefined {
 
 function foldOf({ name }: Projection): AnyFold {
   const fold = folds[name]
-  if (fold === undefined) throw new Error(`Nobody knows the fold of ${name}`)
+  if (fold === undefined) throw new Error(`No fold for ${name}`)
   return fold
 }
 
@@ -83,7 +83,7 @@ function comparable(type: string, value: Value): string | null {
   return type === 'timestamptz' ? String(Date.parse(String(stored))) : wellFormed(String(stored))
 }
 
-/** Half of a surrogate pair has no encoding. */
+/** Replaces unpaired surrogates, which have no encoding. */
 const wellFormed = (text: string) => text.toWellFormed()
 
 function fromTable(type: string, text: string | null): string | null {

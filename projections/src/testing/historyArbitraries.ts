@@ -1,4 +1,4 @@
-// Whatever may happen to payments, methods, addresses and products, in whatever order.
+// Random histories of payments, methods, addresses and products.
 
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import type { Fold } from '@paylog/domain/events'
@@ -28,7 +28,7 @@ import {
   user,
 } from './logFixture.ts'
 
-/** What COPY, arrays, JSON and the encoding have signs for, and what clients send. */
+/** Text with special characters of COPY, arrays, JSON and encodings. */
 export const awkwardTexts = [
   '',
   ' ',
@@ -171,7 +171,7 @@ const productStep: fc.Arbitrary<HistoryStep> = fc
       })
   })
 
-/** A log of up to so many things that happen to a few payments, methods, addresses and products. */
+/** A log of up to this many operations on a few payments, methods, addresses and products. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
   fc.array(fc.oneof(paymentStep, methodStep, addressStep, productStep), { minLength: 1, maxLength }).map((steps) => {
     const log = createLogFixture()

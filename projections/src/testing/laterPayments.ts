@@ -1,5 +1,4 @@
-// Payments as a later version of the program defines them: with one more column, which is the
-// first of the view, so that the view has to be made anew.
+// Payments in a later version of the program: an additional first column forces a new view.
 import { payments } from '../payments/projection.ts'
 import type { Change, Projection, Values } from '../projection.ts'
 

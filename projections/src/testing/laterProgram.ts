@@ -1,4 +1,4 @@
-// The projector of a later version of the program, which means something else by payments.
+// The projector of a later program version, with another schema version of payments.
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'

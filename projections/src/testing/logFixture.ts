@@ -1,4 +1,4 @@
-// Events as the log would hand them out, of payments and of everything else.
+// A log in memory with sample events of payments, methods, addresses and products.
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
@@ -17,7 +17,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { paymentFields } from '@paylog/testing/paymentFields'
 
 export type LoggedEvent = RecordedDomainEvent & {
-  /** Of what it belongs to. */
+  /** The id of the resource. */
   readonly id: string
   readonly revision: bigint
   readonly position: LogPosition
@@ -25,14 +25,14 @@ export type LoggedEvent = RecordedDomainEvent & {
 
 type Decision = (state: PaymentState) => readonly PaymentEvent[]
 
-/** A log in memory: decides on the state that something's own events lead to, and numbers what comes out. */
+/** A log in memory: decides on the folded state of a stream, and numbers the new events. */
 export function createLogFixture(firstPosition = 0n) {
   const events: LoggedEvent[] = []
   const revisions = new Map<string, bigint>()
   let next = firstPosition
 
   function stateOf<State, Event extends RecordedDomainEvent>(fold: Fold<State, Event>, id: string): State {
-    // What has this id was recorded with this fold, so these are its events.
+    // All events of an id were recorded with this fold, so they have its type.
     const own = events.filter((event) => event.id === id) as (LoggedEvent & Event)[]
     return own.reduce(fold.evolve, fold.initialState)
   }
@@ -54,11 +54,11 @@ export function createLogFixture(firstPosition = 0n) {
     events,
     stateOf,
     record,
-    /** Of a payment. */
+    /** The state of a payment. */
     state: (paymentId: string) => stateOf(paymentFold, paymentId),
-    /** About a payment. */
+    /** Decides on a payment. */
     decide: (paymentId: string, decision: Decision) => record(paymentFold, paymentId, decision),
-    /** Everything so far as one batch, or what lies between two indexes. */
+    /** All events as one batch, or those between two indexes. */
     batch(from = 0, to = events.length) {
       const slice = events.slice(from, to)
       return { events: slice, position: slice.at(-1)?.position ?? { commit: next, prepare: next } }
@@ -68,7 +68,7 @@ export function createLogFixture(firstPosition = 0n) {
 
 export type LogFixture = ReturnType<typeof createLogFixture>
 
-/** What a test says about a payment; everything else has some value. */
+/** The fields of a payment that matter to a test; the others have defaults. */
 export type PaymentFacts = Partial<InitiatePayment> & { readonly intent?: boolean }
 
 export const user = (id: string, email = `${id}@example.com`) => ({ payer: { id, type: 'user', email } })
@@ -78,7 +78,7 @@ export const guest = (email: string) => ({
   guest_email: email,
 })
 
-/** Opens a payment, with its intent unless told otherwise, and returns its id. */
+/** Opens a payment, by default with its intent. @returns its id */
 export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: PaymentFacts = {}): string {
   const payment_id = facts.payment_id ?? randomUUID()
   const occurred_at = facts.occurred_at ?? '2026-03-01T10:00:00.000Z'
@@ -106,15 +106,13 @@ export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: Payme
   return payment_id
 }
 
-// What happens to saved methods, addresses and products, as the log would tell it.
-
 const occurred_at = '2026-03-01T10:00:00.000Z'
 
-/** Whose a method or an address is. */
+/** The owner of a method or address. */
 export const ofUser = (user_id: string) => ({ user_id, guest_email: null })
 export const ofGuest = (guest_email: string) => ({ user_id: null, guest_email })
 
-/** Saves a method, about which a test says what matters to it, and returns its id. */
+/** Saves a method with the given fields. @returns its id */
 export function addMethodTo(log: LogFixture, facts: Partial<AddPaymentMethod> = {}): string {
   const payment_method_id = facts.payment_method_id ?? randomUUID()
   const command: AddPaymentMethod = {
@@ -142,7 +140,7 @@ export function addMethodTo(log: LogFixture, facts: Partial<AddPaymentMethod> = 
   return payment_method_id
 }
 
-/** Keeps an address, about which a test says what matters to it, and returns its id. */
+/** Saves an address with the given fields. @returns its id */
 export function addAddressTo(log: LogFixture, facts: Partial<AddAddress> = {}): string {
   const address_id = facts.address_id ?? randomUUID()
   const command: AddAddress = {
@@ -164,7 +162,7 @@ export function addAddressTo(log: LogFixture, facts: Partial<AddAddress> = {}): 
   return address_id
 }
 
-/** Adds a product, about which a test says what matters to it, and returns its id. */
+/** Adds a product with the given fields. @returns its id */
 export function addProductTo(log: LogFixture, facts: Partial<ProductAdded['data']> = {}): string {
   const product_id = facts.product_id ?? randomUUID()
   const added = { occurred_at, ...productFixture, request_fingerprint: null, ...facts, product_id }
@@ -172,12 +170,12 @@ export function addProductTo(log: LogFixture, facts: Partial<ProductAdded['data'
   return product_id
 }
 
-/** Changes a product, as an administrator would. */
+/** Changes a product like an administrator. */
 export function changeProductIn(log: LogFixture, product_id: string, command: ChangeProduct): void {
   log.record(productFold, product_id, (state) => changeProduct(command, state))
 }
 
-/** What a product says when its test says nothing of it. */
+/** The default fields of a product. */
 const productFixture = {
   name: 'Example',
   description: null,

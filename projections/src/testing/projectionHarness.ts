@@ -1,4 +1,4 @@
-// A database of its own with the read models' tables.
+// Databases with the read models' tables, and logs applied to them.
 
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -11,12 +11,12 @@ import type { Queryable } from '../queries/namedQuery.ts'
 import { readModelMigrations } from '../registry.ts'
 import type { LogFixture } from './logFixture.ts'
 
-/** Of a test of this file that is over. */
+/** The database of a finished test of this file, for reuse. */
 let spare: string | undefined
 
 /**
- * A migrated database for one test file or test, and a pool on it that is closed at its end. Tests that come one after the
- * other are given the same one with everything made anew, which is several times cheaper than making another.
+ * A migrated database for one test file or test, and a pool that is closed at its end. Consecutive tests reuse the database
+ * with recreated schemas, which is several times faster than a new one.
  */
 export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string; pool: Pool }> {
   const left = spare
@@ -26,7 +26,7 @@ export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string;
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
   t.teardown(async () => {
     await pool.end()
-    // What a failed test has left is kept for a look.
+    // Keep the database of a failed test for inspection.
     if (t.passing()) spare = databaseUrl
   })
   if (left !== undefined) await pool.query('drop schema if exists read_models, webhooks cascade')
@@ -34,20 +34,18 @@ export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string;
   return { databaseUrl, pool }
 }
 
-/** A pool that keeps what it is asked. */
+/** A pool that records its queries. */
 export function recordingPool(pool: Pool): { readonly db: Queryable; readonly queries: readonly QueryConfig[] } {
   const queries: QueryConfig[] = []
   const query = (statement: QueryConfig) => {
     queries.push(statement)
     return pool.query(statement)
   }
-  // Our queries use only this one of the ways to ask a pool.
+  // Our queries use only this signature of `query`.
   return { db: { query } as Queryable, queries }
 }
 
-// A log applied as a projector would, in pieces of any size.
-
-/** Applies the whole log to the first table, in batches of these sizes, in turn. */
+/** Applies the whole log to the first table, in batches of these sizes, repeated in order. */
 export async function applyInBatches(
   pool: Pool,
   projection: Projection,
@@ -63,14 +61,14 @@ export async function applyInBatches(
   }
 }
 
-/** The same once more from the start of the log, as after a checkpoint was put back. */
+/** Applies the log once more from its start, like after a checkpoint reset. */
 export async function reapply(...args: Parameters<typeof applyInBatches>): Promise<void> {
   const [pool] = args
   await resetCheckpoints(pool)
   await applyInBatches(...args)
 }
 
-/** Puts every checkpoint back to the start of the log. */
+/** Resets every checkpoint to the start of the log. */
 export async function resetCheckpoints(pool: Pool): Promise<void> {
   await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
 }

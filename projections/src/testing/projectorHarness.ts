@@ -1,4 +1,4 @@
-// A log, a database for the read models, and a projector between them.
+// An event store, a read model database, and projectors between them.
 import { userOwner } from '@paylog/domain/actor'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -19,8 +19,8 @@ const replayScript = new URL('./replayProgram.ts', import.meta.url)
 const laterScript = new URL('./laterProgram.ts', import.meta.url)
 
 /**
- * A projector runs whenever a test starts one.
- * @param log of which the projections are made: in the test's own process, unless its node has to be killed
+ * Projectors run when a test starts them.
+ * @param log the event store, by default in the test's own process
  */
 export async function projectorHarness(t: Test, log?: { readonly connectionString: string }) {
   const { connectionString } = log ?? (await startEventStore(t))
@@ -36,14 +36,14 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
     store,
     startProjector: (env: Readonly<Record<string, string>> = {}) =>
       startProcess(t, { script, env: { ...common, ...env } }),
-    /** The projector of a later version of the program, for payments only. */
+    /** Starts the projector of a later program version, for payments only. */
     startLater: () => startProcess(t, { script: laterScript, env: common }),
-    /** It tells its phases, the differences and how it ended in its output. */
+    /** Prints its phases, the differences and its result. */
     startReplay: (task: 'rebuild' | 'verify', projection: string) =>
       startProcess(t, { script: replayScript, env: { ...common, TASK: task, PROJECTION: projection } }),
     /** Records a new payment with its intent. */
     pay: () => openPayment(store),
-    /** The ids of all payments, once there are as many. */
+    /** The ids of all payments, once there are this many. */
     projected: (count: number) =>
       waitFor(
         async () => {
@@ -55,7 +55,7 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
   }
 }
 
-/** How many methods and addresses can be read. */
+/** Counts the visible methods and addresses. */
 export async function countsOf(pool: Queryable): Promise<{ methods: number; addresses: number }> {
   const asked = { owner: userOwner('u1'), page: 1, limit: 1, ...newestFirst }
   const { total: methods } = await listPaymentMethods(pool, asked)

@@ -1,4 +1,4 @@
-// Whether the read models are what the log says, told apart from the projections.
+// Checks that the read models equal the log, independent of the projections.
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -15,8 +15,8 @@ import { differenceOf, foldedRows, tableRows } from './expectedRows.ts'
 type Parts = { readonly pool: Pool; readonly store: EventStore }
 
 /**
- * Waits until the live tables are what the log says now.
- * @throws with what is different, when that takes too long
+ * Waits until the live tables equal the log.
+ * @throws with the difference after a timeout
  */
 export async function waitForAgreement(
   { pool, store }: Parts,
@@ -33,12 +33,12 @@ export async function waitForAgreement(
       return difference === undefined
     }
     await waitFor(agrees, { what: projection.name }).catch((cause: unknown) => {
-      throw new Error(`${projection.name} is not what the log says: ${difference}`, { cause })
+      throw new Error(`${projection.name} differs from the log: ${difference}`, { cause })
     })
   }
 }
 
-/** The states of a projection's tables, in the order of their versions; tables that nobody knows of count as strays. */
+/** The states of a projection's tables by version; tables without an entry count as strays. */
 export async function tableStates(pool: Pool, projection: Projection): Promise<string[]> {
   const known = await listTables(pool, projection.name)
   const { rows } = await pool.query<{ name: string }>(
@@ -51,7 +51,7 @@ export async function tableStates(pool: Pool, projection: Projection): Promise<s
   return [...known.map(({ state }) => state), ...strays]
 }
 
-/** The checkpoints that belong to no table, or that a table lacks which is kept up. */
+/** Checkpoints without a table, and tables that lack their checkpoint. */
 export async function wrongCheckpoints(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `select coalesce(name, projection || '@' || version) as name from read_models.checkpoints
@@ -60,8 +60,6 @@ export async function wrongCheckpoints(pool: Pool): Promise<string[]> {
   )
   return rows.map(({ name }) => name)
 }
-
-// Rebuilds and verifications within the test's own process.
 
 export type ReplayParts = { readonly databaseUrl: string; readonly pool: Pool; readonly store: EventStore }
 

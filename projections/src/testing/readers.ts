@@ -1,4 +1,4 @@
-// Clients that read all the time and notice what no client may ever see.
+// Clients that read continuously and report what clients must never see.
 import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/actor'
 import { createPool } from '@paylog/runtime/postgres/postgres'
@@ -9,7 +9,7 @@ import { livePositions } from '../apply/checkpoints.ts'
 import { getPayment, listPayments } from '../payments/queries.ts'
 
 const owner = userOwner('u1')
-/** All payments of the user whom everything here is recorded for. */
+/** All payments of the user of these tests. */
 export const everyPayment = {
   owner,
   orderBy: 'created_at',
@@ -18,16 +18,16 @@ export const everyPayment = {
   limit: 10_000,
   withMethod: true,
 } as const
-/** Clients as many as these would not leave a machine of two cores much time for what they look at. */
+/** Without a pause, the readers would use most of a two-core machine. */
 const readPauseMs = 20
 const ranks: Readonly<Record<string, number>> = { pending: 0, processing: 1, succeeded: 2 }
 
 export type Readers = {
-  /** Ends them, and returns what was wrong, and how often they looked. */
+  /** Stops the readers. @returns the errors and the number of reads */
   stop(): Promise<{ readonly wrong: readonly string[]; readonly looks: number; readonly longestMs: number }>
 }
 
-/** So many clients, each with a connection of its own, at the longest until the test is over. */
+/** Starts readers, each with its own connection. They stop with the test at the latest. */
 export function startReaders(t: Test, databaseUrl: string, count: number): Readers {
   const log = createLog({ app: 'test', level: 'silent' })
   const wrong: string[] = []
@@ -55,7 +55,7 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
   return { stop }
 }
 
-/** A look at everything, which remembers what it saw before. */
+/** Reads everything and compares it with the previous read. */
 function createCheck(pool: Pool, report: (what: string) => void): () => Promise<void> {
   const seen = new Map<string, number>()
   const revisions = new Map<string, bigint>()

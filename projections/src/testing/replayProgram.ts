@@ -1,4 +1,4 @@
-// A rebuild or a verification as a process of its own, which can be killed wherever it is.
+// A rebuild or verification as a process that can be killed.
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -21,7 +21,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 runApp('replay', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
   const projection = projections.find(({ name }) => name === config.PROJECTION)
-  if (projection === undefined) throw new Error(`There is no projection ${config.PROJECTION}`)
+  if (projection === undefined) throw new Error(`Unknown projection ${config.PROJECTION}`)
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'replay', max: 4, log })
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })

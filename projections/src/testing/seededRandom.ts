@@ -1,15 +1,15 @@
-// Chance that can be repeated: with SEED in the environment.
+// Random numbers that can be reproduced with SEED in the environment.
 import type { Test } from 'tap'
 
 export type SeededRandom = {
-  /** From 0 up to a limit, which is not reached. */
+  /** An integer from 0 up to the limit, exclusive. */
   below(limit: number): number
   oneOf<Item>(items: readonly [Item, ...Item[]]): Item
 }
 
-/** Tells its seed, and draws the same again for it. */
+/** Prints its seed, which reproduces its numbers. */
 export function createSeededRandom(t: Test): SeededRandom {
-  // biome-ignore lint/style/noProcessEnv: a test that failed is repeated with its seed.
+  // biome-ignore lint/style/noProcessEnv: the seed reproduces a failed test.
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
   t.comment(`seed ${seed}`)
   let state = seed

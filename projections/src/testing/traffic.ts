@@ -1,4 +1,4 @@
-// Commands that keep coming while something else is tested.
+// Records events continuously while something else is tested.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
@@ -22,7 +22,7 @@ import {
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }
 
-/** Folds nothing: what is appended has been decided. */
+/** An empty fold: the appended events are already decided. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 
 /** Records a new payment of u1 with its intent. @returns its id */
@@ -34,18 +34,18 @@ export async function openPayment(store: EventStore): Promise<string> {
   return id
 }
 
-/** Records an event of a method, an address or a product. @returns its position */
+/** Records an event of a method, address or product. @returns its position */
 export async function append(
   store: EventStore,
   { id, revision: _, position: __, ...event }: LoggedEvent,
 ): Promise<bigint | undefined> {
   const stream = Object.entries(streamOf).find(([name]) => event.type.startsWith(name))?.[1]
-  if (stream === undefined) throw new Error(`Nobody knows the stream of ${event.type}`)
+  if (stream === undefined) throw new Error(`No stream for ${event.type}`)
   const { position } = await store.handle({ stream: stream(id), fold, decide: () => [event], metadata })
   return position?.commit
 }
 
-/** One payment of u1, or something else, from its beginning to its end. */
+/** Records a whole payment of u1, or another resource. */
 async function recordOne(store: EventStore, turn: number): Promise<void> {
   if (turn % 4 === 3) {
     const log = createLogFixture()
@@ -73,7 +73,7 @@ async function recordOne(store: EventStore, turn: number): Promise<void> {
   }
 }
 
-/** Records so many things one after the other. */
+/** Records this many resources one after the other. */
 export async function record(store: EventStore, count: number): Promise<void> {
   const lanes = Array.from({ length: 8 }, async (_, lane) => {
     for (let turn = lane; turn < count; turn += 8) await recordOne(store, turn)
@@ -81,10 +81,10 @@ export async function record(store: EventStore, count: number): Promise<void> {
   await Promise.all(lanes)
 }
 
-/** Without it a machine of two cores would have no time for what is tested. */
+/** Without a pause, a two-core machine would have no time for the tested code. */
 const betweenTurnsMs = 10
 
-/** Records one thing after the other until it is stopped, at the longest until the test is over. */
+/** Records resources until stopped, at the latest until the end of the test. */
 export function startTraffic(t: Test, store: EventStore): { stop(): Promise<number> } {
   let isStopped = false
   let turns = 0

@@ -1,11 +1,10 @@
-// From a row of the worker's view `log` to the entry that clients see, field by field: what is not named here cannot leave
-// the service.
+// Queries for the webhook log. Columns are listed one by one, so that new ones are not exposed by accident.
 import type { WebhookLogEntry, WebhookLogStatus } from '@paylog/domain/webhookLog'
 import { type RawBuilder, sql } from 'kysely'
 import type { Found, OffsetParameters } from '../queries/listPage.ts'
 import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
 
-/** Row of the view `log`: a delivery that was attempted, as far as questions about it are composed column by column. */
+/** The columns of the view `log` that queries use directly. A row is a delivery with at least one attempt. */
 type LogRecord = {
   readonly id: string
   readonly provider: string
@@ -15,19 +14,19 @@ type LogRecord = {
   readonly error: string | null
 }
 
-/** The views that the worker keeps for the read side. They are no read models: no projection writes them. */
+/** The worker's views. They belong to no projection. */
 const webhookLogs = queryBuilder<{ readonly log: LogRecord }>('webhooks')
 
-/** An entry that is ready to be written out: its payload is the text that was sent, digit for digit. */
+/** An entry whose payload is the JSON text that was sent. */
 export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payload: string }
 
-/** An attempt: when it began in ms since 1970, how long it took, the HTTP status and the error. */
+/** An attempt: start in ms since 1970, duration, HTTP status and error. */
 type AttemptRecord = readonly [at: number, ms: number, http_status: number | null, error: string | null]
 
-/** An entry as its query finds it. */
+/** A row of the entry query. */
 export type EntryRecord = LogRecord & {
   readonly is_test: boolean
-  /** Null when it is too long for where it is shown. */
+  /** Null when it is too long to be shown. */
   readonly body: string | null
   readonly body_bytes: number
   readonly node: string
@@ -77,16 +76,14 @@ function attemptOf([at, ms, http_status, error]: AttemptRecord) {
   return { at: new Date(at).toISOString(), ms, http_status, error }
 }
 
-// The questions about the log of outgoing webhooks. Whoever is no administrator asks as a user.
-
-/** Whose entries: those of a user, or all, also those that are nobody's. */
+/** The user whose entries are visible; `undefined` for all entries, for administrators. */
 type EntryOwner = { readonly user_id: string | undefined }
 
 type Values = OffsetParameters &
   EntryOwner &
   EntryLimits & {
     readonly provider?: string | undefined
-    /** The name on the wire. */
+    /** The event name as sent. */
     readonly event?: string | undefined
   }
 
@@ -94,22 +91,22 @@ type Shape = { readonly status: WebhookLogStatus | 'any' }
 
 export type WebhookLogsQuery = Omit<Values, keyof EntryLimits> & Shape
 
-/** How much of an entry is shown at most. */
+/** The maximum sizes of an entry's parts. */
 type EntryLimits = {
   /** A longer payload is left out. */
   readonly bodyBytes: number
-  /** Characters of the answer to the last attempt. */
+  /** Characters of the last response. */
   readonly answerLength: number
   readonly attempts: number
 }
 
-/** With a higher limit, each entry is shortened in proportion, so that a page stays below 4 MiB. */
+/** With a higher limit, entries are shortened in proportion, so that a page stays below 4 MiB. */
 const fullSizePage = 100
 const listLimits: EntryLimits = { bodyBytes: 16_384, answerLength: 1_024, attempts: 25 }
-/** All of it; but an operator may have had it sent again any number of times. */
+/** Practically unlimited, except for attempts, since operators may redeliver any number of times. */
 const singleLimits: EntryLimits = { bodyBytes: 1 << 30, answerLength: 1 << 30, attempts: 1_000 }
 
-/** Depends on the limit alone, not on the other entries of the page, so that the same request always cuts the same. */
+/** Depends only on `limit`, so that the same request always truncates the same way. */
 function entryLimits(limit: number): EntryLimits {
   const share = Math.min(1, fullSizePage / limit)
   return {
@@ -123,7 +120,7 @@ const logPage = prepareQuery(
   (parameters: QueryParameters<Values>, { status }: Shape) => {
     const { limit, offset } = parameters
     const kinds = status === 'any' ? (['success', 'failed'] as const) : [status]
-    // The ids first: an index alone tells them, and nothing else is read of what is skipped.
+    // Finds the ids first, from an index alone, without reading the rows that are skipped.
     const ids = sql`select id, created_at from (${sql.join(
       kinds.map((kind) => newest(parameters, kind)),
       sql` union all `,
@@ -132,7 +129,7 @@ const logPage = prepareQuery(
       select ${entryColumns(parameters)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${attemptsOf(parameters)}
       order by paged.created_at desc, paged.id desc`
   },
-  // Nearly every entry can be of one event, or hardly any.
+  // Not a named statement: nearly all entries may have this event, or hardly any.
   { customPlan: true },
 )
 
@@ -153,13 +150,13 @@ const logEntryById = prepareQuery((parameters: QueryParameters<SingleEntryQuery 
     select ${entryColumns(parameters)} from webhooks.log, ${attemptsOf(parameters)} where log.id = ${id} ${own}`
 })
 
-/** Nothing when there is none, it is someone else's, or it was not attempted yet. Its revision is the number of attempts. */
+/** @returns `undefined` if it is missing, someone else's, or has no attempt yet. The revision is the number of attempts */
 export async function getWebhookLog(db: Queryable, query: SingleEntryQuery): Promise<Found<LoggedWebhook> | undefined> {
   const [record] = await logEntryById(db, { ...query, ...singleLimits }, {})
   return record && { item: loggedWebhook(record), revision: BigInt(record.attempts) }
 }
 
-/** As many of one kind as could be on the page: what arrived and what failed are found by different indexes. */
+/** As many entries of one kind as the page may need: successes and failures have different indexes. */
 function newest({ user_id, provider, event, limit, offset }: QueryParameters<Values>, kind: WebhookLogStatus) {
   let query = webhookLogs.selectFrom('log').select(['id', 'created_at'])
   query = query.where('error', kind === 'success' ? 'is' : 'is not', null)
@@ -170,7 +167,7 @@ function newest({ user_id, provider, event, limit, offset }: QueryParameters<Val
 }
 
 function entryColumns({ bodyBytes }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
-  // The length of a text is known without reading it.
+  // `octet_length` does not read the text itself.
   const body = sql`case when octet_length(log.body) <= ${bodyBytes} then log.body end`
   return sql`log.id, log.provider, log.event, log.user_id, log.is_test, log.created_at, log.node, log.attempts,
     log.http_status, log.error,
@@ -178,7 +175,7 @@ function entryColumns({ bodyBytes }: QueryParameters<EntryLimits>): RawBuilder<u
     log.correlation_id, ${body} as body, octet_length(log.body) as body_bytes, tried.tried, tried.answer`
 }
 
-/** The attempts of an entry and the answer to the last one, as one row. */
+/** The attempts of an entry and the last response, as one row. */
 function attemptsOf({ answerLength, attempts }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
   return sql`lateral (
     select coalesce(json_agg(json_build_array(extract(epoch from at) * 1000, ms, http_status, error) order by attempt), '[]') as tried,

@@ -85,6 +85,6 @@ t.test('a table of another definition', async (t) => {
   })
   t.match(await harness.run(['verify', 'addresses']), {
     code: 1,
-    stderr: /addresses was not checked: The live table is of definition 2, and this program knows definition 1\.\n$/,
+    stderr: /addresses was not checked: The live table has schema version 2, but this program has 1\.\n$/,
   })
 })

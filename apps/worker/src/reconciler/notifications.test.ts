@@ -86,7 +86,7 @@ t.test('a notification that needs the provider waits until it responds, however 
     t.ok(Math.abs(fromNow - pause) <= 3, `next try in ${fromNow} s, for ${pause}`)
     harness.forward(pause * second + (round === pauses.length - 1 ? 0 : second))
   }
-  t.ok(harness.lines.some((line) => line.includes(inbox) && line.includes('broke off')))
+  t.ok(harness.lines.some((line) => line.includes(inbox) && line.includes('a follow-up failed')))
   respond = passes
   harness.forward(4 * 24 * 60 * minute)
   await offTheList(inbox)

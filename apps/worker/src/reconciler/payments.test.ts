@@ -188,7 +188,7 @@ t.test('a payment unpaid for 90 days is no longer watched, which is logged once'
   await entryOf(id)
   harness.forward(91 * 24 * 3_600_000)
   await offTheList(id)
-  t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('any longer')).length, 1)
+  t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('stopped watching')).length, 1)
 })
 
 t.test('a provider that was down is asked again, and its status counts', async (t) => {
@@ -251,7 +251,7 @@ t.test('a follow-up of a disabled provider waits until the provider is enabled',
   harness.forward(31 * second)
   await without.stop()
   await harness.startWorker(t)
-  t.ok(harness.lines.some((line) => line.includes(provider.id) && line.includes('not enabled')))
+  t.ok(harness.lines.some((line) => line.includes(provider.id) && line.includes('disabled provider')))
   await harness.startWorker(t, provider)
   await created(id)
 })
@@ -280,7 +280,7 @@ t.test('nothing is decided while the event store is down, and everything afterwa
   await entryOf(id)
   await way.refuse()
   harness.forward(31 * second)
-  await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('broke off')), {
+  await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('a follow-up failed')), {
     what: 'a failure',
     timeoutMs: 30_000,
   })

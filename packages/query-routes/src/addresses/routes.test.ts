@@ -6,7 +6,7 @@ import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness
 const ofAda = ofUser(ada.payer.id)
 const occurred_at = '2026-03-02T10:00:00.000Z'
 
-t.test('an address shows every field, and its revision as ETag [2.7-address]', async (t) => {
+t.test('GET /addresses/{id} returns every field, and the revision as ETag [2.7-address]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const given = {
     ...ofAda,
@@ -33,10 +33,10 @@ t.test('an address shows every field, and its revision as ETag [2.7-address]', a
   const id = addAddressTo(log, { ...given, default_choice: 0, request_fingerprint: 'secret' })
   log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes: { city: 'City' } }, state))
   await project()
-  const answer = await get(`/addresses/${id}`)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.headers.etag, '"1"')
-  t.same(answer.json(), {
+  const response = await get(`/addresses/${id}`)
+  t.equal(response.statusCode, 200)
+  t.equal(response.headers.etag, '"1"')
+  t.same(response.json(), {
     success: true,
     data: {
       id,
@@ -47,11 +47,11 @@ t.test('an address shows every field, and its revision as ETag [2.7-address]', a
       updated_at: occurred_at,
     },
   })
-  t.same(Object.keys(answer.json().data).sort(), Object.keys(AddressResource.properties).sort())
-  t.same((await get('/addresses')).json().data, [answer.json().data], 'a list shows the same')
+  t.same(Object.keys(response.json().data).sort(), Object.keys(AddressResource.properties).sort())
+  t.same((await get('/addresses')).json().data, [response.json().data], 'the list contains the same')
 })
 
-t.test('a list takes page, limit, address_type and guest_email [4-list-addresses]', async (t) => {
+t.test('GET /addresses accepts page, limit, address_type and guest_email [4-list-addresses]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const [billing, shipping, gone] = [
@@ -70,15 +70,15 @@ t.test('a list takes page, limit, address_type and guest_email [4-list-addresses
   t.same(await idsOf('guest_email=c%40EXAMPLE.com'), [shipping])
   t.same(await idsOf('guest_email=c%40example.com&address_type=billing'), [])
   t.same((await get('/addresses?limit=1')).json().meta, { page: 1, limit: 1, total: 2, hasMore: true })
-  t.equal((await get(`/addresses/${gone}`)).statusCode, 404, 'what was removed is not there')
+  t.equal((await get(`/addresses/${gone}`)).statusCode, 404, 'a removed address is 404')
   for (const bad of ['address_type=home', 'address_type=', 'address_type=Billing']) {
-    const refused = await get(`/addresses?${bad}`)
-    t.equal(refused.statusCode, 400, bad)
-    t.match(refused.json().error, { code: 'invalid_request', details: { fields: [{ field: 'address_type' }] } })
+    const invalid = await get(`/addresses?${bad}`)
+    t.equal(invalid.statusCode, 400, bad)
+    t.match(invalid.json().error, { code: 'invalid_request', details: { fields: [{ field: 'address_type' }] } })
   }
 })
 
-t.test('a user’s address with a guest’s e-mail is not the guest’s [5-session-owns]', async (t) => {
+t.test('a user’s address with a guest’s e-mail does not belong to the guest [5-session-owns]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addAddressTo(log, ofGuest('GUEST@example.com'))
   const users = addAddressTo(log, { ...ofAda, guest_email: 'guest@example.com' })

@@ -23,7 +23,7 @@ import {
 
 const ListQuery = Type.Object({
   ...listParameters,
-  address_type: Type.Optional(Type.With(AddressType, { description: 'Only those of this type' })),
+  address_type: Type.Optional(Type.With(AddressType, { description: 'Only addresses of this type' })),
 })
 
 export function addressRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {

@@ -10,7 +10,7 @@ import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness
 const ofAda = ofUser(ada.payer.id)
 
 t.test(
-  'a method shows every field, never the provider’s own id of it, and its revision as ETag [2.7-no-token]',
+  'GET /payment-methods/{id} returns every field except the provider’s id, and the revision as ETag [2.7-no-token]',
   async (t) => {
     const { log, project, get } = await queryApiHarness(t)
     const address = { line1: 'a', line2: null, city: 'b', state: null, postal_code: 'c', country: 'DE' }
@@ -31,10 +31,10 @@ t.test(
       default_choice: 0,
     })
     await project()
-    const answer = await get(`/payment-methods/${id}`)
-    t.equal(answer.statusCode, 200)
-    t.equal(answer.headers.etag, '"0"')
-    t.same(answer.json(), {
+    const response = await get(`/payment-methods/${id}`)
+    t.equal(response.statusCode, 200)
+    t.equal(response.headers.etag, '"0"')
+    t.same(response.json(), {
       success: true,
       data: {
         id,
@@ -51,15 +51,15 @@ t.test(
         updated_at: '2026-03-01T10:00:00.000Z',
       },
     })
-    t.same(Object.keys(answer.json().data).sort(), Object.keys(PaymentMethodResource.properties).sort())
+    t.same(Object.keys(response.json().data).sort(), Object.keys(PaymentMethodResource.properties).sort())
     const listed = await get('/payment-methods')
-    t.same(listed.json().data, [answer.json().data], 'a list shows the same')
+    t.same(listed.json().data, [response.json().data], 'the list contains the same')
     t.notMatch(listed.body, /pm_secret|user:/)
   },
 )
 
 t.test(
-  'a list tells its page and whom it is for, and takes page, limit and guest_email [4-list-methods]',
+  'GET /payment-methods returns page and caller, and accepts page, limit and guest_email [4-list-methods]',
   async (t) => {
     const { log, project, get } = await queryApiHarness(t)
     const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
@@ -71,9 +71,9 @@ t.test(
       removePaymentMethod({ occurred_at: at(4).occurred_at, by: 'owner' }, state),
     )
     await project()
-    const answer = (await get('/payment-methods')).json()
-    t.same(answer.meta, { page: 1, limit: 20, total: 3, hasMore: false })
-    t.same(answer.user_context, {
+    const response = (await get('/payment-methods')).json()
+    t.same(response.meta, { page: 1, limit: 20, total: 3, hasMore: false })
+    t.same(response.user_context, {
       authenticated: true,
       user_id: ada.payer.id,
       user_type: 'user',
@@ -87,11 +87,11 @@ t.test(
     t.same(await idsOf('limit=2&page=2'), ids.slice(0, 1))
     t.same(await idsOf('guest_email=c%40EXAMPLE.com'), [ids[1]])
     t.same((await get('/payment-methods?limit=2')).json().meta, { page: 1, limit: 2, total: 3, hasMore: true })
-    t.equal((await get(`/payment-methods/${gone}`)).statusCode, 404, 'what was removed is not there')
+    t.equal((await get(`/payment-methods/${gone}`)).statusCode, 404, 'a removed method is 404')
   },
 )
 
-t.test('guests have methods of their own [2.3-guest]', async (t) => {
+t.test('a guest sees the payment methods of its e-mail [2.3-guest]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addMethodTo(log, ofGuest('GUEST@example.com'))
   addMethodTo(log, ofGuest('other@example.com'))

@@ -16,7 +16,7 @@ const succeeded = {
   currency: null,
 }
 
-t.test('a single payment shows every field of the interface, and its revision as ETag [2.1-fields]', async (t) => {
+t.test('GET /payments/{id} returns every field, and the revision as ETag [2.1-fields]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, {
     ...ada,
@@ -31,10 +31,10 @@ t.test('a single payment shows every field of the interface, and its revision as
   })
   log.decide(id, (state) => recordEvidence(succeeded, state))
   await project()
-  const answer = await get(`/payments/${id}`)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.headers.etag, '"2"')
-  t.same(answer.json(), {
+  const response = await get(`/payments/${id}`)
+  t.equal(response.statusCode, 200)
+  t.equal(response.headers.etag, '"2"')
+  t.same(response.json(), {
     success: true,
     data: {
       id,
@@ -64,19 +64,19 @@ t.test('a single payment shows every field of the interface, and its revision as
       completed_at: '2026-03-02T00:00:00.000Z',
     },
   })
-  t.same(Object.keys(answer.json().data).sort(), Object.keys(PaymentResource.properties).sort())
-  t.equal((await get(`/payments/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+  t.same(Object.keys(response.json().data).sort(), Object.keys(PaymentResource.properties).sort())
+  t.equal((await get(`/payments/${id.toUpperCase()}`)).statusCode, 200, 'ids are case-insensitive')
 })
 
 t.test(
-  'a list shows less of each payment, and tells its page, its order and whom it is for [2.1-list-fields 4.2-order-default 4.2-response]',
+  'GET /payments returns the list fields, page, order and caller [2.1-list-fields 4.2-order-default 4.2-response]',
   async (t) => {
     const { log, project, get } = await queryApiHarness(t)
     const ids = [addPaymentTo(log, ada), addPaymentTo(log, { ...ada, occurred_at: '2026-03-01T11:00:00.000Z' })]
     await project()
-    const answer = await get('/payments')
-    t.equal(answer.statusCode, 200)
-    const { success, data, meta, user_context } = answer.json()
+    const response = await get('/payments')
+    t.equal(response.statusCode, 200)
+    const { success, data, meta, user_context } = response.json()
     t.equal(success, true)
     t.same(meta, { page: 1, limit: 20, total: 2, hasMore: false, orderBy: 'created_at', orderDir: 'desc' })
     t.same(user_context, {
@@ -99,27 +99,30 @@ t.test(
   },
 )
 
-t.test('a payment shows the summary of its method, in the list when it is asked for [2.2-fields]', async (t) => {
-  const { log, project, get } = await queryApiHarness(t)
-  const payment_method_id = addMethodTo(log, { ...ofUser(ada.payer.id), alias: 'Work', default_choice: 0 })
-  const id = addPaymentTo(log, { ...ada, payment_method_id })
-  await project()
-  const summary = {
-    id: payment_method_id,
-    payment_type: 'card',
-    wallet_type: null,
-    card_brand: 'visa',
-    last_four: '4242',
-    expiry_month: '04',
-    expiry_year: '2031',
-    alias: 'Work',
-  }
-  t.same((await get(`/payments/${id}`)).json().data.payment_method, summary)
-  t.same((await get('/payments?include=payment_method')).json().data[0].payment_method, summary)
-  t.notOk('payment_method' in (await get('/payments')).json().data[0])
-})
+t.test(
+  'a payment contains its method summary, in the list only with include=payment_method [2.2-fields]',
+  async (t) => {
+    const { log, project, get } = await queryApiHarness(t)
+    const payment_method_id = addMethodTo(log, { ...ofUser(ada.payer.id), alias: 'Work', default_choice: 0 })
+    const id = addPaymentTo(log, { ...ada, payment_method_id })
+    await project()
+    const summary = {
+      id: payment_method_id,
+      payment_type: 'card',
+      wallet_type: null,
+      card_brand: 'visa',
+      last_four: '4242',
+      expiry_month: '04',
+      expiry_year: '2031',
+      alias: 'Work',
+    }
+    t.same((await get(`/payments/${id}`)).json().data.payment_method, summary)
+    t.same((await get('/payments?include=payment_method')).json().data[0].payment_method, summary)
+    t.notOk('payment_method' in (await get('/payments')).json().data[0])
+  },
+)
 
-t.test('a guest’s list is for its e-mail [2.1-guest 4.2-guest 4.3-token]', async (t) => {
+t.test('a guest sees the payments of its e-mail [2.1-guest 4.2-guest 4.3-token]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, guest('GUEST@example.com'))
   addPaymentTo(log, guest('other@example.com'))
@@ -140,11 +143,11 @@ t.test('a guest’s list is for its e-mail [2.1-guest 4.2-guest 4.3-token]', asy
   t.equal((await get(`/payments/${id}?token=demo-guest-token`, {})).statusCode, 200)
   t.match((await get('/payments?token=demo-guest-token', {})).json(), { data: [{ id }], meta: { total: 1 } })
   const foreign = await get('/payments?guest_email=other%40example.com&limit=bad', asGuest)
-  t.equal(foreign.statusCode, 403, 'naming another guest is refused before anything else is looked at')
+  t.equal(foreign.statusCode, 403, 'naming another guest is 403 before validation')
   t.equal(foreign.json().error.code, 'forbidden')
 })
 
-t.test('a search finds nothing of somebody else', async (t) => {
+t.test('a search finds only the caller’s own payments', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const canary = 'CANARY'
   const owned = {
@@ -169,7 +172,7 @@ t.test('a search finds nothing of somebody else', async (t) => {
   }
 })
 
-t.test('every parameter reaches the query [4.2-page 4.2-limit 4.2-filters]', async (t) => {
+t.test('GET /payments applies every parameter [4.2-page 4.2-limit 4.2-filters]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const named = new Map<string, string>()
@@ -208,10 +211,10 @@ t.test('every parameter reaches the query [4.2-page 4.2-limit 4.2-filters]', asy
     ['unknown=1&sort=x', 'cba'],
   ]
   for (const [query, names] of expected) {
-    const answer = await get(`/payments?${query}`)
-    t.equal(answer.statusCode, 200, query)
+    const response = await get(`/payments?${query}`)
+    t.equal(response.statusCode, 200, query)
     t.equal(
-      answer
+      response
         .json()
         .data.map(({ id }: { id: string }) => named.get(id))
         .join(''),
@@ -221,40 +224,47 @@ t.test('every parameter reaches the query [4.2-page 4.2-limit 4.2-filters]', asy
   }
   t.match((await get('/payments?limit=2')).json().meta, { total: 3, hasMore: true, page: 1, limit: 2 })
   t.match((await get('/payments?limit=2&page=2')).json().meta, { total: 3, hasMore: false, page: 2 })
-  t.match((await get('/payments?limit=3')).json().meta, { total: 3, hasMore: false }, 'a page may end with the list')
+  t.match(
+    (await get('/payments?limit=3')).json().meta,
+    { total: 3, hasMore: false },
+    'hasMore is false on the last full page',
+  )
   t.match((await get('/payments?limit=2&page=9')).json().meta, { total: 3, hasMore: false, page: 9 })
 })
 
-t.test('every bad parameter is 400 and named [4.2-page 4.2-limit 4.12-list-validation]', async (t) => {
-  const { get } = await queryApiHarness(t)
-  const bad: Record<string, string[]> = {
-    page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
-    limit: ['0', '51', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
-    status: ['', 'Pending', 'refunded', 'pending&status=failed'],
-    search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
-    created_at_from: ['', 'yesterday', '2026-03-01', '2026-03-01T10:00:00', '2026-02-30T10:00:00Z', '1767225600'],
-    created_at_to: ['2026-03-01T10:00:00+01:00', '2026-03-01T25:00:00Z', '2016-12-31T23:59:60Z'],
-    orderBy: ['', 'id', 'total_cents', 'created_at desc', 'constructor'],
-    orderDir: ['', 'ASC', 'up'],
-    include: ['', 'user', 'payment_method,user', 'payment_method,', 'payment_method&include=payment_method'],
-    guest_email: ['', `${'x'.repeat(250)}@example.com`],
-  }
-  for (const [name, values] of Object.entries(bad))
-    for (const value of values) {
-      const answer = await get(`/payments?${name}=${value}`)
-      t.equal(answer.statusCode, 400, `${name}=${value}`)
-      const { success, error } = answer.json()
-      t.equal(success, false)
-      t.match(error, {
-        code: 'invalid_request',
-        message: String,
-        request_id: String,
-        details: { fields: [{ field: name }] },
-      })
+t.test(
+  'GET /payments: every invalid parameter is 400 and named [4.2-page 4.2-limit 4.12-list-validation]',
+  async (t) => {
+    const { get } = await queryApiHarness(t)
+    const bad: Record<string, string[]> = {
+      page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
+      limit: ['0', '51', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
+      status: ['', 'Pending', 'refunded', 'pending&status=failed'],
+      search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
+      created_at_from: ['', 'yesterday', '2026-03-01', '2026-03-01T10:00:00', '2026-02-30T10:00:00Z', '1767225600'],
+      created_at_to: ['2026-03-01T10:00:00+01:00', '2026-03-01T25:00:00Z', '2016-12-31T23:59:60Z'],
+      orderBy: ['', 'id', 'total_cents', 'created_at desc', 'constructor'],
+      orderDir: ['', 'ASC', 'up'],
+      include: ['', 'user', 'payment_method,user', 'payment_method,', 'payment_method&include=payment_method'],
+      guest_email: ['', `${'x'.repeat(250)}@example.com`],
     }
-})
+    for (const [name, values] of Object.entries(bad))
+      for (const value of values) {
+        const response = await get(`/payments?${name}=${value}`)
+        t.equal(response.statusCode, 400, `${name}=${value}`)
+        const { success, error } = response.json()
+        t.equal(success, false)
+        t.match(error, {
+          code: 'invalid_request',
+          message: String,
+          request_id: String,
+          details: { fields: [{ field: name }] },
+        })
+      }
+  },
+)
 
-t.test('all bad parameters of a request are named at once', async (t) => {
+t.test('GET /payments names all invalid parameters of a request at once', async (t) => {
   const { get } = await queryApiHarness(t)
   const bad = 'page=0&limit=51&status=x&orderBy=id&orderDir=up&created_at_from=a&created_at_to=b'
   const { fields } = (await get(`/payments?${bad}`)).json().error.details

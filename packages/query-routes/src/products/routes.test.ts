@@ -11,7 +11,7 @@ async function startCatalog(t: Parameters<typeof queryApiHarness>[0]) {
   return { ...api, get: (query = '', headers: Record<string, string> = asAdmin) => api.get(`${path}${query}`, headers) }
 }
 
-/** Three products, of which each comes before the one that was made before it. */
+/** Three products, each created before the previous one. */
 function threeProducts(log: LogFixture) {
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const a = addProductTo(log, { ...at(0), name: 'Red chair', category_id: 'c1', subtotal_cents: 30 })
@@ -37,7 +37,7 @@ function threeProducts(log: LogFixture) {
   ])
 }
 
-t.test('a product shows every field, and its revision as ETag [2.4-fields]', async (t) => {
+t.test('GET /admin/products/{id} returns every field, and the revision as ETag [2.4-fields]', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const given = {
     name: 'Sample plan',
@@ -57,10 +57,10 @@ t.test('a product shows every field, and its revision as ETag [2.4-fields]', asy
   const id = addProductTo(log, { ...given, request_fingerprint: 'secret' })
   changeProductIn(log, id, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { name: 'Plan' } })
   await project()
-  const answer = await get(`/${id}`)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.headers.etag, '"1"')
-  t.same(answer.json(), {
+  const response = await get(`/${id}`)
+  t.equal(response.statusCode, 200)
+  t.equal(response.headers.etag, '"1"')
+  t.same(response.json(), {
     success: true,
     data: {
       id,
@@ -70,50 +70,47 @@ t.test('a product shows every field, and its revision as ETag [2.4-fields]', asy
       updated_at: '2026-03-02T10:00:00.000Z',
     },
   })
-  t.same(Object.keys(answer.json().data), Object.keys(ProductResource.properties))
+  t.same(Object.keys(response.json().data), Object.keys(ProductResource.properties))
   const list = (await get()).json()
-  t.same(list.data, [answer.json().data], 'a list shows the same')
+  t.same(list.data, [response.json().data], 'the list contains the same')
   t.same(Object.keys(list), ['success', 'data', 'pagination'])
-  t.equal((await get(`/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+  t.equal((await get(`/${id.toUpperCase()}`)).statusCode, 200, 'ids are case-insensitive')
 })
 
-t.test(
-  'only administrators see any of it, and are told apart before anything else is looked at [4.7-administrators]',
-  async (t) => {
-    const { log, project, get } = await startCatalog(t)
-    const id = addProductTo(log, { name: 'CANARY' })
-    await project()
-    for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
-      for (const [headers, status, code] of [
-        [{}, 401, 'unauthenticated'],
-        [{ authorization: 'Bearer nobody' }, 401, 'unauthenticated'],
-        [asAda, 403, 'forbidden'],
-        [asGuest, 403, 'forbidden'],
-      ] as const) {
-        const answer = await get(query, headers)
-        t.equal(answer.statusCode, status, `${query} ${JSON.stringify(headers)}`)
-        t.equal(answer.json().error.code, code)
-        t.notMatch(answer.body, /CANARY/)
-      }
-    t.match((await get()).json().data, [{ name: 'CANARY' }])
-  },
-)
+t.test('products are for administrators only, checked before validation [4.7-administrators]', async (t) => {
+  const { log, project, get } = await startCatalog(t)
+  const id = addProductTo(log, { name: 'CANARY' })
+  await project()
+  for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
+    for (const [headers, status, code] of [
+      [{}, 401, 'unauthenticated'],
+      [{ authorization: 'Bearer nobody' }, 401, 'unauthenticated'],
+      [asAda, 403, 'forbidden'],
+      [asGuest, 403, 'forbidden'],
+    ] as const) {
+      const response = await get(query, headers)
+      t.equal(response.statusCode, status, `${query} ${JSON.stringify(headers)}`)
+      t.equal(response.json().error.code, code)
+      t.notMatch(response.body, /CANARY/)
+    }
+  t.match((await get()).json().data, [{ name: 'CANARY' }])
+})
 
-t.test('what is missing and what is no id are not found in the same words', async (t) => {
+t.test('GET /admin/products/{id}: a missing product and an invalid id are the same 404', async (t) => {
   const { log, project, get } = await startCatalog(t)
   addProductTo(log)
   await project()
   const bodies = new Set<string>()
   for (const id of [randomUUID(), 'x', '1', '%00', "'--", '__proto__', 'é'.repeat(40)]) {
-    const answer = await get(`/${encodeURIComponent(id)}`)
-    t.equal(answer.statusCode, 404, id)
-    const { code, message } = answer.json().error
+    const response = await get(`/${encodeURIComponent(id)}`)
+    t.equal(response.statusCode, 404, id)
+    const { code, message } = response.json().error
     bodies.add(JSON.stringify({ code, message }))
   }
   t.equal(bodies.size, 1)
 })
 
-t.test('every parameter reaches the query [4.7-filters]', async (t) => {
+t.test('GET /admin/products applies every parameter [4.7-filters]', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const named = threeProducts(log)
   await project()
@@ -145,47 +142,50 @@ t.test('every parameter reaches the query [4.7-filters]', async (t) => {
     ['unknown=1&sort=x', 'cba'],
   ]
   for (const [query, names] of expected) {
-    const answer = await get(`?${query}`)
-    t.equal(answer.statusCode, 200, query)
-    const { data, pagination } = answer.json()
+    const response = await get(`?${query}`)
+    t.equal(response.statusCode, 200, query)
+    const { data, pagination } = response.json()
     t.equal(data.map(({ id }: { id: string }) => named.get(id)).join(''), names, query)
     t.equal(pagination.total, names.length, query)
   }
 })
 
-t.test('page goes before offset, and the answer tells where it begins [4.7-paging]', async (t) => {
-  const { log, project, get } = await startCatalog(t)
-  const named = threeProducts(log)
-  await project()
-  const expected: [string, string, object][] = [
-    ['', 'cba', { limit: 20, offset: 0, page: 1, pages: 1 }],
-    ['limit=2', 'cb', { limit: 2, offset: 0, page: 1, pages: 2 }],
-    ['limit=2&page=2', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
-    ['limit=2&offset=1', 'ba', { limit: 2, offset: 1, page: 1, pages: 2 }],
-    ['limit=2&offset=2', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
-    ['limit=1&offset=2', 'a', { limit: 1, offset: 2, page: 3, pages: 3 }],
-    ['limit=2&offset=1&page=1', 'cb', { limit: 2, offset: 0, page: 1, pages: 2 }],
-    ['limit=2&page=2&offset=0', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
-    ['limit=2&page=3', '', { limit: 2, offset: 4, page: 3, pages: 2 }],
-    ['offset=3', '', { limit: 20, offset: 3, page: 1, pages: 1 }],
-    ['limit=100&page=2147483647', '', { limit: 100, offset: 214748364600, page: 2147483647, pages: 1 }],
-    ['limit=100&offset=2147483647', '', { limit: 100, offset: 2147483647, page: 21474837, pages: 1 }],
-  ]
-  for (const [query, names, pagination] of expected) {
-    const answer = await get(`?${query}`)
-    t.equal(answer.statusCode, 200, query)
-    const found = answer.json()
-    t.equal(found.data.map(({ id }: { id: string }) => named.get(id)).join(''), names, query)
-    t.same(found.pagination, { total: 3, ...pagination }, query)
-  }
-  t.same((await get('?category_id=none')).json(), {
-    success: true,
-    data: [],
-    pagination: { total: 0, limit: 20, offset: 0, page: 1, pages: 0 },
-  })
-})
+t.test(
+  'GET /admin/products: page takes precedence over offset, and the response contains both [4.7-paging]',
+  async (t) => {
+    const { log, project, get } = await startCatalog(t)
+    const named = threeProducts(log)
+    await project()
+    const expected: [string, string, object][] = [
+      ['', 'cba', { limit: 20, offset: 0, page: 1, pages: 1 }],
+      ['limit=2', 'cb', { limit: 2, offset: 0, page: 1, pages: 2 }],
+      ['limit=2&page=2', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
+      ['limit=2&offset=1', 'ba', { limit: 2, offset: 1, page: 1, pages: 2 }],
+      ['limit=2&offset=2', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
+      ['limit=1&offset=2', 'a', { limit: 1, offset: 2, page: 3, pages: 3 }],
+      ['limit=2&offset=1&page=1', 'cb', { limit: 2, offset: 0, page: 1, pages: 2 }],
+      ['limit=2&page=2&offset=0', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
+      ['limit=2&page=3', '', { limit: 2, offset: 4, page: 3, pages: 2 }],
+      ['offset=3', '', { limit: 20, offset: 3, page: 1, pages: 1 }],
+      ['limit=100&page=2147483647', '', { limit: 100, offset: 214748364600, page: 2147483647, pages: 1 }],
+      ['limit=100&offset=2147483647', '', { limit: 100, offset: 2147483647, page: 21474837, pages: 1 }],
+    ]
+    for (const [query, names, pagination] of expected) {
+      const response = await get(`?${query}`)
+      t.equal(response.statusCode, 200, query)
+      const found = response.json()
+      t.equal(found.data.map(({ id }: { id: string }) => named.get(id)).join(''), names, query)
+      t.same(found.pagination, { total: 3, ...pagination }, query)
+    }
+    t.same((await get('?category_id=none')).json(), {
+      success: true,
+      data: [],
+      pagination: { total: 0, limit: 20, offset: 0, page: 1, pages: 0 },
+    })
+  },
+)
 
-t.test('every bad parameter is 400 and named [4.7-validation]', async (t) => {
+t.test('GET /admin/products: every invalid parameter is 400 and named [4.7-validation]', async (t) => {
   const { get } = await startCatalog(t)
   const bad: Record<string, string[]> = {
     page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
@@ -201,18 +201,18 @@ t.test('every bad parameter is 400 and named [4.7-validation]', async (t) => {
   }
   for (const [name, values] of Object.entries(bad))
     for (const value of values) {
-      const answer = await get(`?${name}=${value}`)
-      t.equal(answer.statusCode, 400, `${name}=${value}`)
-      t.match(answer.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
+      const response = await get(`?${name}=${value}`)
+      t.equal(response.statusCode, 400, `${name}=${value}`)
+      t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
     }
 })
 
-t.test('a list and a product wait for the position that they are to show', async (t) => {
+t.test('product reads wait for the position in X-Read-After', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const id = addProductTo(log)
   const after = { ...asAdmin, 'x-read-after': String(log.batch().position.commit) }
   const reading = Promise.all([get('', after), get(`/${id}`, after)])
-  t.equal((await get(`/${id}`)).statusCode, 404, 'it is not there yet')
+  t.equal((await get(`/${id}`)).statusCode, 404, 'the product is not projected yet')
   await project()
   const [list, one] = await reading
   t.equal(list.json().pagination.total, 1)

@@ -1,4 +1,4 @@
-// The query string of GET /admin/products (interface, section 4.7), and the question that it asks.
+// GET /admin/products and GET /admin/products/{id} (interface, section 4.7). The ETag guards changes of a product.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@paylog/domain/errors'
@@ -22,50 +22,34 @@ import {
 const Flag = Type.Enum(['true', 'false'])
 
 const ListQuery = Type.Object({
-  // Without a default in the schema: whether it was sent makes a difference.
+  // No default in the schema: whether the client sent it makes a difference.
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: maxPage,
-      description: 'Which page, from 1, the default. Counts instead of offset when both are sent',
+      description: 'Page number, from 1 (default); takes precedence over offset',
     }),
   ),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many of a page' }),
-  offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many are skipped, without page' }),
-  category_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Exactly this one' })),
-  product_type: Type.Optional(Type.With(ProductType, { description: 'Only those of this type' })),
-  is_recurring: Type.Optional(
-    Type.With(Flag, { description: 'Only those that are, or are not, billed again and again' }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items per page' }),
+  offset: Type.Integer({
+    minimum: 0,
+    maximum: maxPage,
+    default: 0,
+    description: 'Items to skip; ignored when page is sent',
+  }),
+  category_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Only products of this category' }),
   ),
-  is_active: Type.Optional(Type.With(Flag, { description: 'Only those that are, or are not, on offer' })),
+  product_type: Type.Optional(Type.With(ProductType, { description: 'Only products of this type' })),
+  is_recurring: Type.Optional(Type.With(Flag, { description: 'Only products that are, or are not, recurring' })),
+  is_active: Type.Optional(Type.With(Flag, { description: 'Only products that are, or are not, active' })),
   search: searchParameter('the name or the description'),
   orderBy: Type.Enum(['name', 'subtotal_cents', 'created_at', 'updated_at'], {
     default: 'created_at',
-    description: 'What the order is by',
+    description: 'Sort field',
   }),
-  orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Ascending or descending' }),
+  orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Sort direction' }),
 })
-
-function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
-  const { limit, category_id, product_type, is_recurring, is_active, search, orderBy, orderDir } = query
-  return {
-    category_id,
-    product_type,
-    is_recurring: flag(is_recurring),
-    is_active: flag(is_active),
-    search: search === '' ? undefined : search,
-    offset: page === undefined ? offset : (page - 1) * limit,
-    limit,
-    orderBy,
-    orderDir,
-  }
-}
-
-function flag(text: Static<typeof Flag> | undefined): boolean | undefined {
-  return text === undefined ? undefined : text === 'true'
-}
-
-// GET /admin/products (interface, section 4.7) and GET /admin/products/{id}, whose ETag a change is guarded with.
 
 const ListResponse = Type.Object(
   {
@@ -80,7 +64,7 @@ const ListResponse = Type.Object(
     }),
   },
   {
-    description: 'One page of the catalogue',
+    description: 'A page of products',
     headers: staleHeader,
     examples: [
       {
@@ -106,7 +90,7 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
       {
         ...common,
         schema: {
-          ...described('listProducts', 'List the products of the catalogue'),
+          ...described('listProducts', 'List products'),
           querystring: ListQuery,
           response: { 200: ListResponse },
         },
@@ -125,7 +109,7 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
       {
         ...common,
         schema: {
-          ...described('getProduct', 'Get one product of the catalogue', 'not_found'),
+          ...described('getProduct', 'Get a product', 'not_found'),
           params: ItemParams,
           response: { 200: itemResponse(ProductResource, exampleProduct) },
         },
@@ -133,4 +117,23 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
       (request, reply) => replyWithItem(request, reply, 'product', ({ id }) => getProduct(db, { id })),
     )
   }
+}
+
+function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
+  const { limit, category_id, product_type, is_recurring, is_active, search, orderBy, orderDir } = query
+  return {
+    category_id,
+    product_type,
+    is_recurring: flag(is_recurring),
+    is_active: flag(is_active),
+    search: search === '' ? undefined : search,
+    offset: page === undefined ? offset : (page - 1) * limit,
+    limit,
+    orderBy,
+    orderDir,
+  }
+}
+
+function flag(text: Static<typeof Flag> | undefined): boolean | undefined {
+  return text === undefined ? undefined : text === 'true'
 }

@@ -1,4 +1,4 @@
-// The API on a database of its own, with the sandbox identity backend behind it.
+// The query API on its own database, with the sandbox identity backend.
 import { createIdentity } from '@paylog/identity/identity'
 import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/apply/applier'
@@ -21,7 +21,7 @@ export const asGuest = { 'x-guest-token': 'demo-guest-token' }
 const otherGuest = { token: 'other-guest-token', email: 'other@example.com', name: 'Other Guest', expires_at: null }
 const asOtherGuest = { 'x-guest-token': otherGuest.token }
 
-/** Everybody who may read, and which of the owners' things is theirs. */
+/** All kinds of callers, and the owner whose resources each may read. */
 export const callers = [
   { own: 'ada', headers: asAda },
   { own: 'grace', headers: asGrace },
@@ -31,8 +31,8 @@ export const callers = [
 ] as const
 
 /**
- * The routes as the api would mount them, and a log whose events `project` makes readable.
- * @param pool on read models that somebody else keeps up
+ * The routes, and a log whose events `project` applies to the read models.
+ * @param pool of read models that a projector keeps up to date
  */
 export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
   const backend = await startFakeIdentity(t, { guestTokens: [otherGuest] })
@@ -58,12 +58,12 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
     pool: db,
     log,
     broken: {
-      /** The identity backend misbehaves like this from now on. */
+      /** Makes the identity backend fail this way from now on. */
       set fault(fault: SandboxFault | undefined) {
         backend.breakWith(fault)
       },
     },
-    /** Projects what was logged since the last time. */
+    /** Applies the events logged since the last call. */
     async project() {
       for (const applier of appliers) {
         await applier.start()
@@ -71,7 +71,7 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
       }
       projected = log.events.length
     },
-    /** Sent at once, not only when it is awaited, as `inject` alone would. */
+    /** Sends the request at once; `inject` alone would wait until it is awaited. */
     get: async (url: string, headers: Record<string, string> = asAda) => await http.inject({ url, headers }),
   }
 }

@@ -1,4 +1,4 @@
-// Outgoing webhooks, put on record by the worker's own code as if it had sent them.
+// Webhook log entries, recorded by the worker's own code without sending.
 import { randomUUID } from 'node:crypto'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { type AttemptResult, createDeliveries } from '@paylog/deliveries/tables/deliveries'
@@ -6,11 +6,11 @@ import type { Outbound } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
 import { queryApiHarness } from './queryApiHarness.ts'
 
-/** What a test says of an attempt; without an error it succeeded. */
+/** An attempt's result; without an error it succeeded. */
 export type AttemptFixture = Partial<
   Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>
 > & {
-  /** Leaves the delivery pending until then. */
+  /** Leaves the delivery pending with a retry at this time. */
   readonly next?: Date
 }
 
@@ -19,7 +19,7 @@ const second = (n: number) => new Date(started.getTime() + n * 1000)
 
 export const failed: AttemptFixture = { error: 'http_status', httpStatus: 500, responseBody: 'out of order' }
 
-/** The routes, and a worker that sends nothing. */
+/** The query API, and functions that record deliveries and attempts. */
 export async function webhookLogHarness(t: Test) {
   const api = await queryApiHarness(t)
   const { pool } = api
@@ -27,7 +27,7 @@ export async function webhookLogHarness(t: Test) {
   const deliveries = createDeliveries(pool)
   let position = 0n
 
-  /** Records what is to be sent, of which a test says what matters to it. @returns the ids */
+  /** Records deliveries with the given fields and defaults. @returns their ids */
   async function record(messages: readonly Partial<Outbound>[], at = second(Number(position))): Promise<string[]> {
     const whole = messages.map((message) => ({ ...outboundFixture(), ...message }))
     const from = position === 0n ? undefined : { commit: position, prepare: position }
@@ -42,7 +42,7 @@ export async function webhookLogHarness(t: Test) {
     return whole.map(({ id }) => id)
   }
 
-  /** Records how attempts ended, those of one delivery in their order. @param before how many there were already */
+  /** Records attempts of a delivery in order. @param before the number of its earlier attempts */
   async function attempt(id: string, tried: readonly AttemptFixture[], before = 0): Promise<void> {
     for (const [index, { next, ...facts }] of tried.entries()) {
       const isLast = index === tried.length - 1
@@ -60,7 +60,7 @@ export async function webhookLogHarness(t: Test) {
         nextAttemptAt: next ?? (isPending && !facts.disablesNode ? second(index + 1) : null),
         ...facts,
       })
-      if (!recorded) throw new Error(`the attempt ${before + index + 1} of ${id} was not recorded`)
+      if (!recorded) throw new Error(`Attempt ${before + index + 1} of ${id} was not recorded`)
     }
   }
 
@@ -68,13 +68,13 @@ export async function webhookLogHarness(t: Test) {
     ...api,
     record,
     attempt,
-    /** One message with all its attempts. @returns its id */
+    /** Records a delivery with all its attempts. @returns its id */
     async send(message: Partial<Outbound> = {}, tried: readonly AttemptFixture[] = [{}]): Promise<string> {
       const [id = ''] = await record([message])
       await attempt(id, tried)
       return id
     },
-    /** As an operator has it sent again. */
+    /** Redelivers like an operator. */
     async redeliver(id: string): Promise<void> {
       await pool.query(
         `update webhooks.deliveries set status = 'pending', series_start = attempts, next_attempt_at = $2, sweep_at = $2

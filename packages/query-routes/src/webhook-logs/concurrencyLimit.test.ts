@@ -1,4 +1,4 @@
-// How many pages of the log one caller may have in progress.
+// The limit of concurrent log pages per caller.
 import { once } from 'node:events'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -8,7 +8,7 @@ import { asAda, asAdmin } from '../testing/queryApiHarness.ts'
 import { webhookLogHarness } from '../testing/webhookLogHarness.ts'
 import { createConcurrencyLimit } from './concurrencyLimit.ts'
 
-t.test('a third page of the log at once is 429 for one caller, and others go on', async (t) => {
+t.test('a third concurrent log page of one caller is 429, and other requests continue', async (t) => {
   const { get, send, pool } = await webhookLogHarness(t)
   const id = await send({})
   const holder = await pool.connect()
@@ -20,24 +20,24 @@ t.test('a third page of the log at once is 429 for one caller, and others go on'
   }
   try {
     await holder.query('begin; lock table webhooks.deliveries')
-    const held = [get('/webhooks/logs', asAda), get('/webhooks/logs', asAda)]
-    await waitFor(async () => (await waiting()) === 2, { what: 'two pages that are under way' })
+    const lists = [get('/webhooks/logs', asAda), get('/webhooks/logs', asAda)]
+    await waitFor(async () => (await waiting()) === 2, { what: 'two pages in progress' })
     const third = await get('/webhooks/logs', asAda)
     t.match(third.json(), { success: false, error: { code: 'rate_limited' } })
     t.equal(third.statusCode, 429)
     t.equal(third.headers['retry-after'], '1')
     const others = [get('/webhooks/logs', asAdmin), get(`/webhooks/logs/${id}`, asAda)]
-    await waitFor(async () => (await waiting()) === 4, { what: 'another caller, and a single entry' })
+    await waitFor(async () => (await waiting()) === 4, { what: 'another caller and a single entry to wait' })
     await holder.query('commit')
-    const statuses = (await Promise.all([...held, ...others])).map(({ statusCode }) => statusCode)
+    const statuses = (await Promise.all([...lists, ...others])).map(({ statusCode }) => statusCode)
     t.same(statuses, [200, 200, 200, 404])
-    t.equal((await get('/webhooks/logs', asAda)).statusCode, 200, 'when they are over, the next one is taken')
+    t.equal((await get('/webhooks/logs', asAda)).statusCode, 200, 'the next page is allowed when they are done')
   } finally {
     holder.release()
   }
 })
 
-t.test('a caller who left before the page was made may ask for another one', async (t) => {
+t.test('a client that disconnects during a log page may request another one', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const one = createConcurrencyLimit(1)
   const leaving = new AbortController()
@@ -58,6 +58,6 @@ t.test('a caller who left before the page was made may ask for another one', asy
   const url = await http.listen({ port: 0, host: '127.0.0.1' })
   await t.rejects(fetch(url, { headers: { 'x-leaves': 'yes' }, signal: leaving.signal }), { name: 'AbortError' })
   await made.promise
-  const answer = await waitFor(async () => (await fetch(url)).status === 200, { what: 'a page', timeoutMs: 5_000 })
-  t.ok(answer)
+  const response = await waitFor(async () => (await fetch(url)).status === 200, { what: 'a page', timeoutMs: 5_000 })
+  t.ok(response)
 })

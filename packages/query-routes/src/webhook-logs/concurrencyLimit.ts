@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify'
 
 /**
  * @param limit per caller, in this process
- * @returns runs `find` for a caller. Throws DomainError `rate_limited`, with `Retry-After`, when the caller has `most` in
- *   progress. A request is in progress until its response is sent, because the response is in memory until then.
+ * @returns a function that runs `find` for a caller. Throws DomainError `rate_limited`, with `Retry-After`, when the caller
+ *   has reached the limit. A request counts until its response is sent, because the response is in memory until then.
  */
 export function createConcurrencyLimit(limit: number) {
   const active = new Map<string, number>()
@@ -21,7 +21,7 @@ export function createConcurrencyLimit(limit: number) {
     try {
       return await find()
     } finally {
-      // Not when the client leaves: the query goes on.
+      // The query runs on when the client disconnects.
       if (reply.raw.destroyed) leave()
       else reply.raw.once('close', leave)
     }

@@ -1,13 +1,13 @@
-// How much of it is shown, and that the order holds.
+// Truncation and order of log entries.
 import t from 'tap'
 import { asAdmin } from '../testing/queryApiHarness.ts'
 import { failed, webhookLogHarness } from '../testing/webhookLogHarness.ts'
 
 const kib = 1024
-/** A body of so many bytes. */
+/** A body with this many bytes. */
 const bodyOf = (bytes: number, letter = 'x') => `{"text":"${letter.repeat((bytes - 11) / Buffer.byteLength(letter))}"}`
 
-t.test('the list cuts short what is long, and the single entry shows all of it [4.11-entry]', async (t) => {
+t.test('the log list truncates long texts, and the single entry shows them whole [4.11-entry]', async (t) => {
   const { send, get } = await webhookLogHarness(t)
   const long = 'y'.repeat(16 * kib)
   const tried = Array.from({ length: 40 }, (_, n) => ({ ...failed, responseBody: n === 39 ? long : 'z'.repeat(n) }))
@@ -23,26 +23,26 @@ t.test('the list cuts short what is long, and the single entry shows all of it [
   const listed = new Map(entries.map((entry) => [entry.id, entry]))
   t.same(listed.get(ids.fits)?.payload, JSON.parse(bodyOf(16 * kib)))
   t.same(listed.get(ids.tooLong)?.payload, { truncated: true, bytes: 16 * kib + 1 })
-  t.same(listed.get(ids.ofUmlauts)?.payload, { truncated: true, bytes: 16 * kib + 1 }, 'bytes, not letters')
+  t.same(
+    listed.get(ids.ofUmlauts)?.payload,
+    { truncated: true, bytes: 16 * kib + 1 },
+    'the limit counts bytes, not characters',
+  )
   const mebibyte = listed.get(ids.mebibyte)
   t.same(mebibyte?.payload, { truncated: true, bytes: 1024 * kib })
-  t.equal(mebibyte?.response.body, long.slice(0, kib), 'the answer to the last attempt')
+  t.equal(mebibyte?.response.body, long.slice(0, kib), 'the start of the last response')
   const { data } = (await get(`/webhooks/logs/${ids.mebibyte}`, asAdmin)).json()
   t.same(data.payload, JSON.parse(bodyOf(1024 * kib)))
   t.equal(data.response.body, long)
   t.equal(data.response.attempts.length, 40)
-  t.same(
-    mebibyte?.response.attempts,
-    data.response.attempts.slice(-25),
-    'the last of very many attempts, in their order',
-  )
+  t.same(mebibyte?.response.attempts, data.response.attempts.slice(-25), 'the last attempts in order')
 })
 
-t.test('a page is bounded in bytes, however many long entries are asked for', async (t) => {
+t.test('a log page is limited in bytes, whatever the entries contain', async (t) => {
   const { send, get, pool } = await webhookLogHarness(t)
-  // Of all characters a control character takes the most bytes in JSON.
-  const answer = '\u0001'.repeat(16 * kib)
-  const id = await send({ body: bodyOf(16 * kib) }, [{ ...failed, responseBody: answer }])
+  // Control characters take the most bytes in JSON.
+  const responseBody = '\u0001'.repeat(16 * kib)
+  const id = await send({ body: bodyOf(16 * kib) }, [{ ...failed, responseBody }])
   await pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
        source_event_id, correlation_id, causation_id, status, attempts, sweep_at, last_error, last_http_status, created_at)
@@ -64,7 +64,7 @@ t.test('a page is bounded in bytes, however many long entries are asked for', as
       String(rawPayload),
     )
     const whole = entries.filter(({ payload }) => 'text' in payload)
-    t.same([entries.length, whole.length], limit === 100 ? [100, 100] : [1000, 899], 'what is short enough is whole')
+    t.same([entries.length, whole.length], limit === 100 ? [100, 100] : [1000, 899], 'short payloads are complete')
   }
   const [newest] = (await get('/webhooks/logs?limit=1000', asAdmin)).json()
   t.same(newest.payload, { truncated: true, bytes: 16 * kib })
@@ -72,37 +72,37 @@ t.test('a page is bounded in bytes, however many long entries are asked for', as
   t.equal(newest.response.attempts.length, 3)
 })
 
-t.test('of an endless number of attempts even the single entry shows the last ones only', async (t) => {
+t.test('a single log entry shows the last attempts when there are very many', async (t) => {
   const { send, get, pool } = await webhookLogHarness(t)
   const id = await send({}, [failed])
   await pool.query(
-    `insert into webhooks.attempts select delivery_id, n, at, n, http_status, error, 'answer ' || n
+    `insert into webhooks.attempts select delivery_id, n, at, n, http_status, error, 'response ' || n
      from webhooks.attempts, generate_series(2, 1100) as n`,
   )
   await pool.query('update webhooks.deliveries set attempts = 1100')
   const { data } = (await get(`/webhooks/logs/${id}`, asAdmin)).json()
   const shown = data.response.attempts.map(({ ms }: { ms: number }) => ms)
   t.same([shown.length, shown[0], shown.at(-1)], [1000, 101, 1100])
-  t.equal(data.response.body, 'answer 1100')
+  t.equal(data.response.body, 'response 1100')
 })
 
-t.test('a payload is shown to the digit, however deeply it is nested', async (t) => {
+t.test('a payload is returned unchanged, with large numbers and deep nesting', async (t) => {
   const { send, get } = await webhookLogHarness(t)
   const exact = '{"n":12345678901234567890,"d":1.0,"__proto__":{"a":1},"u":"\\u0000\\ud800"}'
   const deep = `{"data":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
   for (const body of [exact, deep]) {
     const id = await send({ body })
     for (const url of ['/webhooks/logs?limit=1', `/webhooks/logs/${id}`]) {
-      const answer = await get(url, asAdmin)
-      t.equal(answer.statusCode, 200)
-      t.ok(answer.body.includes(`"payload":${body}`), url)
-      t.doesNotThrow(() => JSON.parse(answer.body))
+      const response = await get(url, asAdmin)
+      t.equal(response.statusCode, 200)
+      t.ok(response.body.includes(`"payload":${body}`), url)
+      t.doesNotThrow(() => JSON.parse(response.body))
     }
   }
 })
 
 t.test(
-  'entries of the same moment have one order, no page has any of them twice, and a page has 100 by default [4.11-limit]',
+  'log entries of the same time have a stable order without duplicates across pages, 100 per page by default [4.11-limit]',
   async (t) => {
     const { record, attempt, get } = await webhookLogHarness(t)
     const ids = await record(Array.from({ length: 105 }, () => ({})))
@@ -118,6 +118,6 @@ t.test(
     await record([{}])
     const [id = ''] = await record([{}])
     await attempt(id, [{}])
-    t.same(await page('limit=25'), [id, ...whole.slice(0, 24)], 'what is new moves the others on')
+    t.same(await page('limit=25'), [id, ...whole.slice(0, 24)], 'a new entry moves the others back')
   },
 )

@@ -8,23 +8,23 @@ import { failed, webhookLogHarness } from '../testing/webhookLogHarness.ts'
 const idsOf = (entries: readonly { id: string }[]) => entries.map(({ id }) => id)
 
 t.test(
-  'an entry shows every field of the interface, the attempts, and where it came from [2.6-fields 4.11-array]',
+  'a log entry has every field of the interface, its attempts and its source [2.6-fields 4.11-array]',
   async (t) => {
     const { send, get } = await webhookLogHarness(t)
     const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
     const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
     const id = await send(
-      { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'begun', causation_id: 'caused' },
+      { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'startedAt', causation_id: 'caused' },
       [
         { ...failed, at: new Date('2026-03-01T10:00:00.120Z') },
         { error: 'timeout', httpStatus: null, responseBody: null, at: new Date('2026-03-01T10:00:05.000Z') },
         { httpStatus: 200, responseBody: 'thanks', at: new Date('2026-03-01T10:00:15.000Z') },
       ],
     )
-    const answer = await get(`/webhooks/logs/${id}`)
-    t.equal(answer.statusCode, 200)
-    t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-    t.equal(answer.headers.etag, '"3"')
+    const response = await get(`/webhooks/logs/${id}`)
+    t.equal(response.statusCode, 200)
+    t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+    t.equal(response.headers.etag, '"3"')
     const entry = {
       id,
       provider: 'sandbox',
@@ -48,55 +48,52 @@ t.test(
           revision: 7,
           event_id: source.source_event_id,
           causation_id: 'caused',
-          correlation_id: 'begun',
+          correlation_id: 'startedAt',
         },
       },
       created_at: '2026-03-01T10:00:00.000Z',
       payload: JSON.parse(body),
     }
-    t.same(answer.json(), { success: true, data: entry })
-    t.same(Compile(WebhookLogEntry).Errors(answer.json().data), [])
-    t.same(Object.keys(answer.json().data).sort(), Object.keys(WebhookLogEntry.properties).sort())
-    t.same((await get('/webhooks/logs')).json(), [entry], 'the list is an array of the same')
-    t.equal((await get(`/webhooks/logs/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+    t.same(response.json(), { success: true, data: entry })
+    t.same(Compile(WebhookLogEntry).Errors(response.json().data), [])
+    t.same(Object.keys(response.json().data).sort(), Object.keys(WebhookLogEntry.properties).sort())
+    t.same((await get('/webhooks/logs')).json(), [entry], 'the list is an array of entries')
+    t.equal((await get(`/webhooks/logs/${id.toUpperCase()}`)).statusCode, 200, 'ids are case-insensitive')
   },
 )
 
-t.test(
-  'an entry is there once it was attempted, and its status is that of the last attempt [3-log-status]',
-  async (t) => {
-    const { record, attempt, redeliver, get, pool } = await webhookLogHarness(t)
-    const [id = ''] = await record([{ user_id: ada.payer.id }])
-    const shown = async () => {
-      const single = await get(`/webhooks/logs/${id}`)
-      const list: object[] = (await get('/webhooks/logs')).json()
-      t.same(list, single.statusCode === 404 ? [] : [single.json().data], 'the list and the entry agree')
-      const { status, response } = single.json().data ?? {}
-      return [single.statusCode, status, response?.error, response?.attempts.length, response?.next_attempt_at]
-    }
-    t.same((await shown())[0], 404, 'not before')
-    const next = new Date('2026-03-01T10:00:05.000Z')
-    await attempt(id, [{ ...failed, next }])
-    t.same(await shown(), [200, 'failed', 'http_status', 1, next.toISOString()], 'it is tried again')
-    await attempt(id, [{ error: 'gone', httpStatus: 410, disablesNode: true }], 1)
-    t.same(await shown(), [200, 'failed', 'gone', 2, null], 'it is held')
-    await pool.query('update webhooks.deliveries set next_attempt_at = $1', [next])
-    t.same((await shown())[4], null, 'what is held has no next attempt, whatever was planned before')
-    await pool.query(`update webhooks.nodes set disabled_at = null`)
-    t.same((await shown())[4], next.toISOString(), 'and it has one when its node is enabled')
-    await pool.query(`update webhooks.nodes set is_configured = false`)
-    t.same((await shown())[4], null, 'nor has what belongs to a node that is gone from the configuration')
-    await pool.query(`update webhooks.nodes set is_configured = true`)
-    await attempt(id, [{}], 2)
-    t.same(await shown(), [200, 'success', null, 3, null], 'it has arrived')
-    await redeliver(id)
-    t.same(await shown(), [200, 'success', null, 3, '2026-03-01T10:01:00.000Z'], 'it is to be sent again')
-    await attempt(id, [failed, failed], 3)
-    t.same(await shown(), [200, 'failed', 'http_status', 5, null], 'which did not succeed')
-  },
-)
+t.test('a log entry appears with the first attempt, with the status of the last attempt [3-log-status]', async (t) => {
+  const { record, attempt, redeliver, get, pool } = await webhookLogHarness(t)
+  const [id = ''] = await record([{ user_id: ada.payer.id }])
+  const shown = async () => {
+    const single = await get(`/webhooks/logs/${id}`)
+    const list: object[] = (await get('/webhooks/logs')).json()
+    t.same(list, single.statusCode === 404 ? [] : [single.json().data], 'list and entry are equal')
+    const { status, response } = single.json().data ?? {}
+    return [single.statusCode, status, response?.error, response?.attempts.length, response?.next_attempt_at]
+  }
+  t.same((await shown())[0], 404, 'not before')
+  const next = new Date('2026-03-01T10:00:05.000Z')
+  await attempt(id, [{ ...failed, next }])
+  t.same(await shown(), [200, 'failed', 'http_status', 1, next.toISOString()], 'failed, with a retry')
+  await attempt(id, [{ error: 'gone', httpStatus: 410, disablesNode: true }], 1)
+  t.same(await shown(), [200, 'failed', 'gone', 2, null], 'held by a paused endpoint')
+  await pool.query('update webhooks.deliveries set next_attempt_at = $1', [next])
+  t.same((await shown())[4], null, 'a held delivery has no next attempt')
+  await pool.query(`update webhooks.nodes set disabled_at = null`)
+  t.same((await shown())[4], next.toISOString(), 'enabling the endpoint restores the next attempt')
+  await pool.query(`update webhooks.nodes set is_configured = false`)
+  t.same((await shown())[4], null, 'an endpoint that is not configured has no next attempt')
+  await pool.query(`update webhooks.nodes set is_configured = true`)
+  await attempt(id, [{}], 2)
+  t.same(await shown(), [200, 'success', null, 3, null], 'succeeded')
+  await redeliver(id)
+  t.same(await shown(), [200, 'success', null, 3, '2026-03-01T10:01:00.000Z'], 'redelivered')
+  await attempt(id, [failed, failed], 3)
+  t.same(await shown(), [200, 'failed', 'http_status', 5, null], 'the redelivery failed')
+})
 
-t.test('a user sees the own entries, an administrator all, and nobody else any [4.11-own]', async (t) => {
+t.test('users see their own log entries, administrators all, and others none [4.11-own]', async (t) => {
   const { send, get } = await webhookLogHarness(t)
   const ofAda = await send({ user_id: ada.payer.id, body: '{"mine":"CANARY-ada"}' })
   const ofGrace = await send({ user_id: grace.payer.id, body: '{"mine":"CANARY-grace"}' }, [
@@ -124,17 +121,17 @@ t.test('a user sees the own entries, an administrator all, and nobody else any [
     'user_id=',
     'offset=0',
   ]) {
-    const answer = await get(`/webhooks/logs?${query}&user_id=${grace.payer.id}`)
-    t.equal(answer.statusCode, 200, query)
-    t.notMatch(answer.body, /CANARY-(grace|nobody)/, query)
+    const response = await get(`/webhooks/logs?${query}&user_id=${grace.payer.id}`)
+    t.equal(response.statusCode, 200, query)
+    t.notMatch(response.body, /CANARY-(grace|nobody)/, query)
   }
-  const words = new Set<string>()
+  const messages = new Set<string>()
   for (const id of [ofGrace, ofNobody, unknown, 'no-uuid', `${ofAda}x`]) {
-    const answer = await get(`/webhooks/logs/${id}`)
-    t.equal(answer.statusCode, 404, id)
-    words.add(JSON.stringify({ ...answer.json().error, request_id: '' }))
+    const response = await get(`/webhooks/logs/${id}`)
+    t.equal(response.statusCode, 404, id)
+    messages.add(JSON.stringify({ ...response.json().error, request_id: '' }))
   }
-  t.equal(words.size, 1, 'in the same words')
+  t.equal(messages.size, 1, 'the messages are equal')
   for (const url of ['/webhooks/logs', '/webhooks/logs?limit=bad', `/webhooks/logs/${ofAda}`]) {
     t.equal((await get(url, asGuest)).statusCode, 403, 'guests')
     t.equal((await get(`${url}${url.includes('?') ? '&' : '?'}token=demo-guest-token`, {})).statusCode, 403)
@@ -143,18 +140,18 @@ t.test('a user sees the own entries, an administrator all, and nobody else any [
   }
 })
 
-t.test('an entry of a test says so, and whose session asked for it', async (t) => {
+t.test('a log entry of a webhook test is marked and names the requesting session', async (t) => {
   const { send, get } = await webhookLogHarness(t)
-  const asked = { is_test: true, payment_id: null, source_stream: 'webhookTest-1', user_id: ada.payer.id }
-  const [test, real] = [await send(asked), await send({ user_id: ada.payer.id })]
+  const requested = { is_test: true, payment_id: null, source_stream: 'webhookTest-1', user_id: ada.payer.id }
+  const [test, real] = [await send(requested), await send({ user_id: ada.payer.id })]
   for (const as of [asAda, asAdmin]) {
-    const told = async (id: string) => (await get(`/webhooks/logs/${id}`, as)).json().data.response
-    t.match(await told(test), { test: true, requested_by: ada.payer.id, causation: { stream: 'webhookTest-1' } })
-    t.match(await told(real), { test: false, requested_by: null })
+    const responseOf = async (id: string) => (await get(`/webhooks/logs/${id}`, as)).json().data.response
+    t.match(await responseOf(test), { test: true, requested_by: ada.payer.id, causation: { stream: 'webhookTest-1' } })
+    t.match(await responseOf(real), { test: false, requested_by: null })
   }
 })
 
-t.test('every parameter reaches the query, and the newest come first [4.11-filters]', async (t) => {
+t.test('GET /webhooks/logs applies every parameter, newest first [4.11-filters]', async (t) => {
   const { send, record, attempt, get } = await webhookLogHarness(t)
   const named = new Map<string, string>()
   named.set(await send({ provider: 'stripe', event: 'stripe:charge.succeeded' }), 'a')
@@ -192,10 +189,10 @@ t.test('every parameter reaches the query, and the newest come first [4.11-filte
     ['unknown=1&page=2&orderDir=asc', 'edcba'],
   ]
   for (const [query, names] of expected) {
-    const answer = await get(`/webhooks/logs?${query}`, asAdmin)
-    t.equal(answer.statusCode, 200, query)
+    const response = await get(`/webhooks/logs?${query}`, asAdmin)
+    t.equal(response.statusCode, 200, query)
     t.equal(
-      idsOf(answer.json())
+      idsOf(response.json())
         .map((id) => named.get(id))
         .join(''),
       names,
@@ -204,7 +201,7 @@ t.test('every parameter reaches the query, and the newest come first [4.11-filte
   }
 })
 
-t.test('every bad parameter is 400 and named [4.11-validation]', async (t) => {
+t.test('GET /webhooks/logs: every invalid parameter is 400 and named [4.11-validation]', async (t) => {
   const { get } = await webhookLogHarness(t)
   const bad: Record<string, string[]> = {
     limit: ['0', '1001', '-1', '1.5', 'x', '', '1e3', 'Infinity', '99999999999999999999', '1&limit=2'],
@@ -215,26 +212,26 @@ t.test('every bad parameter is 400 and named [4.11-validation]', async (t) => {
   }
   for (const [name, values] of Object.entries(bad))
     for (const value of values) {
-      const answer = await get(`/webhooks/logs?${name}=${value}`)
-      t.equal(answer.statusCode, 400, `${name}=${value}`)
-      t.match(answer.json(), {
+      const response = await get(`/webhooks/logs?${name}=${value}`)
+      t.equal(response.statusCode, 400, `${name}=${value}`)
+      t.match(response.json(), {
         success: false,
         error: { code: 'invalid_request', details: { fields: [{ field: name }] } },
       })
     }
   const odd = { ...asAda, 'x-read-after': 'soon' }
-  t.equal((await get('/webhooks/logs', odd)).statusCode, 400, 'as with every other read')
+  t.equal((await get('/webhooks/logs', odd)).statusCode, 400, 'X-Read-After is validated as for other reads')
   t.equal((await get(`/webhooks/logs/${randomUUID()}`, odd)).statusCode, 400)
 })
 
-t.test('a read that waits for a position does not wait here', async (t) => {
+t.test('webhook log reads ignore X-Read-After', async (t) => {
   const { send, get } = await webhookLogHarness(t)
   const id = await send({ user_id: ada.payer.id })
-  const begun = performance.now()
+  const startedAt = performance.now()
   for (const url of ['/webhooks/logs', `/webhooks/logs/${id}`]) {
-    const answer = await get(url, { ...asAda, 'x-read-after': '9'.repeat(20) })
-    t.equal(answer.statusCode, 200)
-    t.notOk(answer.headers['x-read-stale'])
+    const response = await get(url, { ...asAda, 'x-read-after': '9'.repeat(20) })
+    t.equal(response.statusCode, 200)
+    t.notOk(response.headers['x-read-stale'])
   }
-  t.ok(performance.now() - begun < 3_500, 'two waits would take 4 s')
+  t.ok(performance.now() - startedAt < 3_500, 'two waits would take 4 s')
 })

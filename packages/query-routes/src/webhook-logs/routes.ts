@@ -1,4 +1,4 @@
-// The query string of GET /webhooks/logs (interface, section 4.11), and the question that it asks.
+// GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): the log of outgoing webhooks.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor, Session } from '@paylog/domain/actor'
@@ -19,81 +19,54 @@ import { positionPattern } from '../readAfter.ts'
 import { ItemParams, maxPage, type QueryDependencies } from '../routeSchemas.ts'
 import { createConcurrencyLimit } from './concurrencyLimit.ts'
 
-/** A provider's own name of 255 characters, behind the name of the provider. */
+/** A provider's event name of up to 255 characters, prefixed with the provider. */
 const maxNameLength = 300
 
-/** Control characters are in no name, and Postgres refuses one of them. */
+/** No name contains control characters, and Postgres rejects NUL. */
 const exactMatch = (what: string) =>
   Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: maxNameLength,
       pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-      description: `Exactly this ${what}`,
+      description: `Only entries with this ${what}`,
     }),
   )
 
 const ListQuery = Type.Object({
   provider: exactMatch('provider'),
-  event_type: exactMatch('name, as it is on the wire'),
+  event_type: exactMatch('event name, as sent'),
   status: Type.Optional(WebhookLogStatus),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'How many at most' }),
-  offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many of the newest are skipped' }),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Maximum number of entries' }),
+  offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'Entries to skip, from the newest' }),
 })
 
-function toWebhookLogsQuery(
-  caller: Actor,
-  { provider, event_type: event, status, limit, offset }: Static<typeof ListQuery>,
-): WebhookLogsQuery {
-  return { user_id: userSeenBy(caller), provider, event, status: status ?? 'any', limit, offset }
-}
-
-/** @throws DomainError `forbidden` should a route have forgotten its hook: it fails closed */
-function sessionOf(caller: Actor): Session {
-  if (caller.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
-  return caller
-}
-
-/** Whose entries a caller sees: the own ones; an administrator all. */
-function userSeenBy(caller: Actor): string | undefined {
-  const { is_administrator, user_id } = sessionOf(caller)
-  return is_administrator ? undefined : user_id
-}
-
-// A log entry as JSON. It is not left to the serialiser: a payload that is parsed and written anew would round large
-// numbers, and one that is nested deeply enough cannot be written at all, so that it would take the whole list with it.
-
-function entryJson({ payload, ...entry }: LoggedWebhook): string {
-  return `${JSON.stringify(entry).slice(0, -1)},"payload":${payload}}`
-}
-
-// GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): what became of outgoing webhooks.
-
-/** Per user. A page may take some MiB, several times over until it is sent. */
-const maxConcurrentLists = 2
-
-/** The api sends it with every read, and whoever sends it in another form is told so as everywhere. */
+/** Clients send it with every read; its format is validated as everywhere. */
 const Headers = Type.Object({
   'x-read-after': Type.Optional(
-    // Nothing to wait for: an entry is there once its endpoint was tried, whenever that is.
+    // Ignored: an entry appears with its first attempt, whenever that is.
     Type.String({ pattern: positionPattern, ...unused }),
   ),
 })
 
-/** The schema of an answer that the route writes out itself. */
+/** The schema of a response that the route serializes itself. */
 const rawJson = (schema: TSchema) => Type.Unsafe<string>(schema)
 
 const ListResponse = Type.Array(WebhookLogEntry, {
   description:
-    'The newest first. A payload above 16 KiB is shown as `{truncated: true, bytes}`, answers and attempts are cut short; ' +
-    'with a `limit` above 100 all of them are shorter, in proportion, so that no page is longer',
+    'Newest first. A payload above 16 KiB is replaced by `{truncated: true, bytes}`; responses and attempts are shortened, ' +
+    'and further in proportion with a `limit` above 100, which bounds the size of a page',
   examples: [[exampleLogEntry]],
 })
+
 const EntryResponse = dataResponse(WebhookLogEntry, {
-  description: 'What was asked for',
+  description: 'The requested entry',
   headers: etagHeader,
   examples: [{ success: true, data: exampleLogEntry }],
 })
+
+/** Per user. A page may take several MiB, repeatedly until it is sent. */
+const maxConcurrentLists = 2
 
 export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPluginAsyncTypebox {
   const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
@@ -101,7 +74,7 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
     operationId,
     tags: ['webhooks'],
     summary,
-    description: 'About the own payments and tests; administrators see all. Sessions only.',
+    description: 'Entries about the caller’s own payments and tests; administrators see all. Requires a session.',
     headers: Headers,
     security: [{ session: [] }],
   })
@@ -114,7 +87,7 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
       {
         onRequest: session,
         schema: {
-          ...described('listWebhookLogs', 'List what was sent to webhook endpoints'),
+          ...described('listWebhookLogs', 'List webhooks sent to endpoints'),
           querystring: ListQuery,
           response: { 200: rawJson(ListResponse) },
         },
@@ -131,7 +104,7 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
       {
         onRequest: session,
         schema: {
-          ...described('getWebhookLog', 'Get what was sent to a webhook endpoint, and every attempt', 'not_found'),
+          ...described('getWebhookLog', 'Get a webhook sent to an endpoint, with every attempt', 'not_found'),
           params: ItemParams,
           response: { 200: rawJson(EntryResponse) },
         },
@@ -146,6 +119,33 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
       },
     )
   }
+}
+
+function toWebhookLogsQuery(
+  caller: Actor,
+  { provider, event_type: event, status, limit, offset }: Static<typeof ListQuery>,
+): WebhookLogsQuery {
+  return { user_id: userSeenBy(caller), provider, event, status: status ?? 'any', limit, offset }
+}
+
+/** @throws DomainError `forbidden` for a route without session hook: it fails closed */
+function sessionOf(caller: Actor): Session {
+  if (caller.kind !== 'session') throw new DomainError('forbidden', 'A session is required')
+  return caller
+}
+
+/** The user whose entries a caller sees; `undefined` for an administrator, who sees all. */
+function userSeenBy(caller: Actor): string | undefined {
+  const { is_administrator, user_id } = sessionOf(caller)
+  return is_administrator ? undefined : user_id
+}
+
+/**
+ * A log entry as JSON. The payload is inserted as stored: parsing it would round large numbers, and deep nesting would fail
+ * the whole list.
+ */
+function entryJson({ payload, ...entry }: LoggedWebhook): string {
+  return `${JSON.stringify(entry).slice(0, -1)},"payload":${payload}}`
 }
 
 function replyWithJson(reply: Pick<FastifyReply, 'type'>, json: string): string {
