@@ -81,7 +81,7 @@ export const projectionMetrics: readonly {
 /** Records a projection's lag, or that it is unknown. */
 export async function recordLag(db: Pick<Pool, 'query'>, projection: string, lag: Lag | undefined): Promise<void> {
   await db.query({
-    name: 'tell lag',
+    name: 'record lag',
     text: `insert into read_models.lag (projection, events, is_more, seconds) values ($1, $2, $3, $4)
       on conflict (projection) do update
       set events = excluded.events, is_more = excluded.is_more, seconds = excluded.seconds, told_at = now()`,

@@ -51,22 +51,22 @@ t.test('an X-Read-After that is no position is 400 [10.1-read-malformed]', async
 const nothing = async () => {}
 
 t.test('waiting reads share checkpoint queries, and none run when no read waits', async (t) => {
-  let looks = 0
+  let checks = 0
   let position = 0n
-  const looked = Promise.withResolvers<void>()
+  const checked = Promise.withResolvers<void>()
   const watcher = createCheckpointWatcher(async () => {
-    looks += 1
-    if (looks === 3) looked.resolve()
+    checks += 1
+    if (checks === 3) checked.resolve()
     return new Map([['payments', position]])
   }, nothing)
   const waits = Promise.all(Array.from({ length: 50 }, (_, index) => watcher.reaches(BigInt(index + 1), ['payments'])))
-  await looked.promise
+  await checked.promise
   position = 50n
   t.ok((await waits).every(Boolean))
-  t.ok(looks < 20, `${looks} queries for 50 reads`)
-  const before = looks
+  t.ok(checks < 20, `${checks} queries for 50 reads`)
+  const before = checks
   t.equal(await watcher.reaches(50n, ['payments']), true)
-  t.equal(looks, before, 'a reached position needs no query')
+  t.equal(checks, before, 'a reached position needs no query')
 })
 
 t.test('a read waits for exactly the projections that it names', async (t) => {
@@ -83,14 +83,14 @@ t.test('a read waits for exactly the projections that it names', async (t) => {
 t.test('only late projections are announced, not at the first check and not at every one', async (t) => {
   const positions = new Map([['payments', 5n]])
   const announced: [look: number, names: readonly string[]][] = []
-  let looks = 0
+  let checks = 0
   const watcher = createCheckpointWatcher(
     async () => {
-      looks += 1
+      checks += 1
       return positions
     },
     async (names) => {
-      announced.push([looks, names])
+      announced.push([checks, names])
       if (announced.length === 1) throw new Error('no database')
       positions.set('addresses', 5n)
     },
@@ -103,10 +103,10 @@ t.test('only late projections are announced, not at the first check and not at e
 })
 
 t.test('a failed checkpoint query does not end the wait', async (t) => {
-  let looks = 0
+  let checks = 0
   const watcher = createCheckpointWatcher(async () => {
-    looks += 1
-    if (looks < 3) throw new Error('no database')
+    checks += 1
+    if (checks < 3) throw new Error('no database')
     return new Map([['payments', 7n]])
   }, nothing)
   t.equal(await watcher.reaches(7n, ['payments']), true)

@@ -75,12 +75,12 @@ t.test('a lag recorded by a projector that no longer runs is ignored', async (t)
 t.test('the readiness checks of all projections share one database query', async (t) => {
   const { pool } = await readModelDatabase(t)
   const { db, queries } = recordingPool(pool)
-  const look = sharedFigures(db)
-  const [first, second] = await Promise.all([look(), look()])
+  const readFigures = sharedFigures(db)
+  const [first, second] = await Promise.all([readFigures(), readFigures()])
   t.equal(first, second)
   t.equal(queries.length, 1)
   await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
-  t.equal((await look()).find(({ projection }) => projection === 'payments')?.lag?.events, 3)
+  t.equal((await readFigures()).find(({ projection }) => projection === 'payments')?.lag?.events, 3)
 })
 
 t.test('readiness reports a stopped projection without the reason', async (t) => {

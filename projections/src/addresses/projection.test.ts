@@ -135,8 +135,8 @@ t.test('an address whose type changes loses its default, and does not outrank ot
   const shipping = addAddressTo(log, { address_type: 'shipping', default_choice: 1 })
   const defaults = async () => {
     await reapply(pool, addresses, log)
-    const asked = { owner: userOwner('u1'), guest_email: undefined, address_type: undefined, page: 1, limit: 50 }
-    const { items } = await listAddresses(pool, { ...asked, ...newestFirst })
+    const query = { owner: userOwner('u1'), guest_email: undefined, address_type: undefined, page: 1, limit: 50 }
+    const { items } = await listAddresses(pool, { ...query, ...newestFirst })
     return items.flatMap(({ id, is_default }) => (is_default ? [id] : [])).toSorted()
   }
   t.same(await defaults(), [moved, shipping].toSorted(), 'each type has its own default')

@@ -188,8 +188,8 @@ t.test('a removed default method still outranks older choices', async (t) => {
   addMethodTo(log, { ...ofUser('u2'), default_choice: 7 })
   const defaults = async () => {
     await reapply(pool, paymentMethods, log)
-    const asked = { owner: userOwner('u1'), guest_email: undefined, page: 1, limit: 50 }
-    const { items } = await listPaymentMethods(pool, { ...asked, orderBy: 'created_at', orderDir: 'desc' })
+    const query = { owner: userOwner('u1'), guest_email: undefined, page: 1, limit: 50 }
+    const { items } = await listPaymentMethods(pool, { ...query, orderBy: 'created_at', orderDir: 'desc' })
     return items.filter(({ is_default }) => is_default).map(({ id }) => id)
   }
   t.same(await defaults(), [chosen], 'the later of two choices counts')

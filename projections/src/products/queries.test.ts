@@ -8,7 +8,7 @@ import { products } from './projection.ts'
 import { getProduct, listProducts, type ProductsQuery } from './queries.ts'
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
-const inTurn: ProductsQuery = { ...allProductsQuery, orderDir: 'asc' }
+const oldestFirst: ProductsQuery = { ...allProductsQuery, orderDir: 'asc' }
 
 /** Products numbered from 0, created a minute apart. */
 async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[]) {
@@ -20,7 +20,7 @@ async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[])
   }
   await reapply(pool, products, log)
   const numbers = async (query: Partial<ProductsQuery>) => {
-    const { items } = await listProducts(pool, { ...inTurn, ...query })
+    const { items } = await listProducts(pool, { ...oldestFirst, ...query })
     return items.map((item) => Number(item.id.slice(-12)))
   }
   return { pool, log, numbers }
@@ -44,9 +44,9 @@ t.test('products: each filter narrows the list and its total, also combined', as
   t.same(await numbers({ is_active: false }), [1])
   t.same(await numbers({ category_id: 'a', product_type: 'digital', is_recurring: false, is_active: false }), [1])
   t.same(await numbers({ category_id: 'a', search: 'digital' }), [])
-  t.equal((await listProducts(pool, { ...inTurn, category_id: 'a', limit: 1 })).total, 2)
+  t.equal((await listProducts(pool, { ...oldestFirst, category_id: 'a', limit: 1 })).total, 2)
   t.equal(
-    (await listProducts(pool, { ...inTurn, category_id: 'a', offset: 9 })).total,
+    (await listProducts(pool, { ...oldestFirst, category_id: 'a', offset: 9 })).total,
     2,
     'the total is the same past the end',
   )
@@ -143,7 +143,7 @@ t.test('products: search finds parts of name and description, and has no wildcar
 t.test('a product page is one statement without a name, a single product has a named one', async (t) => {
   const { pool } = await offered(t, [{}])
   const { db, queries } = recordingPool(pool)
-  await listProducts(db, { ...inTurn, search: 'example' })
+  await listProducts(db, { ...oldestFirst, search: 'example' })
   const found = await getProduct(db, { id: id(0) })
   t.match(found, { item: { id: id(0) }, revision: 0n })
   t.equal(await getProduct(db, { id: id(1) }), undefined)

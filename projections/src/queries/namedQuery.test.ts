@@ -11,24 +11,24 @@ type Shape = { readonly doubled: boolean }
 function capitals({ first, second }: QueryParameters<Values>, { doubled }: Shape) {
   const capital = first.through((text) => text.toUpperCase())
   const last = second === undefined ? sql`'nothing'` : sql`${second}::text`
-  return sql<{ said: string }>`
-    select concat_ws(' ', ${last}, ${capital}::text${doubled ? sql`, ${capital}::text` : sql``}) as said`
+  return sql<{ result: string }>`
+    select concat_ws(' ', ${last}, ${capital}::text${doubled ? sql`, ${capital}::text` : sql``}) as result`
 }
 
 t.test('a query is composed once per shape and run with the values of each call', async (t) => {
   const { pool } = await readModelDatabase(t)
   let composed = 0
-  const ask = prepareQuery((asked: QueryParameters<Values>, shape: Shape) => {
+  const run = prepareQuery((parameters: QueryParameters<Values>, shape: Shape) => {
     composed += 1
-    return capitals(asked, shape)
+    return capitals(parameters, shape)
   })
   const { db, queries } = recordingPool(pool)
-  const said = async (first: string, second: string | undefined, doubled = false) =>
-    (await ask(db, { first, second }, { doubled })).map((row) => row.said)
+  const result = async (first: string, second: string | undefined, doubled = false) =>
+    (await run(db, { first, second }, { doubled })).map((row) => row.result)
   for (const round of ['a', 'b', 'c']) {
-    t.same(await said(`x${round}`, `y${round}`), [`y${round} X${round.toUpperCase()}`])
-    t.same(await said(round, undefined), [`nothing ${round.toUpperCase()}`])
-    t.same(await said(round, '', true), [` ${round.toUpperCase()} ${round.toUpperCase()}`])
+    t.same(await result(`x${round}`, `y${round}`), [`y${round} X${round.toUpperCase()}`])
+    t.same(await result(round, undefined), [`nothing ${round.toUpperCase()}`])
+    t.same(await result(round, '', true), [` ${round.toUpperCase()} ${round.toUpperCase()}`])
   }
   t.equal(composed, 3)
   t.equal(new Set(queries.map(({ name }) => name)).size, 3)

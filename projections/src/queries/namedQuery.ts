@@ -71,7 +71,7 @@ type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name
  * Values are bound only when it runs, so a composed query contains no caller's data.
  *
  * @param compose must use every given value and no other: constants are written as literals
- * @param options `plannedAnew` makes Postgres plan every call for its values. A named statement eventually gets one generic
+ * @param options `customPlan` makes Postgres plan every call for its values. A named statement eventually gets one generic
  *   plan, which cannot know whether nearly all rows match or hardly any.
  * @returns runs the query; throws Error on the first call when `compose` breaks the rule above
  */
@@ -80,7 +80,7 @@ export function prepareQuery<
   Shape extends Readonly<Record<string, string | boolean>>,
   Row extends object,
 >(
-  compose: (asked: QueryParameters<Values>, shape: Shape) => ComposedQuery<Row>,
+  compose: (parameters: QueryParameters<Values>, shape: Shape) => ComposedQuery<Row>,
   { customPlan = false }: { readonly customPlan?: boolean } = {},
 ): (db: Queryable, values: Values, shape: Shape & Finite<Shape>) => Promise<Row[]> {
   const statements = new Map<string, Statement<Values>>()
@@ -89,7 +89,7 @@ export function prepareQuery<
     const combination = JSON.stringify([names, shape])
     let statement = statements.get(combination)
     if (statement === undefined) {
-      statement = statementOf(names, (asked: QueryParameters<Values>) => compose(asked, shape))
+      statement = statementOf(names, (parameters: QueryParameters<Values>) => compose(parameters, shape))
       statements.set(combination, statement)
     }
     const { name, text, slots } = statement
@@ -106,7 +106,7 @@ type Statement<Values> = { readonly name: string; readonly text: string; readonl
 
 function statementOf<Values extends object>(
   names: readonly (keyof Values)[],
-  compose: (asked: QueryParameters<Values>) => ComposedQuery<object>,
+  compose: (parameters: QueryParameters<Values>) => ComposedQuery<object>,
 ): Statement<Values> {
   const made: Slot<Values>[] = []
   const placeholder = <Value>(slot: Slot<Values, Value>): Placeholder<Value> => {
@@ -116,8 +116,10 @@ function statementOf<Values extends object>(
         placeholder({ name: slot.name, read: (values) => change(slot.read(values)) }),
     })
   }
-  const asked = Object.fromEntries(names.map((name) => [name, placeholder({ name, read: (values) => values[name] })]))
-  const { sql: text, parameters } = compose(asked as QueryParameters<Values>).compile(compiler)
+  const placeholders = Object.fromEntries(
+    names.map((name) => [name, placeholder({ name, read: (values) => values[name] })]),
+  )
+  const { sql: text, parameters } = compose(placeholders as QueryParameters<Values>).compile(compiler)
   const slots = parameters.map((parameter) => made.find((slot) => slot === parameter))
   if (!slots.every((slot) => slot !== undefined)) throw new Error(`A constant would be sent as a parameter of: ${text}`)
   const unused = names.filter((name) => !slots.some((slot) => slot.name === name))

@@ -37,18 +37,18 @@ async function killSomehow(pool: Pool, replay: TestProcess, way: Way): Promise<v
 }
 
 t.test('a rebuild killed at any moment does not affect clients and can be repeated', async (t) => {
-  const house = await projectorHarness(t)
-  const { pool, store, databaseUrl } = house
+  const harness = await projectorHarness(t)
+  const { pool, store, databaseUrl } = harness
   const { below, oneOf } = createSeededRandom(t)
-  await house.startProjector()
+  await harness.startProjector()
   await record(store, 100)
-  await waitForAgreement(house, [payments])
+  await waitForAgreement(harness, [payments])
   const readers = startReaders(t, databaseUrl, 1)
   const traffic = startTraffic(t, store)
   const firstWay = below(ways.length)
   let switched = 0
   for (let round = 0; round < kills; round += 1) {
-    const replay = await house.startReplay('rebuild', 'payments')
+    const replay = await harness.startReplay('rebuild', 'payments')
     // Most kills hit the switch, the riskiest phase.
     const phase = round % 2 === 0 ? 'switching' : oneOf(phases)
     await waitFor(() => replay.output().includes(`phase ${phase}`) || replay.output().includes('done'), {
@@ -67,7 +67,7 @@ t.test('a rebuild killed at any moment does not affect clients and can be repeat
     switched = states.filter((state) => state === 'retired').length
   }
   t.comment(`${switched} of ${kills} had already switched`)
-  const last = await rebuildOne(house, payments)
+  const last = await rebuildOne(harness, payments)
   t.match(last.comparison, { differing: 0 })
   t.same(
     await tableStates(pool, payments),
@@ -76,7 +76,7 @@ t.test('a rebuild killed at any moment does not affect clients and can be repeat
   )
   await traffic.stop()
   t.same((await readers.stop()).wrong.slice(0, 10), [], 'readers saw no wrong data')
-  await waitForAgreement(house, [payments])
-  t.match(await verifyOne(house, payments), { differing: 0, differences: [] })
+  await waitForAgreement(harness, [payments])
+  t.match(await verifyOne(harness, payments), { differing: 0, differences: [] })
   t.same(await wrongCheckpoints(pool), [])
 })

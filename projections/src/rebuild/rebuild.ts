@@ -57,16 +57,16 @@ export type RebuildOptions = {
 /** The name of the lock for creating, filling and dropping tables under construction. */
 export const rebuildLock = ({ name }: Pick<Projection, 'name'>) => `rebuild ${name}`
 
-const switchPatienceMs = 60_000
+const switchTimeoutMs = 60_000
 const switchPauseMs = 500
 /** Queries on the view wait behind this lock request, so the first attempts are short and later ones longer. */
-const firstViewPatienceMs = 100
-const longestViewPatienceMs = 2_000
+const minViewTimeoutMs = 100
+const maxViewTimeoutMs = 2_000
 
 /**
  * Rebuilds a projection while it is read and written: see docs/decisions/0018. First drops what an unfinished rebuild left,
  * so a killed rebuild can be repeated.
- * @throws OtherDefinitionError when the live table has a later schema version; UnreadableEventError, LogEndsError, DomainError
+ * @throws SchemaVersionError when the live table has a later schema version; UnreadableEventError, LogEndsError, DomainError
  *   `event_store_unavailable`, the signal's reason when it aborts, database errors. After an error queries still see the
  *   old table
  */
@@ -164,13 +164,13 @@ async function switchView(
   { version, follower }: { readonly version: number; readonly follower: Follower },
 ): Promise<void> {
   const { pool, projection, signal, log } = options
-  const giveUpAt = Date.now() + switchPatienceMs
-  for (let patienceMs = firstViewPatienceMs; ; patienceMs = Math.min(patienceMs * 2, longestViewPatienceMs)) {
+  const giveUpAt = Date.now() + switchTimeoutMs
+  for (let viewTimeoutMs = minViewTimeoutMs; ; viewTimeoutMs = Math.min(viewTimeoutMs * 2, maxViewTimeoutMs)) {
     try {
       return await alongsideLive({ pool, projection, follower }, async (client) => {
         signal.throwIfAborted()
         const { position } = follower.progress()
-        await promoteTable(client, projection, { version, position, viewLockTimeoutMs: patienceMs })
+        await promoteTable(client, projection, { version, position, viewLockTimeoutMs: viewTimeoutMs })
       })
     } catch (error) {
       // After a connection loss during the commit, its outcome is unknown.

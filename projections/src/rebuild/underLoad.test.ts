@@ -32,9 +32,9 @@ t.test('rebuilds under load never show wrong data to readers, and the projector 
     }
   }
   await traffic.stop()
-  const { wrong, looks, longestMs } = await readers.stop()
+  const { wrong, reads, longestMs } = await readers.stop()
   t.same(wrong.slice(0, 10), [], 'readers saw no wrong data')
-  t.ok(looks > 40, `${looks} reads, the longest took ${Math.round(longestMs)} ms`)
+  t.ok(reads > 40, `${reads} reads, the longest took ${Math.round(longestMs)} ms`)
   await waitForAgreement(harness)
   for (const projection of projections) {
     const retired = projection === payments ? ['retired', 'retired'] : ['retired']

@@ -87,7 +87,7 @@ export type Verification = Comparison & {
 
 /** The live table has another schema version than this program. */
 export class SchemaVersionError extends Error {
-  override readonly name = 'OtherDefinitionError'
+  override readonly name = 'SchemaVersionError'
 }
 
 /** The name of the lock for creating, filling and dropping scratch tables. */
@@ -129,11 +129,11 @@ export async function verify(options: {
     await dropUnfinished(pool, projection, 'scratch')
     const version = await makeTable(pool, projection, 'scratch')
     try {
-      const tell = (phase: VerifyPhase) => (reading: FollowProgress) => onProgress?.({ ...reading, phase })
-      const follower = await createFollower({ ...options, signal, version, onProgress: tell('filling') })
+      const reportPhase = (phase: VerifyPhase) => (reading: FollowProgress) => onProgress?.({ ...reading, phase })
+      const follower = await createFollower({ ...options, signal, version, onProgress: reportPhase('filling') })
       await catchUpWithLive({ pool, projection, follower })
       signal.throwIfAborted()
-      tell('comparing')(follower.progress())
+      reportPhase('comparing')(follower.progress())
       const comparison = await compareWithLive({ pool, projection, version, follower, onDifference })
       if (comparison === undefined) throw new SchemaVersionError('The live table now has another schema version')
       return { ...comparison, events: follower.progress().events }

@@ -21,10 +21,10 @@ const later: Projection = {
   table: { ...payments.table, view: (table) => payments.table.view(table).replace('id,', "'new' as news, id,") },
 }
 
-const switching = (pool: Pool, projection: Projection, version: number, viewPatienceMs = 1_000) =>
+const switching = (pool: Pool, projection: Projection, version: number, lockTimeoutMs = 1_000) =>
   inTransaction(pool, async (client) => {
     await lockLiveCheckpoint(client, projection)
-    await promoteTable(client, projection, { version, position: undefined, viewLockTimeoutMs: viewPatienceMs })
+    await promoteTable(client, projection, { version, position: undefined, viewLockTimeoutMs: lockTimeoutMs })
   })
 
 const states = async (pool: Pool) => (await listTables(pool, 'payments')).map(({ state }) => state)

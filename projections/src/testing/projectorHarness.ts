@@ -57,8 +57,8 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
 
 /** Counts the visible methods and addresses. */
 export async function countsOf(pool: Queryable): Promise<{ methods: number; addresses: number }> {
-  const asked = { owner: userOwner('u1'), page: 1, limit: 1, ...newestFirst }
-  const { total: methods } = await listPaymentMethods(pool, asked)
-  const { total: addresses } = await listAddresses(pool, asked)
+  const query = { owner: userOwner('u1'), page: 1, limit: 1, ...newestFirst }
+  const { total: methods } = await listPaymentMethods(pool, query)
+  const { total: addresses } = await listAddresses(pool, query)
   return { methods, addresses }
 }

@@ -24,7 +24,7 @@ const ranks: Readonly<Record<string, number>> = { pending: 0, processing: 1, suc
 
 export type Readers = {
   /** Stops the readers. @returns the errors and the number of reads */
-  stop(): Promise<{ readonly wrong: readonly string[]; readonly looks: number; readonly longestMs: number }>
+  stop(): Promise<{ readonly wrong: readonly string[]; readonly reads: number; readonly longestMs: number }>
 }
 
 /** Starts readers, each with its own connection. They stop with the test at the latest. */
@@ -32,16 +32,16 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
   const log = createLog({ app: 'test', level: 'silent' })
   const wrong: string[] = []
   let isStopped = false
-  let looks = 0
+  let reads = 0
   let longestMs = 0
   const readers = Array.from({ length: count }, async () => {
     const pool = createPool({ databaseUrl, applicationName: 'reader', max: 1, log })
-    const look = createCheck(pool, (what) => wrong.push(what))
+    const check = createCheck(pool, (what) => wrong.push(what))
     while (!isStopped) {
       const began = performance.now()
-      await look().catch((error: unknown) => wrong.push(`failed: ${error}`))
+      await check().catch((error: unknown) => wrong.push(`failed: ${error}`))
       longestMs = Math.max(longestMs, performance.now() - began)
-      looks += 1
+      reads += 1
       await pause(readPauseMs)
     }
     await pool.end()
@@ -49,7 +49,7 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
   async function stop() {
     isStopped = true
     await Promise.all(readers)
-    return { wrong, looks, longestMs }
+    return { wrong, reads, longestMs }
   }
   t.teardown(stop)
   return { stop }
@@ -60,7 +60,7 @@ function createCheck(pool: Pool, report: (what: string) => void): () => Promise<
   const seen = new Map<string, number>()
   const revisions = new Map<string, bigint>()
   let positions: ReadonlyMap<string, bigint> = new Map()
-  let looks = 0
+  let reads = 0
 
   async function list(): Promise<void> {
     const { items, total } = await listPayments(pool, everyPayment)
@@ -76,7 +76,7 @@ function createCheck(pool: Pool, report: (what: string) => void): () => Promise<
   }
 
   async function get(): Promise<void> {
-    const id = [...seen.keys()][(looks * 7) % Math.max(seen.size, 1)]
+    const id = [...seen.keys()][(reads * 7) % Math.max(seen.size, 1)]
     if (id === undefined) return
     const found = await getPayment(pool, { id, owner })
     if (found === undefined) return report(`not found: ${id}`)
@@ -85,12 +85,12 @@ function createCheck(pool: Pool, report: (what: string) => void): () => Promise<
   }
 
   return async () => {
-    looks += 1
+    reads += 1
     const now = await livePositions(pool)
     for (const [name, position] of positions) {
       if ((now.get(name) ?? -1n) < position) report(`${name} went back from ${position} to ${now.get(name)}`)
     }
     positions = now
-    await (looks % 2 === 0 ? list() : get())
+    await (reads % 2 === 0 ? list() : get())
   }
 }

@@ -103,7 +103,7 @@ export function afterReconciliation(
   provider: Provider,
   timing: CheckTiming,
 ): NextCheck {
-  const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'refused'
+  const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'rejected'
   if (isFinal(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
   if (isCallOpen) return checkSoon(followUp, timing, { finish: true, ask: followUp.times.ask !== null })
   const awaitsCapture = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
@@ -123,7 +123,7 @@ export function afterFailure(followUp: FollowUp, timing: CheckTiming): NextCheck
 
 /** Whether the provider can report nothing new: the status is final, or no intent was created. */
 function isFinal({ status, intent_outcome }: Payment): boolean {
-  return isAbsorbing(status) || intent_outcome.kind === 'refused'
+  return isAbsorbing(status) || intent_outcome.kind === 'rejected'
 }
 
 function isTooOld({ created_at }: Payment, now: Date): boolean {

@@ -16,8 +16,8 @@ const hour = 60 * minute
 const timing = { now, reconcileAfterMs: hour }
 const none = { finish: null, ask: null, watch: null }
 
-const mute: Provider = createSandbox({ webhookSecrets: [] })
-const provider: Provider = { ...mute, retrieveIntent: async () => null }
+const withoutRetrieval: Provider = createSandbox({ webhookSecrets: [] })
+const provider: Provider = { ...withoutRetrieval, retrieveIntent: async () => null }
 const payment = paymentFold.evolve(paymentFold.initialState, {
   type: 'PaymentInitiated',
   data: eventSamples.PaymentInitiated,
@@ -70,8 +70,8 @@ t.test('a final payment has no follow-up, whatever was found', async (t) => {
 })
 
 t.test('without retrieveIntent a payment has no follow-up once its intent exists', async (t) => {
-  t.equal(afterReconciliation(watched, reconciled({}), mute, timing), 'over')
-  const open = afterReconciliation(watched, reconciled({ payment }), mute, timing)
+  t.equal(afterReconciliation(watched, reconciled({}), withoutRetrieval, timing), 'over')
+  const open = afterReconciliation(watched, reconciled({ payment }), withoutRetrieval, timing)
   t.strictSame(open, { times: { ...none, finish: after(10 * second) }, pauses: 1 })
 })
 

@@ -8,9 +8,9 @@ import { createReconcilerHarness, reconcileAfterMs } from '../testing/reconciler
 
 const second = 1_000
 const { connectionString, databaseUrl } = await startEventStore(t)
-const way = await startTcpProxy(t, Number(new URL(connectionString).port))
+const proxy = await startTcpProxy(t, Number(new URL(connectionString).port))
 const harness = await createReconcilerHarness(t, {
-  connectionString: `esdb://127.0.0.1:${way.port}?tls=false`,
+  connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
   databaseUrl,
 })
 
@@ -232,15 +232,15 @@ t.test('a provider that does not respond delays no other provider', async (t) =>
 })
 
 t.test('without retrieveIntent a payment needs no follow-up once its intent exists', async (t) => {
-  const mute = createFakeProvider(t, { retrieveIntent: null })
-  await harness.startWorker(t, mute)
-  const open = await harness.initiate(mute)
-  const pending = await harness.open(mute)
+  const withoutRetrieval = createFakeProvider(t, { retrieveIntent: null })
+  await harness.startWorker(t, withoutRetrieval)
+  const open = await harness.initiate(withoutRetrieval)
+  const pending = await harness.open(withoutRetrieval)
   t.equal(await entryOf(pending), undefined)
   harness.forward(31 * second)
   await created(open)
   await offTheList(open)
-  t.equal(mute.calls.length, 2)
+  t.equal(withoutRetrieval.calls.length, 2)
 })
 
 t.test('a follow-up of a disabled provider waits until the provider is enabled', async (t) => {
@@ -278,14 +278,14 @@ t.test('nothing is decided while the event store is down, and everything afterwa
   await harness.startWorker(t, provider)
   const id = await harness.initiate(provider)
   await entryOf(id)
-  await way.refuse()
+  await proxy.refuse()
   harness.forward(31 * second)
   await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('a follow-up failed')), {
     what: 'a failure',
     timeoutMs: 30_000,
   })
   t.strictSame(provider.calls, [], 'no call is made that could not be recorded')
-  await way.accept()
+  await proxy.accept()
   harness.forward(60 * second)
   await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
     what: 'the intent',

@@ -3,24 +3,24 @@ import { createConcurrencyLimit } from './workers.ts'
 
 t.test('the concurrency limit runs work in call order, at most that many at a time, also after failures', async (t) => {
   const limited = createConcurrencyLimit(2)
-  const begun: number[] = []
+  const started: number[] = []
   const ends: PromiseWithResolvers<void>[] = []
   const all = [0, 1, 2, 3].map((number) => {
     const end = Promise.withResolvers<void>()
     ends.push(end)
     return limited(async () => {
-      begun.push(number)
+      started.push(number)
       await end.promise
       return number
     })
   })
   const settled = Promise.allSettled(all)
-  t.strictSame(begun, [0, 1])
+  t.strictSame(started, [0, 1])
   ends[1]?.reject(new Error('failed'))
   await t.rejects(Promise.resolve(all[1]), /failed/)
-  t.strictSame(begun, [0, 1, 2], 'a failure frees its slot')
+  t.strictSame(started, [0, 1, 2], 'a failure frees its slot')
   for (const end of ends) end.resolve()
   await settled
-  t.strictSame(begun, [0, 1, 2, 3])
+  t.strictSame(started, [0, 1, 2, 3])
   t.equal(await limited(async () => 4), 4, 'all slots are free again')
 })

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { createAddressRule } from './endpointAgent.ts'
 
-const nobody = createAddressRule([])
+const noPrivate = createAddressRule([])
 
 t.test('addresses outside the public internet are forbidden', async (t) => {
-  const refused = [
+  const forbidden = [
     '0.0.0.0',
     '10.1.2.3',
     '100.64.0.1',
@@ -59,12 +59,12 @@ t.test('addresses outside the public internet are forbidden', async (t) => {
     'localhost',
     '',
   ]
-  for (const address of refused) t.notOk(nobody(address), address || 'nothing')
+  for (const address of forbidden) t.notOk(noPrivate(address), address || 'nothing')
 })
 
 t.test('public addresses are allowed', async (t) => {
   for (const address of ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])
-    t.ok(nobody(address), address)
+    t.ok(noPrivate(address), address)
 })
 
 t.test(
@@ -88,5 +88,5 @@ t.test('an IPv6 zone does not change whether an address is allowed', async (t) =
   const rule = createAddressRule(['fe80::/10'])
   t.ok(rule('fe80::1%lo'))
   t.notOk(rule('fd00::1%lo'))
-  t.ok(nobody('2606:4700::1111%eth0'))
+  t.ok(noPrivate('2606:4700::1111%eth0'))
 })

@@ -20,7 +20,7 @@ export type QueueKind = (typeof queueKinds)[number]
 
 // biome-ignore lint/style/noProcessEnv: the test runner passes the servers in variables.
 const redisServerUrl = process.env.REDIS_TEST_URL
-const closePatienceMs = 2_000
+const closeTimeoutMs = 2_000
 /** A logical Redis database for these tests alone. Without REDIS_TEST_URL the tests that need it are skipped. */
 export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
@@ -100,7 +100,7 @@ export async function createWorkerHarness(
       const workers = await startWorkers(options)
       t.teardown(async () => {
         // A test may have left a request without a response.
-        const timer = setTimeout(() => givingUp.abort(), closePatienceMs)
+        const timer = setTimeout(() => givingUp.abort(), closeTimeoutMs)
         await workers.close().catch(() => undefined)
         clearTimeout(timer)
         await own.close()

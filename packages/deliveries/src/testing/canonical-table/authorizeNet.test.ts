@@ -32,7 +32,7 @@ type Row = {
   readonly story?: string
   /** Triggers the notification. @returns the id of its transaction, subscription or customer */
   readonly happen: () => string
-  readonly told: (id: string) => { readonly canonical: readonly Message[]; readonly legacy: readonly Message[] }
+  readonly messages: (id: string) => { readonly canonical: readonly Message[]; readonly legacy: readonly Message[] }
 }
 
 /** @param generic the end of the generic name and Paylog's status; `null` if only raw endpoints get it */
@@ -44,7 +44,7 @@ const payment = (
 ): Row => ({
   type: `payment.${type}`,
   happen,
-  told: (payment_id) => {
+  messages: (payment_id) => {
     if (generic === null) return { canonical: [], legacy: [] }
     return {
       canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { payment_id, ...paid, status })],
@@ -92,7 +92,7 @@ const renewal = (payNum: number): Row => ({
   type: 'payment.authcapture.created',
   story: `as payment ${payNum} of a subscription`,
   happen: () => charge({ subscription: { id: 4_415_473, payNum } }),
-  told: (payment_id) => {
+  messages: (payment_id) => {
     const fields = { payment_id, ...money, status: 'capturedpendingsettlement' }
     return {
       canonical:
@@ -106,14 +106,14 @@ const customer = { id: '394', email: null }
 const notified = (
   type: string,
   payload: Readonly<Record<string, unknown>> & { readonly id: string },
-  told: ReturnType<Row['told']>,
+  messages: ReturnType<Row['messages']>,
 ): Row => ({
   type,
   happen: () => {
     fake.notify(type, payload)
     return payload.id
   },
-  told: () => told,
+  messages: () => messages,
 })
 const price = { amount: 1155, currency: null }
 const subscribed = (kind: string, [generic, status]: readonly [string, string], names: string): Row =>
@@ -125,7 +125,7 @@ const subscribed = (kind: string, [generic, status]: readonly [string, string], 
       ),
     legacy: [foreignLegacyMessage(generic, customer, { ...price, status })],
   })
-const nobody = { id: null, email: null }
+const unknownCustomer = { id: null, email: null }
 const short = (
   kind: string,
   [generic, status]: readonly [string, string | null],
@@ -135,8 +135,8 @@ const short = (
   notified(`customer.subscription.${kind}`, bodies.shortSubscription(), {
     canonical: names
       .split(' ')
-      .map((name) => foreignMessage(name, nobody, { ...noMoney, status: fields, subscription_id: '4415473' })),
-    legacy: [foreignLegacyMessage(generic, nobody, { ...noMoney, status })],
+      .map((name) => foreignMessage(name, unknownCustomer, { ...noMoney, status: fields, subscription_id: '4415473' })),
+    legacy: [foreignLegacyMessage(generic, unknownCustomer, { ...noMoney, status })],
   })
 const gone = 'subscription.cancelled membership.cancelled'
 const subscriptions: readonly Row[] = [
@@ -184,13 +184,13 @@ const customers: readonly Row[] = [
   notified('customer.merged', { entityName: 'customerProfile', id: '394' }, { canonical: [], legacy: [] }),
 ]
 
-for (const { type, story = '', happen, told } of [...payments, ...subscriptions, ...customers])
+for (const { type, story = '', happen, messages } of [...payments, ...subscriptions, ...customers])
   t.test(`net.authorize.${type} ${story}`, async (t) => {
     const id = happen()
     const event = fake.events.at(-1)
     if (event?.eventType !== `net.authorize.${type}`) throw new Error(`Unexpected event ${event?.eventType}`)
     const expected = { provider_type: `net.authorize.${type}`, occurred_at: notifiedAt(event) }
-    await harness.check(t, gateway, fake.signed(event), { ...expected, ...told(id) })
+    await harness.check(t, gateway, fake.signed(event), { ...expected, ...messages(id) })
   })
 
 t.test('Authorize.Net: a notification received three times is delivered once', async (t) => {

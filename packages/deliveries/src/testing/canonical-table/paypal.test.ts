@@ -24,7 +24,7 @@ type Row = {
 }
 
 const five = { amount: 500, currency: 'EUR' }
-const nobody = { id: null, email: null }
+const unknownCustomer = { id: null, email: null }
 const bo = { id: 'QYR5Z8XDVJNXQ', email: 'bo@example.com' }
 
 /** A capture or authorization does not contain the payer. */
@@ -36,8 +36,8 @@ const paid = (
 ): Row => ({
   type,
   resource,
-  canonical: canonical === null ? [] : [foreignMessage(canonical, nobody, { payment_id, ...five, status })],
-  legacy: [foreignLegacyMessage(`payment_intent.${generic}`, nobody, { payment_id, ...five, status })],
+  canonical: canonical === null ? [] : [foreignMessage(canonical, unknownCustomer, { payment_id, ...five, status })],
+  legacy: [foreignLegacyMessage(`payment_intent.${generic}`, unknownCustomer, { payment_id, ...five, status })],
 })
 
 const [order, capture, authorization] = ['5O190127TN364715T', '3C679366HH908993F', '6AB80463RL4417803'] as const
@@ -85,7 +85,11 @@ const payments: readonly Row[] = [
     resource: bodies.reversedApproval(),
     canonical: [],
     legacy: [
-      foreignLegacyMessage('payment_intent.canceled', nobody, { payment_id: order, ...noMoney, status: 'canceled' }),
+      foreignLegacyMessage('payment_intent.canceled', unknownCustomer, {
+        payment_id: order,
+        ...noMoney,
+        status: 'canceled',
+      }),
     ],
   },
 ]
@@ -113,8 +117,10 @@ const subscriptions: readonly Row[] = [
   {
     type: 'BILLING.SUBSCRIPTION.CREATED',
     resource: bodies.unapprovedSubscription(),
-    canonical: ['subscription.created', 'membership.pending'].map((name) => foreignMessage(name, nobody, unapproved)),
-    legacy: [foreignLegacyMessage('subscription.created', nobody, { ...noMoney, status: 'approval_pending' })],
+    canonical: ['subscription.created', 'membership.pending'].map((name) =>
+      foreignMessage(name, unknownCustomer, unapproved),
+    ),
+    legacy: [foreignLegacyMessage('subscription.created', unknownCustomer, { ...noMoney, status: 'approval_pending' })],
   },
   subscribed('CREATED', ['created', 'active'], 'subscription.created membership.activated'),
   subscribed('ACTIVATED', ['updated', 'active'], 'subscription.updated membership.activated'),
@@ -132,8 +138,10 @@ const renewals: readonly Row[] = [
   {
     type: 'PAYMENT.SALE.COMPLETED',
     resource: bodies.sale(),
-    canonical: [foreignMessage('membership.extended', nobody, { ...sale, subscription_id: 'I-F1EXAMPLE0001' })],
-    legacy: [foreignLegacyMessage('invoice.payment_succeeded', nobody, sale)],
+    canonical: [
+      foreignMessage('membership.extended', unknownCustomer, { ...sale, subscription_id: 'I-F1EXAMPLE0001' }),
+    ],
+    legacy: [foreignLegacyMessage('invoice.payment_succeeded', unknownCustomer, sale)],
   },
   { type: 'PAYMENT.SALE.COMPLETED', resource: bodies.sale({}), canonical: [], legacy: [] },
   {
@@ -146,7 +154,7 @@ const renewals: readonly Row[] = [
 
 const rawOnly = (type: string, resource: Row['resource']): Row => ({ type, resource, canonical: [], legacy: [] })
 const methodOnList = (kind: string) => [
-  foreignLegacyMessage(`payment_method.${kind}`, nobody, { ...noMoney, status: null }),
+  foreignLegacyMessage(`payment_method.${kind}`, unknownCustomer, { ...noMoney, status: null }),
 ]
 const others: readonly Row[] = [
   { ...rawOnly('VAULT.PAYMENT-TOKEN.CREATED', bodies.vaultToken('CREATED')), legacy: methodOnList('attached') },
