@@ -1,4 +1,4 @@
-// What somebody with another account on the machine can do to the log and the database of a running system.
+// Other accounts on the machine cannot use the event store or the database of a running system.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const connect = (connectionString: string) => {
   return store
 }
 
-t.test('without the credentials of the running system nobody reads or writes its log', async (t) => {
+t.test('the event store rejects reads and writes without the credentials of the running system', async (t) => {
   const port = parts.find(({ name }) => name === 'embedded-event-store')?.address.split(':')[1]
   for (const credentials of ['', 'admin:changeit@', 'paylog:paylog@']) {
     const stranger = connect(`esdb://${credentials}127.0.0.1:${port}?tls=false`)
@@ -44,7 +44,7 @@ t.test('without the credentials of the running system nobody reads or writes its
   t.same(await connect(EVENTSTORE_URL).readStream('guestToken-forged'), [])
 })
 
-t.test('the credentials are in files of their owner alone, and in no output, log or list of processes', (t) => {
+t.test('npm start keeps its credentials in owner-only files, out of output, logs and the process list', (t) => {
   t.equal(statSync(directory).mode & 0o777, 0o700)
   t.equal(statSync(join(directory, 'event-store-credentials')).mode & 0o777, 0o600)
   const made = readFileSync(join(directory, 'event-store-credentials'), 'utf8')
@@ -58,7 +58,7 @@ t.test('the credentials are in files of their owner alone, and in no output, log
   t.end()
 })
 
-t.test('the role of the running system is no superuser of its Postgres', async (t) => {
+t.test('the Postgres role of the running system is not a superuser', async (t) => {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl: DATABASE_URL, applicationName: 'test', max: 1, log })
   t.teardown(() => pool.end())

@@ -1,4 +1,4 @@
-// What `npm start` tells a newcomer once everything runs.
+// The text that `npm start` prints when everything runs.
 import { demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
@@ -9,34 +9,33 @@ import { isLoopback } from './settings.ts'
 export type BannerOptions = {
   readonly runtime: Runtime
   readonly directory: string
-  /** Programs beside the system look there when they are told nothing. */
+  /** `ops` commands use the default directory without DATA_DIR. */
   readonly directoryIsDefault: boolean
   readonly seconds: number
-  /** False when the operator's own identity backend is in use: it knows no demo people. */
+  /** False with an AUTH_URL: the demo credentials are unknown there. */
   readonly demoIdentity: boolean
-  /** False when there is no provider that a newcomer could pay with. */
   readonly sandboxProvider: boolean
   readonly endpoints: readonly WebhookEndpoint[]
 }
 
-/** Its commands work when they are pasted into another terminal, in the directory of the project. */
+/** The printed commands work when pasted into another terminal in the project directory. */
 export function banner(options: BannerOptions): string {
   const { base_url, parts } = options.runtime
   return [
     '',
-    `Paylog runs (started in ${options.seconds.toFixed(1)} s)`,
+    `Paylog is running (started in ${options.seconds.toFixed(1)} s)`,
     '',
     `  API   ${base_url}`,
     `  Docs  ${base_url}/docs`,
     `  Data  ${options.directory} (logs in ${options.directory}/logs)`,
     '',
     table(
-      ['part', 'pid', 'address'],
+      ['process', 'pid', 'address'],
       parts.map(({ name, pid, address }) => [name, String(pid), address || '-']),
     ),
     ...(options.endpoints.length > 0 ? ['', 'Webhook endpoints', '', endpointTable(options.endpoints)] : []),
     ...(options.demoIdentity ? ['', demoTitle(options.runtime), '', credentials()] : []),
-    ...firstSteps(options).flatMap(([what, command]) => ['', `${what}:`, '', `  ${command}`]),
+    ...firstSteps(options).flatMap(([title, command]) => ['', `${title}:`, '', `  ${command}`]),
     '',
     'Ctrl-C stops everything.',
     '',
@@ -44,7 +43,7 @@ export function banner(options: BannerOptions): string {
   ].join('\n')
 }
 
-/** Their addresses are often keys: only what may stand on a terminal is shown. */
+/** Webhook URLs often contain a secret, so that only the part safe to print is shown. */
 function endpointTable(endpoints: readonly WebhookEndpoint[]): string {
   return table(
     ['name', 'url', 'events'],
@@ -52,8 +51,7 @@ function endpointTable(endpoints: readonly WebhookEndpoint[]): string {
   )
 }
 
-/** What to paste, and what it does. */
-function firstSteps(options: BannerOptions): (readonly [what: string, command: string])[] {
+function firstSteps(options: BannerOptions): (readonly [title: string, command: string])[] {
   const { base_url } = options.runtime
   const session = options.demoIdentity ? (demoSessions[0]?.session_id ?? '') : 'YOUR_SESSION'
   const guest = demoGuestTokens[0]
@@ -79,10 +77,10 @@ function firstSteps(options: BannerOptions): (readonly [what: string, command: s
       'A guest pays 22.00 EUR',
       `curl -s ${base_url}/payments/intents -H 'Content-Type: application/json' -d '${JSON.stringify(payment)}'`,
     ],
-    ['The same guest sees that payment', seenByGuest],
-    ['A signed-in user sees only their own payments', seenByUser],
+    ['The guest lists their payments', seenByGuest],
+    ['A signed-in user does not see it', seenByUser],
     [
-      'Settle the payment, with the id from the first answer, and look again',
+      'Settle the payment with the id from the first response, then list it again',
       `${where}npm run -s ops -- sandbox settle PAYMENT_ID succeeded`,
     ],
   ]
@@ -90,10 +88,10 @@ function firstSteps(options: BannerOptions): (readonly [what: string, command: s
 
 function demoTitle({ environment }: Runtime): string {
   const isOpen = !isLoopback(environment.HOST ?? '')
-  return isOpen ? 'Demo credentials: everyone who reaches this machine can use them' : 'Demo credentials'
+  return isOpen ? 'Demo credentials: anyone who can reach this machine can use them' : 'Demo credentials'
 }
 
-/** Quoted where a shell would take it apart. */
+/** Single quotes around text with characters that a shell would interpret. */
 function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,29 +1,31 @@
-// A child's output: all of it into a bounded file, warnings and worse on the terminal too.
+// Writes a child's output to a size-limited file and copies warnings and errors to the terminal.
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Terminal } from './terminal.ts'
 
-/** At this size a file moves to `<name>.log.1`, replacing the one before: a part's logs stay below about twice this. */
+/**
+ * At this size the file moves to `<name>.log.1` and replaces the older one, so that both stay below about twice this.
+ */
 const maxFileBytes = 10 * 1024 * 1024
 const pollMs = 200
-/** A line longer than this is not looked at. */
+/** Longer lines are not parsed. */
 const windowBytes = 256 * 1024
-/** A part that repeats itself is shown once in this time. */
+/** A repeated warning is shown at most once in this time. */
 const repeatMs = 10_000
 const shownLength = 300
 
 export type ChildLog = {
   /**
-   * For the child's outputs. It writes to the file by itself: when this process is killed, the child can still say how it
-   * stopped, and does not fail over a broken pipe.
+   * Pass it as the child's stdout and stderr. The child writes to the file directly: when this process is killed, the
+   * child can still log its own stop and does not fail with a broken pipe.
    */
   readonly descriptor: number
-  /** The last thing that the child complained about, up to now. */
+  /** The latest warning or error of the child. */
   lastWarning(): string | undefined
   close(): void
 }
 
-/** @param options `name` is the part's; the file is `<directory>/<name>.log` */
+/** @param options the file is `<directory>/<name>.log` */
 export function createChildLog(options: {
   readonly directory: string
   readonly name: string
@@ -39,17 +41,17 @@ export function createChildLog(options: {
   let limitBytes = maxFileBytes
 
   function showWarning(line: string): void {
-    const complaint = warningOf(name, line)
-    if (complaint === undefined) return
+    const warning = warningOf(name, line)
+    if (warning === undefined) return
     const now = performance.now()
-    if (complaint !== last || now - lastShownAt > repeatMs) {
-      terminal.say(`  ${name}: ${complaint}`)
+    if (warning !== last || now - lastShownAt > repeatMs) {
+      terminal.say(`  ${name}: ${warning}`)
       lastShownAt = now
     }
-    last = complaint
+    last = warning
   }
 
-  /** Reads what was written since the last look, up to the last whole line. */
+  /** Reads the whole lines written since the last call. */
   function readNew(): void {
     for (;;) {
       const length = readSync(descriptor, window, 0, windowBytes, offset)
@@ -63,18 +65,18 @@ export function createChildLog(options: {
   function keepSmall(): void {
     if (fstatSync(descriptor).size < limitBytes) return
     try {
-      // Copied and emptied instead of renamed, because the child goes on writing to the file it has.
+      // Copy and truncate instead of rename: the child keeps writing to its open file.
       copyFileSync(path, `${path}.1`)
       ftruncateSync(descriptor)
       offset = 0
       limitBytes = maxFileBytes
     } catch {
-      // No space for the copy. The next try is when the file has grown by as much again.
+      // No space for the copy. Try again when the file has grown by the same amount.
       limitBytes += maxFileBytes
     }
   }
 
-  const looking = setInterval(() => {
+  const timer = setInterval(() => {
     readNew()
     keepSmall()
   }, pollMs)
@@ -86,7 +88,7 @@ export function createChildLog(options: {
       return last
     },
     close() {
-      clearInterval(looking)
+      clearInterval(timer)
       readNew()
       closeSync(descriptor)
     },
@@ -97,8 +99,8 @@ const logLine = /^\{"level":"(\w+)"/
 const stackLine = /^\s+at |^Node\.js v|^\s*$|^\s*\^|^[{}]/
 
 /**
- * The message of a log line at warning level or above; or a line that was not logged, which is why an app does not start
- * or what Node says about a crash, without the stack.
+ * The message of a log line at level warn or above, or a line that is not JSON: a start-up error or Node's crash
+ * message, without the stack.
  */
 function warningOf(name: string, line: string): string | undefined {
   const level = logLine.exec(line)?.[1]

@@ -10,7 +10,7 @@ t.test('openDataDirectory creates a directory that only its owner can read', asy
 })
 
 t.test(
-  'DATA_DIR where no directory can be created is one sentence',
+  'openDataDirectory throws a one-line StartError when the directory cannot be created',
   { skip: process.platform !== 'linux' },
   async (t) => {
     t.throws(

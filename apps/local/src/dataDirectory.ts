@@ -1,4 +1,4 @@
-// The data directory and what this room keeps in it.
+// The data directory: creation, lock, and the secrets kept in it.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,8 +7,10 @@ import { makeDirectory } from '@paylog/runtime/process/makeDirectory'
 import { readRuntime, replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { StartError } from './terminal.ts'
 
+const sqliteBusy = 5
+
 /**
- * Creates the directory where it is missing, for its owner alone.
+ * Creates the directory if it is missing, readable by its owner only.
  * @returns its absolute path
  * @throws StartError when this user cannot write there
  */
@@ -22,31 +24,26 @@ export function openDataDirectory(path: string): string {
   }
 }
 
-/** The secret that signs the sandbox's notifications. */
+/** Signs the notifications of the sandbox provider. */
 export const sandboxWebhookSecret = (directory: string) => keptSecret(join(directory, 'sandbox-webhook-secret'))
 
-/** Who may use the embedded event store: the file, and what is in it, `user:password`. */
+/** Credentials of the embedded event store: the file, and its content `user:password`. */
 export function eventStoreCredentials(directory: string): { readonly file: string; readonly credentials: string } {
   const file = join(directory, 'event-store-credentials')
   return { file, credentials: keptSecret(file, 'paylog:') }
 }
 
-/** A random secret behind `prefix`, made once and kept for the next start, complete or not at all, for its owner alone. */
+/** Random secret after `prefix`. Created once, atomically and for the owner only, and reused at the next start. */
 function keptSecret(file: string, prefix = ''): string {
   if (!existsSync(file)) replaceFile(file, prefix + randomBytes(32).toString('hex'))
   return readFileSync(file, 'utf8')
 }
 
-// One running system per data directory.
-
-const sqliteBusy = 5
-
 /**
- * Takes the directory for this process. The lock is an exclusive SQLite transaction that is never committed: the kernel
- * drops it when the process ends, however it ends, so that there is no stale lock to recognise and no race about one.
- *
- * @returns how to give the directory back
- * @throws StartError naming the system that holds it
+ * Locks the directory for this process. The lock is an exclusive SQLite transaction that is never committed. The kernel
+ * releases it however the process ends, so there is no stale lock to detect.
+ * @returns a function that unlocks the directory
+ * @throws StartError naming the system that holds the lock
  */
 export function lockDirectory(directory: string): () => void {
   const database = open(directory)
@@ -57,9 +54,9 @@ export function lockDirectory(directory: string): () => void {
     if (!(error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy))
       throw unusable(directory, error)
     const other = readRuntime(directory)
-    const who = other ? `pid ${other.pid}, ${other.base_url}` : 'it has only just begun to start'
+    const who = other ? `pid ${other.pid}, ${other.base_url}` : 'it is still starting'
     throw new StartError(
-      `Paylog is already running on ${directory} (${who}). Stop it, or give this one a directory of its own with DATA_DIR.`,
+      `Paylog is already running on ${directory} (${who}). Stop it, or choose another directory with DATA_DIR.`,
     )
   }
   return () => database.close()

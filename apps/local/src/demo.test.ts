@@ -12,7 +12,7 @@ import t, { type Test } from 'tap'
 
 const script = fileURLToPath(new URL('./demo.ts', import.meta.url))
 
-/** The demo in a temporary directory of its own, so that what it leaves behind can be seen. */
+/** Runs the demo with its own TMPDIR, so that leftovers can be listed. */
 function startDemo(t: Test, env: Record<string, string> = {}) {
   const outer = mkdtempSync(join(tmpdir(), 'paylog-demo-test-'))
   const directory = join(outer, 'tmp')
@@ -36,8 +36,8 @@ function startDemo(t: Test, env: Record<string, string> = {}) {
   return { child, directory, exited, output: () => output }
 }
 
-t.test('the demo tells one payment from its creation to its webhooks and leaves nothing behind', async (t) => {
-  // What belongs to a real system must not touch the demo.
+t.test('the demo follows one payment from its creation to its webhooks and deletes its data', async (t) => {
+  // Variables of a real system must not affect the demo.
   const demo = startDemo(t, { EVENTSTORE_URL: 'nonsense', WEBHOOK_2_ENABLED: 'nonsense', PORT: '1' })
   const [code] = await demo.exited
   t.equal(code, 0, demo.output())
@@ -47,14 +47,14 @@ t.test('the demo tells one payment from its creation to its webhooks and leaves 
   t.same(readdirSync(demo.directory), [])
 })
 
-t.test('an interrupted demo stops what it started', async (t) => {
+t.test('an interrupted demo stops its processes and deletes its data', async (t) => {
   const demo = startDemo(t)
-  const startedParts = (): Runtime['parts'] | undefined => {
+  const startedProcesses = (): Runtime['parts'] | undefined => {
     const [name] = readdirSync(demo.directory)
     const parts = name === undefined ? undefined : readRuntime(join(demo.directory, name))?.parts
     return parts?.length ? parts : undefined
   }
-  const parts = await waitFor(startedParts, { what: 'the first parts of the demo' })
+  const parts = await waitFor(startedProcesses, { what: 'the first processes of the demo' })
   demo.child.kill('SIGINT')
   t.same(await demo.exited, [130, null])
   t.same(

@@ -1,4 +1,4 @@
-// `npm run demo`: a private system tells the life of one payment and goes away again.
+// `npm run demo`: starts a private system, follows one payment through it, and removes everything.
 import { randomBytes } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { request } from 'undici'
@@ -7,11 +7,11 @@ import { openWebhookEndpoint } from './demo/webhookEndpoint.ts'
 import { createPrivateSystem } from './system.ts'
 import { createTerminal, StartError } from './terminal.ts'
 
-// biome-ignore lint/style/noProcessEnv: the parts inherit what is no setting.
+// biome-ignore lint/style/noProcessEnv: the processes inherit variables that are not settings.
 const given = process.env
 
 const { say } = createTerminal(process.stdout)
-/** What was begun and how it is undone; undone in reverse. */
+/** Clean-up steps, run in reverse order. */
 const undo: (() => Promise<void> | void)[] = []
 let cleaning: Promise<void> | undefined
 
@@ -28,18 +28,24 @@ async function run(): Promise<void> {
     WEBHOOK_1_SECRET: secret,
   })
   undo.push(() => system.stop())
-  const { base_url, parts, environment: told } = await system.start()
+  const { base_url, parts, environment } = await system.start()
   const { statusCode } = await request(`${base_url}/health/ready`)
-  if (statusCode !== 200) throw new StartError(`${base_url}/health/ready answered ${statusCode}.`)
+  if (statusCode !== 200) throw new StartError(`${base_url}/health/ready responded ${statusCode}.`)
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
-  say(`1. A private system is up and healthy at ${base_url} after ${seconds} s:`)
+  say(`1. A private Paylog is running and healthy at ${base_url}, after ${seconds} s. Its processes:`)
   say(`   ${parts.map(({ name }) => name).join(', ')}.`)
-  const store = createEventStore({ connectionString: told.EVENTSTORE_URL ?? '' })
+  const store = createEventStore({ connectionString: environment.EVENTSTORE_URL ?? '' })
   undo.push(() => store.close())
-  await runDemoSteps({ say, baseUrl: base_url, store, sandboxSecret: told.SANDBOX_WEBHOOK_SECRET ?? '', endpoint })
+  await runDemoSteps({
+    say,
+    baseUrl: base_url,
+    store,
+    sandboxSecret: environment.SANDBOX_WEBHOOK_SECRET ?? '',
+    endpoint,
+  })
 }
 
-/** Once, whoever asks first; a Ctrl-C during it waits for the same end. */
+/** Runs once. A Ctrl-C meanwhile waits for the same clean-up. */
 function cleanUp(): Promise<void> {
   cleaning ??= (async () => {
     for (const step of undo.toReversed()) await step()
@@ -56,14 +62,14 @@ async function end(exitCode: number, message: string): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (cleaning === undefined) void end(130, 'The demo was interrupted; everything it had started is gone.')
+    if (cleaning === undefined) void end(130, 'The demo was interrupted. Everything it started is removed.')
   })
 }
 
 run().then(
-  () => end(0, '\nThe system of the demo is stopped and its data deleted.'),
+  () => end(0, '\nThe demo system is stopped and its data is deleted.'),
   (error: unknown) => {
-    // An interruption makes the story fail; it has its own ending.
+    // An interruption makes the steps fail, but end() already reports it.
     if (cleaning !== undefined) return
     void end(1, `The demo failed: ${error instanceof Error ? error.message : error}`)
   },

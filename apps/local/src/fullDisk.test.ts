@@ -1,4 +1,4 @@
-// The disk of the data directory fills up under a running system, and has space again. Only root on Linux can mount it.
+// Fills the disk of the data directory while the system runs, then frees it. Needs root on Linux for the mount.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,11 @@ import { idOf, pay, waitForPayments } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 const diskBytes = 256 * 1024 * 1024
-/** After there is space again. */
+/** From the moment the disk has space again. */
 const recoveryMs = 30_000
-const skipReason = { status: 503, success: false, code: 'event_store_unavailable' }
+const unavailable = { status: 503, success: false, code: 'event_store_unavailable' }
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
-const reason = 'a full disk: needs root on Linux, who may mount one'
+const reason = 'a full disk needs root on Linux, to mount one'
 if (!canMount) t.comment(`NOT TESTED: ${reason}`)
 
 function mountDisk(t: Test): string {
@@ -29,7 +29,7 @@ function mountDisk(t: Test): string {
   return directory
 }
 
-/** Takes every byte that is left. @returns how to give them back */
+/** Uses up all free space. @returns a function that frees it */
 function fill(directory: string): () => void {
   const file = join(directory, 'filling')
   const chunk = Buffer.alloc(64 * 1024)
@@ -42,7 +42,7 @@ function fill(directory: string): () => void {
 }
 
 t.test(
-  'a system whose disk was full takes payments again by itself and lost none',
+  'after a full disk the system accepts payments again by itself and has lost none',
   { skip: canMount ? false : reason },
   async (t) => {
     const disk = mountDisk(t)
@@ -51,42 +51,44 @@ t.test(
     const baseUrl = `http://127.0.0.1:${env.PORT}`
     const system = await startProcess(t, { script: main, env })
     const acknowledged: string[] = []
-    /** Pays until one payment is taken, or is not. A refusal has to have the envelope. */
-    const payUntil = async (isTaken: boolean, what: string) => {
-      const isSo = async () => {
-        const answer = await pay(baseUrl)
-        if (answer.status === 201) acknowledged.push(idOf(answer))
+    /**
+     * Creates payments until one succeeds or fails, as `expectSuccess` says. A failure must have the error envelope.
+     */
+    const payUntil = async (expectSuccess: boolean, what: string) => {
+      const isAsExpected = async () => {
+        const response = await pay(baseUrl)
+        if (response.status === 201) acknowledged.push(idOf(response))
         else {
-          const { success, error } = JSON.parse(answer.body)
-          t.match({ status: answer.status, success, code: error?.code }, skipReason)
+          const { success, error } = JSON.parse(response.body)
+          t.match({ status: response.status, success, code: error?.code }, unavailable)
         }
-        return (answer.status === 201) === isTaken
+        return (response.status === 201) === expectSuccess
       }
-      await waitFor(isSo, { what, timeoutMs: recoveryMs })
+      await waitFor(isAsExpected, { what, timeoutMs: recoveryMs })
     }
-    const endPart = (name: string) => {
-      const part = readRuntime(env.DATA_DIR)?.parts.find((part) => part.name === name)
-      if (part) process.kill(part.pid, 'SIGKILL')
+    const killProcess = (name: string) => {
+      const found = readRuntime(env.DATA_DIR)?.parts.find((each) => each.name === name)
+      if (found) process.kill(found.pid, 'SIGKILL')
     }
     await payUntil(true, 'a payment')
-    const free = fill(disk)
-    // Each of them is started again, which is to be put into runtime.json.
-    endPart('projector')
-    endPart('postgres')
+    const freeSpace = fill(disk)
+    // Both are restarted, and their new pids have to be written to runtime.json.
+    killProcess('projector')
+    killProcess('postgres')
     await payUntil(false, 'a payment that fails')
     t.match(system.output(), /disk: .*Writes fail until/)
-    t.notMatch(system.output(), 'there is space again')
+    t.notMatch(system.output(), 'space is available again')
     t.match(await (await fetch(`${baseUrl}/payments`, { headers: { 'x-session-id': 'demo-session' } })).json(), {
       success: false,
       error: { code: 'service_unavailable' },
     })
-    free()
-    await payUntil(true, 'a payment after there is space again')
+    freeSpace()
+    await payUntil(true, 'a payment after space is available again')
     await waitForPayments(baseUrl, acknowledged)
-    await waitFor(() => system.output().includes('there is space again'), { what: 'the word of it' })
-    t.equal(system.output().match(/disk: /g)?.length, 2, 'each is said once')
+    await waitFor(() => system.output().includes('space is available again'), { what: 'the message about free space' })
+    t.equal(system.output().match(/disk: /g)?.length, 2, 'each message is printed once')
     await waitFor(() => readRuntime(env.DATA_DIR)?.parts.every(({ pid }) => isAlive(pid)), {
-      what: 'a runtime.json that is true',
+      what: 'a runtime.json with the running processes',
     })
   },
 )

@@ -1,4 +1,4 @@
-// The sandbox identity backend as a process: it knows the demo's people and nobody else.
+// The sandbox identity backend as a process. It knows the demo users and guests only.
 import { once } from 'node:events'
 import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'

@@ -15,9 +15,9 @@ const main = new URL('./main.ts', import.meta.url)
 const ops = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
 const asGuest = { authorization: 'Token demo-guest-token' }
 
-type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string }
+type ExitedProcess = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
-function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+function run(file: string, args: readonly string[], env: Record<string, string>): Promise<ExitedProcess> {
   return new Promise((resolve) => {
     const options = {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
@@ -29,7 +29,7 @@ function run(file: string, args: readonly string[], env: Record<string, string>)
   })
 }
 
-const startAgain = (env: Record<string, string>) => run(process.execPath, [fileURLToPath(main)], env)
+const startMain = (env: Record<string, string>) => run(process.execPath, [fileURLToPath(main)], env)
 const lines = (text: string) => text.trimEnd().split('\n')
 
 function dataDirectory(t: Test): string {
@@ -40,14 +40,14 @@ function dataDirectory(t: Test): string {
 
 function runtimeOf(directory: string): Runtime {
   const runtime = readRuntime(directory)
-  if (runtime === undefined) throw new Error(`No system has left its runtime.json in ${directory}`)
+  if (runtime === undefined) throw new Error(`There is no runtime.json in ${directory}`)
   return runtime
 }
 
-const pasted = async (command: string) => (await run('sh', ['-c', command], {})).stdout
+const runInShell = async (command: string) => (await run('sh', ['-c', command], {})).stdout
 
-/** What curl would do. */
-async function asRequest(command: string): Promise<string> {
+/** Sends the request of a curl command without curl. */
+async function requestOf(command: string): Promise<string> {
   const { url, header, body } =
     /^ {2}curl -s (?<url>\S+) -H '(?<header>[^']+)'( -d '(?<body>[^']+)')?$/.exec(command)?.groups ?? {}
   const [name = '', value = ''] = header?.split(': ') ?? []
@@ -86,7 +86,7 @@ async function createPayment(baseUrl: string): Promise<string> {
   return data.id
 }
 
-t.test('a system from its first start to the start after a kill', async (t) => {
+t.test('npm start works from the first start to the start after SIGKILL', async (t) => {
   const DATA_DIR = dataDirectory(t)
   const PORT = String(await freePort())
   const baseUrl = `http://127.0.0.1:${PORT}`
@@ -96,12 +96,12 @@ t.test('a system from its first start to the start after a kill', async (t) => {
   const hasCurl = (await run('curl', ['--version'], {})).code === 0
   if (!hasCurl) t.comment('NOT TESTED: there is no curl, so the tour of the README is left out')
 
-  await t.test('the first start ends with a line that says ready, and with commands that work as pasted', async (t) => {
+  await t.test('npm start prints commands that work when pasted, and ends with the line "ready"', async (t) => {
     await waitFor(() => first.output().endsWith('\nready\n'), { what: 'the line ready' })
     const commands = lines(first.output()).filter((line) => line.startsWith('  curl '))
     t.equal(commands.length, 3)
     const answers: { success: boolean; data: { id: string } | { id: string }[] }[] = []
-    for (const command of commands) answers.push(JSON.parse(await (hasCurl ? pasted(command) : asRequest(command))))
+    for (const command of commands) answers.push(JSON.parse(await (hasCurl ? runInShell(command) : requestOf(command))))
     const [created, seenByGuest, seenByUser] = answers
     t.match(created, { success: true, data: { status: 'pending', guest_email: 'guest@example.com' } })
     payment = created && 'id' in created.data ? created.data.id : ''
@@ -110,11 +110,11 @@ t.test('a system from its first start to the start after a kill', async (t) => {
     t.same(seenByUser?.data, [])
   })
 
-  await t.test('its docs page is there', async (t) => {
+  await t.test('npm start serves the API docs page', async (t) => {
     t.equal((await fetch(`${baseUrl}/docs`)).status, 200)
   })
 
-  await t.test('so is the health page of the worker, at the address that is shown', async (t) => {
+  await t.test('the health page of the worker is at the printed address and reports ready', async (t) => {
     const worker = runtimeOf(DATA_DIR).parts.find(({ name }) => name === 'worker')
     const { status, checks } = await readinessOf(`http://${worker?.address}`)
     t.equal(status, 'ready')
@@ -124,9 +124,9 @@ t.test('a system from its first start to the start after a kill', async (t) => {
     t.match(api.checks.webhooks, { ok: true, workers: 1, worker_seen_seconds: Number, pending: 0 })
   })
 
-  await t.test('and the one of the projector', async (t) => {
+  await t.test('the health page of the projector reports no lag once the payment is applied', async (t) => {
     const projector = runtimeOf(DATA_DIR).parts.find(({ name }) => name === 'projector')
-    // Lags are measured now and then, perhaps while the payment was still on its way.
+    // The lag is measured periodically, so the first value may be from before the payment was applied.
     const withoutLag = (origin: string) =>
       waitFor(
         async () => {
@@ -134,14 +134,14 @@ t.test('a system from its first start to the start after a kill', async (t) => {
           const check = checks['projection payments']
           return status === 'ready' && check?.lag_events === 0 && check
         },
-        { what: 'a lag that is measured, and none' },
+        { what: 'a measured lag of 0' },
       )
     const kept = { ok: true, role: 'running', lag_events: 0, lag_seconds: 0 }
     t.match(await withoutLag(`http://${projector?.address}`), kept)
     t.match(await withoutLag(baseUrl), { ok: true, version: 1, lag_events: 0, lag_seconds: 0 })
   })
 
-  await t.test('the operators settle a payment and read its stream beside it', async (t) => {
+  await t.test('ops settles a payment and reads its stream while the system runs', async (t) => {
     const opsCommand = (...args: string[]) => run(process.execPath, [ops, ...args], { DATA_DIR })
     const settled = await opsCommand('sandbox', 'settle', payment, 'succeeded', '--json')
     t.match(
@@ -161,7 +161,7 @@ t.test('a system from its first start to the start after a kill', async (t) => {
     t.match(await opsCommand('migrate'), { code: 0, stdout: 'Everything is up to date.\n' })
   })
 
-  await t.test('the tour of the README works as printed', hasCurl ? {} : { skip: 'needs curl' }, async (t) => {
+  await t.test('the commands of the README tour work as printed', hasCurl ? {} : { skip: 'needs curl' }, async (t) => {
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
     const [section = ''] = /## A tour.*?To receive webhooks/s.exec(readme) ?? []
     const tour = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands).join('')
@@ -183,23 +183,23 @@ t.test('a system from its first start to the start after a kill', async (t) => {
       t.match(stdout, fact)
   })
 
-  await t.test('a second instance on the same directory is refused in one line', async (t) => {
-    const second = await startAgain({ DATA_DIR, PORT: '0' })
+  await t.test('a second npm start on the same directory fails with one line that names the first', async (t) => {
+    const second = await startMain({ DATA_DIR, PORT: '0' })
     t.equal(second.code, 1)
     t.equal(lines(second.stderr).length, 1)
     for (const fact of [DATA_DIR, String(first.pid), baseUrl]) t.match(second.stderr, fact)
   })
 
-  await t.test('a busy port is refused in one line before anything starts', async (t) => {
+  await t.test('npm start on a port in use fails with one line before anything starts', async (t) => {
     const other = dataDirectory(t)
-    const second = await startAgain({ DATA_DIR: other, PORT })
+    const second = await startMain({ DATA_DIR: other, PORT })
     t.equal(second.code, 1)
     t.equal(lines(second.stderr).length, 1)
     t.match(second.stderr, `Port ${PORT}`)
     t.notOk(existsSync(join(other, 'postgres')))
   })
 
-  await t.test('a killed part is started again, and the rest goes on', async (t) => {
+  await t.test('a killed process is restarted and the others keep running', async (t) => {
     const before = runtimeOf(DATA_DIR).parts
     const projector = before.find(({ name }) => name === 'projector')
     if (projector === undefined) throw new Error('No projector runs')
@@ -209,12 +209,12 @@ t.test('a system from its first start to the start after a kill', async (t) => {
       what: 'the new payment in the list',
     })
     const after = runtimeOf(DATA_DIR).parts
-    const changed = after.filter(({ pid }) => !before.some((part) => part.pid === pid)).map(({ name }) => name)
+    const changed = after.filter(({ pid }) => !before.some((service) => service.pid === pid)).map(({ name }) => name)
     t.same(changed, ['projector'])
-    t.match(first.output(), /projector: ended \(SIGKILL\), starts again in 0\.2 s/)
+    t.match(first.output(), /projector: exited \(SIGKILL\), restarting in 0\.2 s/)
   })
 
-  await t.test('Ctrl-C stops every part and exits 0', async (t) => {
+  await t.test('Ctrl-C stops every process and exits 0', async (t) => {
     const { parts } = runtimeOf(DATA_DIR)
     await first.kill('SIGINT')
     t.same(await first.exited, { code: 0, signal: null })
@@ -227,11 +227,11 @@ t.test('a system from its first start to the start after a kill', async (t) => {
 
   const second = await startProcess(t, { script: main, env })
 
-  await t.test('the next start has the payments of the one before', async (t) => {
+  await t.test('npm start after Ctrl-C still has the payments', async (t) => {
     t.ok((await paymentsOfGuest(baseUrl)).includes(payment))
   })
 
-  await t.test('a killed supervisor leaves nothing running, and the next start works', async (t) => {
+  await t.test('after SIGKILL of the supervisor no process stays and the next start works', async (t) => {
     const { parts } = runtimeOf(DATA_DIR)
     await second.kill('SIGKILL')
     const third = await startProcess(t, { script: main, env })
@@ -245,9 +245,9 @@ t.test('a system from its first start to the start after a kill', async (t) => {
   })
 })
 
-t.test('bad variables are refused in one line that names all of them, before anything is made', async (t) => {
+t.test('npm start with bad variables fails with one line that names all of them and creates nothing', async (t) => {
   const DATA_DIR = dataDirectory(t)
-  const refused = await startAgain({
+  const rejected = await startMain({
     DATA_DIR,
     PORT: 'eighty',
     SANDBOX_PROVIDER: 'perhaps',
@@ -257,8 +257,8 @@ t.test('bad variables are refused in one line that names all of them, before any
     STRIPE_SECRET_KEY: 'sk_test_alone',
     PAYMENT_RECONCILE_AFTER: 'soon',
   })
-  t.equal(refused.code, 1)
-  t.equal(lines(refused.stderr).length, 1)
+  t.equal(rejected.code, 1)
+  t.equal(lines(rejected.stderr).length, 1)
   for (const name of [
     'PORT',
     'SANDBOX_PROVIDER',
@@ -268,17 +268,17 @@ t.test('bad variables are refused in one line that names all of them, before any
     'STRIPE_WEBHOOK_SECRET',
     'PAYMENT_RECONCILE_AFTER',
   ])
-    t.match(refused.stderr, `${name} `)
-  t.notMatch(refused.stderr, 'sk_test_alone')
+    t.match(rejected.stderr, `${name} `)
+  t.notMatch(rejected.stderr, 'sk_test_alone')
   t.notOk(existsSync(DATA_DIR))
 })
 
-t.test('a part that cannot start fails the start with its reason, and everything else is stopped', async (t) => {
+t.test('npm start fails with the reason of a process that cannot start and stops the others', async (t) => {
   const DATA_DIR = dataDirectory(t)
-  const nobody = await freePort()
-  const failed = await startAgain({ DATA_DIR, PORT: '0', DATABASE_URL: `postgres://127.0.0.1:${nobody}/none` })
+  const unusedPort = await freePort()
+  const failed = await startMain({ DATA_DIR, PORT: '0', DATABASE_URL: `postgres://127.0.0.1:${unusedPort}/none` })
   t.equal(failed.code, 1)
   t.equal(lines(failed.stderr).length, 1)
-  t.match(failed.stderr, `ECONNREFUSED 127.0.0.1:${nobody}`)
+  t.match(failed.stderr, `ECONNREFUSED 127.0.0.1:${unusedPort}`)
   t.notOk(readRuntime(DATA_DIR))
 })

@@ -1,4 +1,4 @@
-// `npm start`: the whole system on this machine, until Ctrl-C.
+// `npm start`: runs the whole system on this machine until Ctrl-C.
 import { ConfigError } from '@paylog/config/environment'
 import { banner } from './banner.ts'
 import { prepare } from './preparation.ts'
@@ -6,10 +6,10 @@ import { defaultDataDirectory, loadSettings, webhookEndpoints } from './settings
 import { createSystem, type System } from './system.ts'
 import { createTerminal, StartError } from './terminal.ts'
 
-/** npm passes a terminal's Ctrl-C on although the terminal has sent it already: what follows at once is the same one. */
+/** npm forwards the Ctrl-C that the terminal has already sent us. A second signal within this time is the same one. */
 const sameSignalMs = 1_000
 
-// biome-ignore lint/style/noProcessEnv: the parts inherit it.
+// biome-ignore lint/style/noProcessEnv: the processes inherit it.
 const given = process.env
 const terminal = createTerminal(process.stdout)
 let system: System | undefined
@@ -19,7 +19,7 @@ async function run(): Promise<void> {
   const begin = performance.now()
   const settings = loadSettings(given)
   const preparation = await prepare(settings, given)
-  terminal.say(`Paylog starts on ${preparation.directory}`)
+  terminal.say(`Starting Paylog with its data in ${preparation.directory}`)
   system = createSystem({ preparation, inherited: given, terminal })
   if (stoppingSince !== undefined) return stop(0)
   await system.start()
@@ -34,7 +34,7 @@ async function run(): Promise<void> {
       endpoints: webhookEndpoints(given),
     }),
   )
-  // To whoever supervises this supervisor.
+  // For a process that supervises this one.
   process.send?.({ type: 'ready', base_url: preparation.baseUrl })
 }
 
@@ -42,7 +42,7 @@ async function stop(exitCode: number): Promise<void> {
   try {
     await system?.stop()
   } finally {
-    // Whatever could not be stopped ends with its supervisor.
+    // Children that did not stop end when this process exits.
     process.exit(exitCode)
   }
 }
@@ -51,7 +51,7 @@ function onSignal(): void {
   const now = performance.now()
   if (stoppingSince === undefined) {
     stoppingSince = now
-    terminal.say('\nPaylog stops')
+    terminal.say('\nStopping Paylog')
     if (system) void stop(0)
   } else if (now - stoppingSince > sameSignalMs) {
     system?.kill()
@@ -60,7 +60,7 @@ function onSignal(): void {
 }
 
 function onFailure(error: unknown): void {
-  // A stop during the start makes what was starting fail; that is no failure.
+  // A stop during the start makes the start fail. That is not an error.
   if (stoppingSince !== undefined) return
   stoppingSince = performance.now()
   const expected = error instanceof StartError || error instanceof ConfigError

@@ -1,4 +1,4 @@
-// Which parts make up the system, in which order they start, and what each is told about itself.
+// The processes of the system: commands, start order and environment.
 import { fileURLToPath } from 'node:url'
 
 export type Address = { readonly host: string; readonly port: number }
@@ -7,12 +7,12 @@ export type PlannedService = {
   readonly name: string
   /** Script and arguments. */
   readonly command: readonly string[]
-  /** The parts that must be ready before; one that is not planned is there already. */
+  /** Processes that must be ready first. A name that is not in the plan counts as ready. */
   readonly after: readonly string[]
-  /** Where it listens, for the person at the terminal; empty when it does not. */
+  /** Shown on the terminal. Empty for a process that does not listen. */
   readonly address: string
   readonly environment: Readonly<Record<string, string>>
-  /** Runs to its end instead of staying. */
+  /** Runs once and exits. */
   readonly once?: boolean
 }
 
@@ -22,8 +22,8 @@ export type InternalService = (typeof internalPorts)[number]
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 /**
- * The parts in the order of their start; they stop in the reverse order.
- * @param options `external` is what the operator runs elsewhere: no part of ours is planned for it
+ * The processes in start order. They stop in reverse order.
+ * @param options `external` are the backends that the operator runs elsewhere, so that the plan has no process for them
  */
 export function planServices(options: {
   readonly api: Address
@@ -34,11 +34,11 @@ export function planServices(options: {
     readonly AUTH_URL?: string | undefined
   }
   readonly postgresDirectory: string
-  /** A file: who may use the event store. */
+  /** File with the credentials of the embedded event store. */
   readonly eventStoreCredentials: string
 }): PlannedService[] {
   const { api, external, ports } = options
-  const inside = (part: InternalService) => ({ HOST: '127.0.0.1', PORT: String(ports[part]) })
+  const loopback = (service: InternalService) => ({ HOST: '127.0.0.1', PORT: String(ports[service]) })
   const plan: PlannedService[] = []
   if (external.DATABASE_URL === undefined) {
     plan.push({
@@ -46,7 +46,7 @@ export function planServices(options: {
       command: [script('local/src/postgres.ts')],
       after: [],
       address: `127.0.0.1:${ports.postgres}`,
-      environment: { ...inside('postgres'), POSTGRES_DIRECTORY: options.postgresDirectory },
+      environment: { ...loopback('postgres'), POSTGRES_DIRECTORY: options.postgresDirectory },
     })
   }
   plan.push({
@@ -63,7 +63,7 @@ export function planServices(options: {
       command: [script('embedded-event-store/src/main.ts')],
       after: ['postgres'],
       address: `127.0.0.1:${ports['embedded-event-store']}`,
-      environment: { ...inside('embedded-event-store'), EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
+      environment: { ...loopback('embedded-event-store'), EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
     })
   }
   if (external.AUTH_URL === undefined) {
@@ -72,7 +72,7 @@ export function planServices(options: {
       command: [script('local/src/identity.ts')],
       after: [],
       address: `127.0.0.1:${ports.identity}`,
-      environment: inside('identity'),
+      environment: loopback('identity'),
     })
   }
   const backends = ['migrate', 'embedded-event-store', 'identity']

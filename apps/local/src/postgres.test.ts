@@ -1,4 +1,4 @@
-// The part that holds the embedded Postgres, stopped at the worst moment.
+// The embedded Postgres process, stopped while it creates its database.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { compileCache } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
-t.test('a stop while the database is being made leaves nothing that is still made', async (t) => {
+t.test('SIGTERM while the database is being created leaves no unfinished cluster', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-postgres-test-'))
   const data = join(directory, 'postgres')
   const child = spawn(process.execPath, [fileURLToPath(new URL('postgres.ts', import.meta.url))], {
@@ -24,7 +24,7 @@ t.test('a stop while the database is being made leaves nothing that is still mad
     rmSync(directory, { recursive: true, force: true })
   })
   const unfinished = join(data, 'cluster.unfinished')
-  await waitFor(() => existsSync(join(unfinished, 'PG_VERSION')), { what: 'the database to be begun' })
+  await waitFor(() => existsSync(join(unfinished, 'PG_VERSION')), { what: 'the database creation to begin' })
   child.kill('SIGTERM')
   t.same(await exited, [0, null])
   t.notOk(existsSync(unfinished))

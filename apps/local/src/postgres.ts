@@ -1,4 +1,4 @@
-// The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
+// Runs the embedded Postgres as a process that stops with its supervisor.
 import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
@@ -13,7 +13,7 @@ runApp('postgres', async ({ log, lifecycle }) => {
     signal: lifecycle.stopping,
     log,
   })
-  // A stop during the start waits for it: a database that is just being made would go on being made behind our back.
+  // Wait for the start before stopping: otherwise initdb would go on in the background.
   lifecycle.add('postgres', async () => {
     const started = await starting.catch(() => undefined)
     await started?.stop()

@@ -1,4 +1,3 @@
-// What is settled before the first process starts.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '@paylog/config/environment'
@@ -7,29 +6,32 @@ import t from 'tap'
 import { prepare } from './preparation.ts'
 import { loadSettings, withoutSettings } from './settings.ts'
 
-t.test('programs beside the system are told of the webhook nodes, in a file that only its owner reads', async (t) => {
-  const DATA_DIR = t.testdir({})
-  const nodes = {
-    EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy',
-    EXTERNAL_WEBHOOKS_ENABLED: 'true',
-    WEBHOOK_1_ENABLED: 'true',
-    WEBHOOK_1_URL: 'https://example.com/hook',
-    WEBHOOK_LOG_RETENTION: '30d',
-    PROJECT_ID: 'project-1',
-    PROJECT_IDS: 'project-2,project-3',
-  }
-  const given = { ...nodes, DATA_DIR, PORT: '0', WEBHOOK_2_URL: '', UNRELATED: 'x' }
-  const { environment, unlock, baseUrl } = await prepare(loadSettings(given), given)
-  t.teardown(unlock)
-  t.match(environment, nodes)
-  t.match(environment, { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128' })
-  t.notOk('UNRELATED' in environment || 'WEBHOOK_2_URL' in environment)
-  writeRuntime(DATA_DIR, { pid: process.pid, started_at: '', base_url: baseUrl, environment, parts: [] })
-  t.teardown(() => removeRuntime(DATA_DIR))
-  t.equal(statSync(join(DATA_DIR, 'runtime.json')).mode & 0o777, 0o600)
-})
+t.test(
+  'prepare passes the webhook endpoint variables on, and runtime.json is readable by its owner only',
+  async (t) => {
+    const DATA_DIR = t.testdir({})
+    const webhookVariables = {
+      EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy',
+      EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_ENABLED: 'true',
+      WEBHOOK_1_URL: 'https://example.com/hook',
+      WEBHOOK_LOG_RETENTION: '30d',
+      PROJECT_ID: 'project-1',
+      PROJECT_IDS: 'project-2,project-3',
+    }
+    const given = { ...webhookVariables, DATA_DIR, PORT: '0', WEBHOOK_2_URL: '', UNRELATED: 'x' }
+    const { environment, unlock, baseUrl } = await prepare(loadSettings(given), given)
+    t.teardown(unlock)
+    t.match(environment, webhookVariables)
+    t.match(environment, { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128' })
+    t.notOk('UNRELATED' in environment || 'WEBHOOK_2_URL' in environment)
+    writeRuntime(DATA_DIR, { pid: process.pid, started_at: '', base_url: baseUrl, environment, parts: [] })
+    t.teardown(() => removeRuntime(DATA_DIR))
+    t.equal(statSync(join(DATA_DIR, 'runtime.json')).mode & 0o777, 0o600)
+  },
+)
 
-t.test('every variable of every app may come from a file, and is checked before anything starts', async (t) => {
+t.test('loadSettings reads every variable of every app from a file too, and names all bad ones', async (t) => {
   const DATA_DIR = t.testdir({
     stripe: 'sk_test_made_up\n',
     signing: 'whsec_made_up\n',
@@ -53,7 +55,7 @@ t.test('every variable of every app may come from a file, and is checked before 
   t.teardown(unlock)
   t.notOk(
     plan.some(({ name }) => name === 'postgres'),
-    'a Postgres elsewhere is used',
+    'an external Postgres is used',
   )
   t.match(environment, { DATABASE_URL: settings.DATABASE_URL, WEBHOOK_1_URL_FILE: file('hook') })
   t.notOk('DATABASE_URL_FILE' in environment)
@@ -71,7 +73,7 @@ t.test('every variable of every app may come from a file, and is checked before 
   }
   try {
     loadSettings(bad)
-    t.fail('nothing was wrong')
+    t.fail('loadSettings accepted bad variables')
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     t.same(error.problems.map((problem) => problem.split(' ', 1)[0]).toSorted(), [
@@ -88,7 +90,7 @@ t.test('every variable of every app may come from a file, and is checked before 
   }
 })
 
-t.test('a private system inherits nothing that sets up another one', async (t) => {
+t.test('withoutSettings removes every setting from an environment, files included', async (t) => {
   const inherited = {
     PATH: '/bin',
     STRIPE_SECRET_KEY_FILE: '/run/secrets/stripe',

@@ -1,5 +1,4 @@
-// Finds ports, and says so early when one is taken.
-
+// Prepares a start: data directory, ports, secrets and the plan of the processes.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,91 +12,19 @@ import { type Address, type InternalService, internalPorts, type PlannedService,
 import { type Settings, webhookVariables } from './settings.ts'
 import { StartError } from './terminal.ts'
 
-/** A free port on the loopback interface for each name, all different. */
-async function freePorts<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>> {
-  const taken = new Set<number>()
-  const found = {} as Record<Name, number>
-  for (const name of names) found[name] = await findFreePort(taken)
-  return found
-}
-
-/** @throws StartError when nobody can listen there now */
-async function requireFreePort(host: string, port: number): Promise<void> {
-  const problem = await listenProblem(host, port)
-  if (problem === undefined) return
-  const reason: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use by another program. Stop that, or choose another port with PORT.`,
-    EACCES: `This user may not listen on port ${port}. Choose one above 1023 with PORT.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine. Choose another one with HOST.`,
-  }
-  throw new StartError(reason[problem] ?? `Nothing can listen on port ${port} of ${host} (${problem}).`)
-}
-
-// The processes of a system that was killed: they stop by themselves, which takes a moment.
-
-/**
- * Enough for a stop with nothing under way. With requests under way the API would take 12 s, retrying appends to an event
- * store that stops at the same time. Killing it is safe: acknowledged payments are on disk, and the worker reconciles the rest.
- */
-const patienceMs = 1_000
-const pollMs = 50
-
-const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
-
-/**
- * Waits until the parts of a killed supervisor are gone, Postgres with its hold on the data above all, and kills what
- * does not go. Only a system that was not stopped has left its runtime.json behind.
- *
- * The caller holds the directory's lock, so that nobody's running parts are meant.
- */
-async function waitForPredecessorExit(directory: string): Promise<void> {
-  const left = readRuntime(directory)?.parts ?? []
-  const killAt = performance.now() + patienceMs
-  for (;;) {
-    const alive = left.filter(({ pid }) => runsOurScript(pid))
-    if (alive.length === 0) return
-    if (performance.now() > killAt) for (const { pid } of alive) kill(pid)
-    await pause(pollMs)
-  }
-}
-
-/** Whether the process is one of ours: after a restart of the machine the number may be anybody's. */
-function runsOurScript(pid: number): boolean {
-  try {
-    const command =
-      process.platform === 'linux'
-        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
-    return command.includes(ourScripts)
-  } catch {
-    // There is no such process.
-    return false
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended in this very moment.
-  }
-}
-
-// Everything that is settled before the first process starts: directory, ports, secrets, the plan.
-
 export type Preparation = {
   readonly directory: string
   readonly baseUrl: string
   readonly plan: readonly PlannedService[]
-  /** What every part is told; the embedded Postgres adds its DATABASE_URL when it is ready. */
+  /** Environment of every process. The embedded Postgres adds DATABASE_URL when it is ready. */
   readonly environment: Readonly<Record<string, string>>
-  /** Gives the data directory back. */
+  /** Releases the lock on the data directory. */
   readonly unlock: () => void
 }
 
 /**
  * @param given the environment that the settings were read from
- * @throws StartError when the data directory or the port is taken, or a directory cannot be used
+ * @throws StartError when the data directory is locked or unusable, or the port is in use
  */
 export async function prepare(settings: Settings, given: NodeJS.ProcessEnv): Promise<Preparation> {
   const directory = openDataDirectory(settings.DATA_DIR)
@@ -145,7 +72,74 @@ function sharedEnvironment(
     SANDBOX_PROVIDER: String(settings.SANDBOX_PROVIDER),
     SANDBOX_WEBHOOK_SECRET: settings.SANDBOX_WEBHOOK_SECRET ?? sandboxWebhookSecret(directory),
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: settings.WEBHOOK_ALLOWED_PRIVATE_CIDRS.join(','),
-    // Every start loads the same modules in eight processes; with their compiled form kept it takes a third less time.
+    // Eight processes load the same modules. The compile cache makes a start a third faster.
     NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/paylog/', import.meta.url)),
+  }
+}
+
+/** A free loopback port for each name, all different. */
+async function freePorts<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>> {
+  const taken = new Set<number>()
+  const found = {} as Record<Name, number>
+  for (const name of names) found[name] = await findFreePort(taken)
+  return found
+}
+
+/** @throws StartError when the port cannot be listened on */
+async function requireFreePort(host: string, port: number): Promise<void> {
+  const problem = await listenProblem(host, port)
+  if (problem === undefined) return
+  const reason: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use by another program. Stop that, or choose another port with PORT.`,
+    EACCES: `This user may not listen on port ${port}. Choose one above 1023 with PORT.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine. Choose another one with HOST.`,
+  }
+  throw new StartError(reason[problem] ?? `Nothing can listen on port ${port} of ${host} (${problem}).`)
+}
+
+/**
+ * Enough for a stop without requests under way. With requests, the API would need 12 s to retry its appends while the
+ * event store stops. Killing it is safe: acknowledged payments are on disk, and the worker reconciles the rest.
+ */
+const exitTimeoutMs = 1_000
+const pollMs = 50
+
+const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Waits until the processes of a killed supervisor are gone, above all Postgres with its lock on the data, and kills
+ * those that stay. runtime.json exists only after a supervisor that did not stop cleanly.
+ * The caller must hold the directory's lock, so that the pids are not those of a running system.
+ */
+async function waitForPredecessorExit(directory: string): Promise<void> {
+  const services = readRuntime(directory)?.parts ?? []
+  const killAt = performance.now() + exitTimeoutMs
+  for (;;) {
+    const running = services.filter(({ pid }) => runsOurScript(pid))
+    if (running.length === 0) return
+    if (performance.now() > killAt) for (const { pid } of running) killNow(pid)
+    await pause(pollMs)
+  }
+}
+
+/** Whether the process is one of ours. After a reboot the pid may belong to another program. */
+function runsOurScript(pid: number): boolean {
+  try {
+    const command =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return command.includes(ourScripts)
+  } catch {
+    // There is no such process.
+    return false
+  }
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has just exited.
   }
 }

@@ -1,5 +1,4 @@
-// The supervisor is killed and started again at once.
-
+// Kills the supervisor and starts it again at once.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,7 +12,7 @@ import t, { type Test } from 'tap'
 import { idOf, keepPaying, pay, waitForPayments } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
-/** A process is waited for one second before it is killed; the rest is for a machine that is busier than a moment ago. */
+/** The next start waits up to one second for old processes before it kills them. The rest allows for a busy machine. */
 const longestMs = (ordinaryMs: number) => 2 * ordinaryMs + 3_000
 
 function dataDirectory(t: Test): string {
@@ -22,19 +21,19 @@ function dataDirectory(t: Test): string {
   return join(directory, 'data')
 }
 
-t.test('a system that was killed', async (t) => {
+t.test('npm start recovers from SIGKILL', async (t) => {
   const env = { DATA_DIR: dataDirectory(t), PORT: String(await freePort()) }
   const baseUrl = `http://127.0.0.1:${env.PORT}`
   const acknowledged: string[] = []
 
-  /** How long a start takes, until a payment is acknowledged. */
+  /** Measures the time from the start to the first acknowledged payment. */
   async function startAndPay() {
-    const begun = performance.now()
+    const startedAt = performance.now()
     const system = await startProcess(t, { script: main, env })
-    const answer = await pay(baseUrl)
-    const tookMs = Math.round(performance.now() - begun)
-    t.equal(answer.status, 201, 'the first payment after a start')
-    acknowledged.push(idOf(answer))
+    const response = await pay(baseUrl)
+    const tookMs = Math.round(performance.now() - startedAt)
+    t.equal(response.status, 201, 'status of the first payment after a start')
+    acknowledged.push(idOf(response))
     return { system, tookMs }
   }
 
@@ -42,7 +41,7 @@ t.test('a system that was killed', async (t) => {
   await first.system.stop()
   let { system, tookMs: ordinaryMs } = await startAndPay()
 
-  await t.test('under load takes writes as soon as after a stop, when it is started at once', async (t) => {
+  await t.test('a system killed under load accepts payments as soon as after a clean stop', async (t) => {
     for (let kill = 1; kill <= testCycles(1); kill += 1) {
       const load = keepPaying(baseUrl, 16)
       await pause(1_000 + Math.random() * 1_000)
@@ -55,7 +54,7 @@ t.test('a system that was killed', async (t) => {
     t.ok(acknowledged.length > 20, `${acknowledged.length} acknowledged payments`)
   })
 
-  await t.test('at any moments of its start takes writes as soon as after a stop', async (t) => {
+  await t.test('a system killed during its start accepts payments as soon as after a clean stop', async (t) => {
     await system.kill('SIGKILL')
     const killedAfter: number[] = []
     for (let kill = 1; kill <= testCycles(2); kill += 1) {
@@ -70,11 +69,11 @@ t.test('a system that was killed', async (t) => {
       await once(child, 'exit')
     }
     const next = await startAndPay()
-    const story = `${next.tookMs} ms, killed after ${killedAfter.join(', ')} ms, and ${ordinaryMs} ms after a stop`
-    t.ok(next.tookMs < longestMs(ordinaryMs), story)
+    const message = `${next.tookMs} ms, killed after ${killedAfter.join(', ')} ms, and ${ordinaryMs} ms after a stop`
+    t.ok(next.tookMs < longestMs(ordinaryMs), message)
   })
 
-  await t.test('has every payment that it acknowledged', async () => {
+  await t.test('a system that was killed has every acknowledged payment', async () => {
     await waitForPayments(baseUrl, acknowledged)
   })
 })

@@ -5,60 +5,62 @@ import t, { type Test } from 'tap'
 import { createChildLog } from './childLog.ts'
 import { runOnce, startService } from './service.ts'
 
-/** A part whose program is the given text. */
+/** A service that runs the given program. */
 function serviceOf(t: Test, program: string) {
   const directory = t.testdir({ 'program.js': program })
-  const said: string[] = []
-  const terminal = { say: (text: string) => void said.push(text) }
+  const printed: string[] = []
+  const terminal = { say: (text: string) => void printed.push(text) }
   const log = createChildLog({ directory, name: 'sample', terminal })
   t.teardown(() => log.close())
   const options = { name: 'sample', command: [join(directory, 'program.js')], environment: {}, log, terminal }
-  return { directory, said, options, log }
+  return { directory, said: printed, options, log }
 }
 
-const stays = "process.send({ type: 'ready', port: 7 }); setInterval(() => undefined, 1000)"
+const longRunning = "process.send({ type: 'ready', port: 7 }); setInterval(() => undefined, 1000)"
 
-t.test('a part that ends before it is ready says why', async (t) => {
+t.test('a service that exits before it is ready rejects with its last error line', async (t) => {
   const { options } = serviceOf(t, "console.error('sample: PORT is required'); process.exit(1)")
-  const part = startService({ ...options, onRestart: () => t.fail('is not repeated') })
-  await t.rejects(part.ready, { name: 'StartError', message: 'sample: PORT is required' })
-  await part.stop()
+  const service = startService({ ...options, onRestart: () => t.fail('a failed first start is not repeated') })
+  await t.rejects(service.ready, { name: 'StartError', message: 'sample: PORT is required' })
+  await service.stop()
 })
 
-t.test('a part that crashes is started again, each time a little later', async (t) => {
-  const { options, said } = serviceOf(t, stays)
+t.test('a service that crashes is restarted after a growing delay', async (t) => {
+  const { options, said: printed } = serviceOf(t, longRunning)
   const pids: number[] = []
-  const part = startService({ ...options, onRestart: () => pids.push(part.pid()) })
-  t.teardown(() => part.stop())
-  t.match(await part.ready, { port: 7 })
+  const service = startService({ ...options, onRestart: () => pids.push(service.pid()) })
+  t.teardown(() => service.stop())
+  t.match(await service.ready, { port: 7 })
   for (const restarts of [1, 2]) {
-    process.kill(part.pid(), 'SIGKILL')
-    await waitFor(() => said.filter((line) => line.includes('runs again')).length === restarts, { what: 'the restart' })
+    process.kill(service.pid(), 'SIGKILL')
+    await waitFor(() => printed.filter((line) => line.includes('restarted (pid')).length === restarts, {
+      what: 'the restart',
+    })
   }
   t.equal(new Set(pids).size, 2)
-  t.match(said[0], 'sample: ended (SIGKILL), starts again in 0.2 s')
-  t.match(said[2], 'sample: ended (SIGKILL), starts again in 0.4 s')
-  const last = part.pid()
-  await part.stop()
+  t.match(printed[0], 'sample: exited (SIGKILL), restarting in 0.2 s')
+  t.match(printed[2], 'sample: exited (SIGKILL), restarting in 0.4 s')
+  const last = service.pid()
+  await service.stop()
   t.throws(() => process.kill(last, 0), { code: 'ESRCH' })
-  t.equal(said.length, 4, 'a stop is no crash')
+  t.equal(printed.length, 4, 'a stop is not reported as a crash')
 })
 
-t.test('a part is told to stop before it is killed, and stays stopped', async (t) => {
+t.test('stopping a service sends SIGTERM first, and the service is not restarted', async (t) => {
   const { options, directory } = serviceOf(
     t,
     `import { writeFileSync } from 'node:fs'
      process.on('SIGTERM', () => { writeFileSync(new URL('stopped', import.meta.url), ''); process.exit(0) })
-     ${stays}`,
+     ${longRunning}`,
   )
-  const part = startService({ ...options, onRestart: () => t.fail('stays stopped') })
-  t.teardown(() => part.stop())
-  await part.ready
-  await part.stop()
+  const service = startService({ ...options, onRestart: () => t.fail('a stopped service must not restart') })
+  t.teardown(() => service.stop())
+  await service.ready
+  await service.stop()
   t.ok(existsSync(join(directory, 'stopped')))
 })
 
-t.test('a program that runs to its end fails with its last complaint', async (t) => {
+t.test('runOnce rejects with the last error line of a program that fails', async (t) => {
   const { signal } = new AbortController()
   const good = serviceOf(t, "console.log('done')")
   await runOnce({ ...good.options, signal })
@@ -69,8 +71,8 @@ t.test('a program that runs to its end fails with its last complaint', async (t)
   await t.rejects(runOnce({ ...bad.options, signal }), { name: 'StartError', message: 'sample: no: why' })
 })
 
-t.test('the terminal shows warnings and worse, once while they repeat; the file has everything', async (t) => {
-  const { directory, said, log } = serviceOf(t, '')
+t.test('the terminal shows warnings and errors once while they repeat, and the file has every line', async (t) => {
+  const { directory, said: printed, log } = serviceOf(t, '')
   const file = join(directory, 'sample.log')
   const warning = '{"level":"warn","msg":"slow"}\n'
   writeFileSync(
@@ -78,18 +80,18 @@ t.test('the terminal shows warnings and worse, once while they repeat; the file 
     `{"level":"info","msg":"ready"}\n${warning}${warning}    at stack (x.js:1)\n{"level":"fatal","msg":"end`,
   )
   t.equal(log.lastWarning(), 'slow')
-  t.same(said, ['  sample: slow'])
+  t.same(printed, ['  sample: slow'])
   writeFileSync(file, 'ed"}\n', { flag: 'a' })
-  t.equal(log.lastWarning(), 'ended', 'a line is read when it is whole')
+  t.equal(log.lastWarning(), 'ended', 'a line is read when it is complete')
   t.match(readFileSync(file, 'utf8'), 'ready')
 })
 
-t.test('a log file is bounded: it moves aside and begins anew', async (t) => {
-  const { directory, said } = serviceOf(t, '')
+t.test('a log file that reaches its size limit is rotated', async (t) => {
+  const { directory, said: printed } = serviceOf(t, '')
   const file = join(directory, 'sample.log')
   truncateSync(file, 10 * 1024 * 1024)
   await waitFor(() => existsSync(`${file}.1`) && statSync(file).size === 0, { what: 'the rotation' })
   writeFileSync(file, '{"level":"error","msg":"after it"}\n', { flag: 'a' })
-  await waitFor(() => said.length === 1, { what: 'the line after the rotation' })
-  t.match(said, ['  sample: after it'])
+  await waitFor(() => printed.length === 1, { what: 'the line after the rotation' })
+  t.match(printed, ['  sample: after it'])
 })

@@ -1,32 +1,60 @@
-// One child process: started, known to be ready, stopped.
+// Starts a child process, waits until it is ready, restarts it after a crash, and stops it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopTimeoutMs } from '@paylog/runtime/process/lifecycle'
 import type { ChildLog } from './childLog.ts'
 import { StartError, type Terminal } from './terminal.ts'
 
-/** A child that is not ready by then will not be. */
+/** Long enough for a slow machine. */
 const readyTimeoutMs = 45_000
-/** The apps bound their own stop; whoever takes so much longer is stuck. */
+/** On top of the app's own stop timeout. Then the child is killed. */
 const stopGraceMs = 2_000
+
+const firstDelayMs = 200
+const longestDelayMs = 5_000
+/** After running this long, the next failure starts with the first delay again. */
+const healthyMs = 30_000
+
+export type ServiceOptions = {
+  readonly name: string
+  /** Script and arguments. */
+  readonly command: readonly string[]
+  readonly environment: NodeJS.ProcessEnv
+  readonly log: ChildLog
+  readonly terminal: Terminal
+  /** Called when the service has a new process. */
+  readonly onRestart: () => void
+}
+
+export type Service = {
+  readonly name: string
+  /**
+   * The first start, which is not repeated: an immediate failure means bad configuration. Rejects with a StartError.
+   */
+  readonly ready: Promise<ReadyDetail>
+  pid(): number
+  /** Stops the service for good. Resolves when its process is gone. */
+  stop(): Promise<void>
+  kill(): void
+}
 
 export type ReadyDetail = Readonly<Record<string, unknown>>
 
 export type Child = {
   readonly pid: number
-  /** What the child said about itself when it was ready. Rejects with a StartError when it ended first. */
+  /** The child's ready message. Rejects with a StartError when the child exits first. */
   readonly ready: Promise<ReadyDetail>
-  /** How it ended, in words. */
+  /** The signal or exit code, for messages. */
   readonly exited: Promise<string>
-  /** Asks it to stop, and kills it when it does not. */
+  /** Sends SIGTERM, and SIGKILL after the timeout. */
   stop(): Promise<void>
-  /** Ends it and what it started, at once. */
+  /** Sends SIGKILL to the child and its own children. */
   kill(): void
 }
 
 /**
- * Starts a program of ours. It leads a process group of its own, so that a terminal's Ctrl-C reaches the supervisor
- * alone, and it holds an IPC channel, whose end tells it that the supervisor is gone.
+ * Starts one of our programs. It leads its own process group, so that a terminal's Ctrl-C reaches only the supervisor.
+ * It has an IPC channel, which closes when the supervisor is gone.
  */
 function startChild(options: {
   readonly name: string
@@ -41,8 +69,8 @@ function startChild(options: {
     stdio: ['ignore', log.descriptor, log.descriptor, 'ipc'],
   })
   const exited = whenExited(child)
-  const ready = whenReady(child, exited, () => `${name}: ${log.lastWarning() ?? 'ended without a word'}`)
-  // Whoever starts a child may learn of its end by `exited` alone.
+  const ready = whenReady(child, exited, () => `${name}: ${log.lastWarning() ?? 'exited without output'}`)
+  // A caller may watch `exited` only.
   ready.catch(() => undefined)
   return {
     pid: child.pid ?? 0,
@@ -50,9 +78,9 @@ function startChild(options: {
     exited,
     async stop() {
       child.kill('SIGTERM')
-      const overdue = setTimeout(() => killGroup(child), stopTimeoutMs(options.environment) + stopGraceMs)
+      const timer = setTimeout(() => killGroup(child), stopTimeoutMs(options.environment) + stopGraceMs)
       await exited
-      clearTimeout(overdue)
+      clearTimeout(timer)
     },
     kill: () => killGroup(child),
   }
@@ -65,20 +93,20 @@ function whenExited(child: ChildProcess): Promise<string> {
   })
 }
 
-function whenReady(child: ChildProcess, exited: Promise<string>, why: () => string): Promise<ReadyDetail> {
+function whenReady(child: ChildProcess, exited: Promise<string>, reason: () => string): Promise<ReadyDetail> {
   return new Promise((resolve, reject) => {
-    const overdue = setTimeout(() => {
-      reject(new StartError(`${why()} (not ready after ${readyTimeoutMs / 1000} s)`))
+    const timer = setTimeout(() => {
+      reject(new StartError(`${reason()} (not ready after ${readyTimeoutMs / 1000} s)`))
       killGroup(child)
     }, readyTimeoutMs)
     child.on('message', (message: ReadyDetail) => {
       if (message.type !== 'ready') return
-      clearTimeout(overdue)
+      clearTimeout(timer)
       resolve(message)
     })
     void exited.then(() => {
-      clearTimeout(overdue)
-      reject(new StartError(why()))
+      clearTimeout(timer)
+      reject(new StartError(reason()))
     })
   })
 }
@@ -88,36 +116,8 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It ended in this very moment.
+    // It has just exited.
   }
-}
-
-// A part of the system that is kept running: started again whenever it ends by itself.
-
-const firstDelayMs = 200
-const longestDelayMs = 5_000
-/** A part that ran this long was healthy: its next failure is a new one. */
-const healthyMs = 30_000
-
-export type ServiceOptions = {
-  readonly name: string
-  /** Script and arguments. */
-  readonly command: readonly string[]
-  readonly environment: NodeJS.ProcessEnv
-  readonly log: ChildLog
-  readonly terminal: Terminal
-  /** Told whenever the part has another process. */
-  readonly onRestart: () => void
-}
-
-export type Service = {
-  readonly name: string
-  /** Of the first start, which is not repeated: what fails at once is badly set up. Rejects with a StartError. */
-  readonly ready: Promise<ReadyDetail>
-  pid(): number
-  /** Stops it for good; resolves when its process is gone. */
-  stop(): Promise<void>
-  kill(): void
 }
 
 export function startService(options: ServiceOptions): Service {
@@ -138,7 +138,7 @@ export function startService(options: ServiceOptions): Service {
       if (stopping.signal.aborted) return
       failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1
       const delayMs = Math.min(firstDelayMs * 2 ** (failures - 1), longestDelayMs)
-      terminal.say(`  ${name}: ended (${ending}), starts again in ${delayMs / 1000} s`)
+      terminal.say(`  ${name}: exited (${ending}), restarting in ${delayMs / 1000} s`)
       await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       if (stopping.signal.aborted) return
       child = startChild(options)
@@ -149,7 +149,7 @@ export function startService(options: ServiceOptions): Service {
 
   function announce(restarted: Child): void {
     restarted.ready.then(
-      () => terminal.say(`  ${name}: runs again (pid ${restarted.pid})`),
+      () => terminal.say(`  ${name}: restarted (pid ${restarted.pid})`),
       () => undefined,
     )
   }
@@ -172,7 +172,7 @@ export function startService(options: ServiceOptions): Service {
 
 /**
  * Runs a program to its end.
- * @throws StartError with its last complaint when it fails
+ * @throws StartError with its last error line when it fails
  */
 export async function runOnce(options: Omit<ServiceOptions, 'onRestart' | 'terminal'> & { signal: AbortSignal }) {
   const child = startChild(options)
@@ -181,6 +181,6 @@ export async function runOnce(options: Omit<ServiceOptions, 'onRestart' | 'termi
   const ending = await child.exited
   options.signal.removeEventListener('abort', stop)
   if (ending !== 'exit code 0') {
-    throw new StartError(`${options.name}: ${options.log.lastWarning() ?? `ended (${ending})`}`)
+    throw new StartError(`${options.name}: ${options.log.lastWarning() ?? `exited (${ending})`}`)
   }
 }

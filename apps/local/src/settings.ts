@@ -1,4 +1,4 @@
-// Where the demo credentials may be used. They are published, and one of them is an administrator's.
+// The variables of `npm start`: those of every app and its own.
 import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
 import { bool, port, text, url } from '@paylog/config/kinds'
@@ -11,31 +11,7 @@ import { liveProviders, providerProblems, providerVariables } from '@paylog/work
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
 
-/** Whether only this machine can reach it. Names other than localhost are not resolved: they may change. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-}
-
-/**
- * Without AUTH_URL the demo credentials are valid for everyone who can reach the API.
- * @param live the providers with live credentials
- * @returns one sentence if these settings must not start, beginning with the variable's name
- */
-function demoProblems(settings: Settings, live: readonly string[]): readonly string[] {
-  const { HOST: host, AUTH_URL: authUrl, ALLOW_DEMO_CREDENTIALS: isAllowed } = settings
-  if (authUrl !== undefined) return []
-  if (live.length > 0)
-    return [`AUTH_URL is required beside live credentials (${live.join(', ')}): the demo credentials are published`]
-  if (isLoopback(host) || isAllowed) return []
-  return [
-    'AUTH_URL is required when HOST is not of this machine alone: others could use the published demo credentials; ' +
-      'set ALLOW_DEMO_CREDENTIALS=true to let them',
-  ]
-}
-
-// What the person who starts the system may set, beyond what the apps themselves understand.
-
-/** Relative to where npm runs scripts: the root of the project. */
+/** Relative to the project root, where npm runs scripts. */
 export const defaultDataDirectory = '.data'
 
 const defaultHost = '127.0.0.1'
@@ -43,7 +19,7 @@ const defaultHost = '127.0.0.1'
 const localVariables = {
   HOST: text(defaultHost),
   PORT: port(8080),
-  /** The worker's. */
+  /** Of the worker. */
   HEALTH_PORT: Type.Optional(port()),
   DATA_DIR: text(defaultDataDirectory),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
@@ -51,14 +27,14 @@ const localVariables = {
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   AUTH_URL: Type.Optional(url(['http', 'https'])),
   AUTH_SERVICE: text('payments'),
-  /** Needed for the demo credentials, which are published, when other machines can reach HOST. */
+  /** Allows the public demo credentials on a HOST that other machines can reach. */
   ALLOW_DEMO_CREDENTIALS: bool(false),
   SANDBOX_PROVIDER: bool(),
   SANDBOX_WEBHOOK_SECRET: Type.Optional(text()),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: privateRanges(['127.0.0.0/8', '::1/128']),
 }
 
-/** The apps' variables; where this room supplies what it requires, this room's own word holds. */
+/** The apps' variables. The ones above replace what the apps require and `npm start` supplies. */
 const AllVariables = Type.Object({
   ...processVariables,
   ...apiVariables,
@@ -71,7 +47,7 @@ const AllVariables = Type.Object({
 export type Settings = Readonly<StaticDecode<typeof AllVariables>>
 
 /**
- * Checks the variables of every app before any is started.
+ * Checks the variables of all apps before any of them starts.
  * @throws ConfigError naming every bad variable
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
@@ -84,9 +60,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
     ...reconcileProblems(given.env),
     ...providerProblems({ ...given.env, SANDBOX_WEBHOOK_SECRET: 'supplied at start' }),
   ]
-  // Several apps read the same variable; the first word of a problem is its name.
+  // Several apps read the same variable. A problem begins with the variable's name.
   const byVariable = new Map(problems.toReversed().map((problem) => [problem.split(' ', 1)[0] ?? '', problem]))
-  // One whose file cannot be used is missing for those who look at the rest.
+  // A variable whose file cannot be read is also reported as missing. Report it once.
   for (const name of byVariable.keys()) byVariable.delete(variableOfFile(name) ?? '')
   if (byVariable.size > 0) throw new ConfigError([...byVariable.values()].toReversed())
   const settings = loadConfig(AllVariables, given.env)
@@ -96,7 +72,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   return settings
 }
 
-/** On where the demo credentials may be used, off elsewhere. */
+/** On where the demo credentials are allowed, off elsewhere. */
 function sandboxByDefault({ HOST, ALLOW_DEMO_CREDENTIALS }: NodeJS.ProcessEnv): string {
   return String(isLoopback(HOST ?? defaultHost) || ALLOW_DEMO_CREDENTIALS === 'true')
 }
@@ -111,7 +87,7 @@ function problemsOf(load: () => unknown): readonly string[] {
   }
 }
 
-/** The variables of the webhook nodes, which have no fixed list; one that is kept in a file stays there. */
+/** The variables of the webhook endpoints, which have no fixed list. `*_FILE` variables stay as they are. */
 export function webhookVariables(environment: NodeJS.ProcessEnv): Record<string, string> {
   const given = Object.entries(environment).filter(([name]) => isWebhookVariable(name))
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
@@ -122,7 +98,7 @@ export function webhookEndpoints(environment: NodeJS.ProcessEnv): readonly Webho
   return decodeEndpoints(readVariableFiles(webhookVariables(environment), isWebhookVariable).env).endpoints
 }
 
-/** An environment without anything that sets up a system: what a private one inherits from its surroundings. */
+/** An environment without any setting, for a private system. */
 export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(environment).filter(([name]) => !isSetting(name) && !isSetting(variableOfFile(name) ?? '')),
@@ -130,3 +106,28 @@ export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
 }
 
 const isSetting = (name: string) => name in AllVariables.properties || isWebhookVariable(name)
+
+/**
+ * Whether only this machine can reach the host. Names other than localhost are not resolved, because they may change.
+ */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+/**
+ * Without AUTH_URL the public demo credentials, one of them an administrator's, work for everyone who can reach the
+ * API.
+ * @param live the providers with live credentials
+ * @returns the reason why these settings must not start, beginning with the variable's name
+ */
+function demoProblems(settings: Settings, live: readonly string[]): readonly string[] {
+  const { HOST: host, AUTH_URL: authUrl, ALLOW_DEMO_CREDENTIALS: isAllowed } = settings
+  if (authUrl !== undefined) return []
+  if (live.length > 0)
+    return [`AUTH_URL is required with live credentials (${live.join(', ')}): the demo credentials are public`]
+  if (isLoopback(host) || isAllowed) return []
+  return [
+    'AUTH_URL is required when other machines can reach HOST: they could use the public demo credentials; ' +
+      'set ALLOW_DEMO_CREDENTIALS=true to allow that',
+  ]
+}

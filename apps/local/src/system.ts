@@ -1,5 +1,4 @@
-// Writes runtime.json, retries when the disk is full, and reports a full disk on the terminal.
-
+// Runs the system as child processes and keeps runtime.json up to date.
 import { randomUUID } from 'node:crypto'
 import { rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,69 +14,27 @@ import { StartError, silentTerminal, type Terminal } from './terminal.ts'
 
 const pollMs = 1_000
 const mebibyte = 1024 * 1024
-/** Postgres stops when it cannot create its next WAL segment of 16 MiB. Two limits, so that the messages do not flap. */
+/**
+ * Postgres stops when it cannot create its next WAL segment of 16 MiB. The two limits keep the messages from flapping.
+ */
 const fullBelowBytes = 24 * mebibyte
 const freeFromBytes = 32 * mebibyte
 
-export type RuntimePublisher = {
-  /** Writes what runs now. A failed write is retried every second. */
-  publish(): void
-  close(): void
-}
-
-function createRuntimePublisher(options: {
-  readonly directory: string
-  readonly runtime: () => Runtime
-  readonly terminal: Terminal
-}): RuntimePublisher {
-  const { directory, runtime, terminal } = options
-  let isPublished = true
-  let hasProblem = false
-
-  function check(): void {
-    const problem = findProblem()
-    if (problem !== undefined && !hasProblem)
-      terminal.say(`  disk: ${problem}. Writes fail until ${directory} has space; then they go on by themselves.`)
-    if (problem === undefined && hasProblem) terminal.say('  disk: there is space again')
-    hasProblem = problem !== undefined
-  }
-
-  function findProblem(): string | undefined {
-    try {
-      if (!isPublished) writeRuntime(directory, runtime())
-      isPublished = true
-      const { bavail, bsize } = statfsSync(directory)
-      const freeBytes = bavail * bsize
-      const isFull = freeBytes < (hasProblem ? freeFromBytes : fullBelowBytes)
-      return isFull ? `${Math.floor(freeBytes / mebibyte)} MiB are left` : undefined
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error)
-    }
-  }
-
-  function publish(): void {
-    isPublished = false
-    check()
-  }
-
-  const checking = setInterval(check, pollMs)
-  return { publish, close: () => clearInterval(checking) }
-}
-
-// The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
-
 export type System = {
-  /** Resolves when every part is ready; rejects with a StartError when one cannot be, or when the system was stopped. */
+  /** Resolves when every process is ready. Rejects with a StartError when one cannot start, or after `stop`. */
   start(): Promise<void>
-  /** What runs now. */
+  /** The content of runtime.json. */
   runtime(): Runtime
-  /** Stops the parts in the reverse order of their start and gives the data directory back. */
+  /** Stops the processes in reverse start order and unlocks the data directory. */
   stop(): Promise<void>
-  /** Ends every part at once. */
+  /** Kills every process at once. */
   kill(): void
 }
 
-/** @param options `inherited` is the environment that every part gets, the operator's own variables included */
+/**
+ * Each process starts when the ones it needs are ready.
+ * @param options `inherited` is the environment of every process, the operator's own variables included
+ */
 export function createSystem(options: {
   readonly preparation: Preparation
   readonly inherited: NodeJS.ProcessEnv
@@ -94,8 +51,8 @@ export function createSystem(options: {
 
   function runtime(): Runtime {
     const parts = preparation.plan.flatMap(({ name, address }) => {
-      const part = running.get(name)
-      return part ? [{ name, pid: part.pid(), address }] : []
+      const service = running.get(name)
+      return service ? [{ name, pid: service.pid(), address }] : []
     })
     return { pid: process.pid, started_at: startedAt, base_url: preparation.baseUrl, environment, parts }
   }
@@ -105,20 +62,20 @@ export function createSystem(options: {
   async function startPlanned(planned: PlannedService): Promise<void> {
     if (stopping.signal.aborted) throw new StartError('The start was interrupted.')
     const { name, command } = planned
-    // What a program that runs to its end prints is its answer, no complaint.
+    // The output of a program that runs once is its result, not a warning.
     const logTerminal = planned.once ? silentTerminal : terminal
     const log = createChildLog({ directory: join(directory, 'logs'), name, terminal: logTerminal })
     logs.push(log)
-    const own = withOverrides(options.inherited, { ...environment, ...planned.environment })
+    const serviceEnvironment = withOverrides(options.inherited, { ...environment, ...planned.environment })
     if (planned.once) {
-      const run = runOnce({ name, command, environment: own, log, signal: stopping.signal })
+      const run = runOnce({ name, command, environment: serviceEnvironment, log, signal: stopping.signal })
       runs.push(run)
       return run
     }
-    const part = startService({ name, command, environment: own, log, terminal, onRestart: publish })
-    running.set(name, part)
+    const service = startService({ name, command, environment: serviceEnvironment, log, terminal, onRestart: publish })
+    running.set(name, service)
     publish()
-    const { databaseUrl } = await part.ready
+    const { databaseUrl } = await service.ready
     if (typeof databaseUrl === 'string') environment.DATABASE_URL = databaseUrl
   }
 
@@ -148,23 +105,22 @@ export function createSystem(options: {
     },
     kill() {
       stopping.abort()
-      for (const part of running.values()) part.kill()
+      for (const service of running.values()) service.kill()
     },
   }
 }
 
-// A system of its own on free ports and temporary data, for whoever needs one for a while.
-
 export type PrivateSystem = {
-  /** When it does not start, too, there is something to stop. */
+  /** Call `stop` also when this rejects. */
   start(): Promise<Runtime>
   /** Stops everything and deletes the data. */
   stop(): Promise<void>
 }
 
 /**
- * @param given the surroundings; whatever they set up for a real system is not for this one
- * @param settings variables for this one
+ * A system on free ports with temporary data.
+ * @param given the caller's environment, whose settings are ignored
+ * @param settings variables of the private system
  */
 export async function createPrivateSystem(
   given: NodeJS.ProcessEnv,
@@ -184,4 +140,49 @@ export async function createPrivateSystem(
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+type RuntimePublisher = {
+  /** Writes the running processes to runtime.json. A failed write is retried every second. */
+  publish(): void
+  close(): void
+}
+
+function createRuntimePublisher(options: {
+  readonly directory: string
+  readonly runtime: () => Runtime
+  readonly terminal: Terminal
+}): RuntimePublisher {
+  const { directory, runtime, terminal } = options
+  let isPublished = true
+  let hasProblem = false
+
+  function check(): void {
+    const problem = findProblem()
+    if (problem !== undefined && !hasProblem)
+      terminal.say(`  disk: ${problem}. Writes fail until ${directory} has space, then they resume.`)
+    if (problem === undefined && hasProblem) terminal.say('  disk: space is available again')
+    hasProblem = problem !== undefined
+  }
+
+  function findProblem(): string | undefined {
+    try {
+      if (!isPublished) writeRuntime(directory, runtime())
+      isPublished = true
+      const { bavail, bsize } = statfsSync(directory)
+      const freeBytes = bavail * bsize
+      const isFull = freeBytes < (hasProblem ? freeFromBytes : fullBelowBytes)
+      return isFull ? `${Math.floor(freeBytes / mebibyte)} MiB are free` : undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  function publish(): void {
+    isPublished = false
+    check()
+  }
+
+  const timer = setInterval(check, pollMs)
+  return { publish, close: () => clearInterval(timer) }
 }

@@ -1,4 +1,4 @@
-// What the demo tells: one payment, from the guest who makes it to the webhook about its end.
+// The steps of the demo: one payment, from the guest's request to the last webhook.
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -12,19 +12,19 @@ import { request } from 'undici'
 import { StartError } from '../terminal.ts'
 import type { WebhookEndpoint } from './webhookEndpoint.ts'
 
-/** Every step is a matter of milliseconds; whatever takes this long has failed. */
-const patienceMs = 15_000
+/** Each step takes milliseconds when it works. */
+const stepTimeoutMs = 15_000
 
 const PaymentResponse = Type.Object({ data: PaymentResource })
 
-export async function runDemoSteps(scene: {
+export async function runDemoSteps(options: {
   readonly say: (text: string) => void
   readonly baseUrl: string
   readonly store: EventStore
   readonly sandboxSecret: string
   readonly endpoint: WebhookEndpoint
 }): Promise<void> {
-  const { say, baseUrl, store, endpoint } = scene
+  const { say, baseUrl, store, endpoint } = options
   const guest = demoGuestTokens[0]
   if (guest === undefined) throw new StartError('There is no demo guest.')
 
@@ -38,20 +38,20 @@ export async function runDemoSteps(scene: {
     }),
   )
   const { id } = created.result
-  say(`\n2. A guest starts a payment: POST /payments/intents answered in ${created.ms}.\n`)
+  say(`\n2. A guest starts a payment. POST /payments/intents responded in ${created.ms}.\n`)
   say(paymentTable(created.result))
 
   const settled = await timed(() =>
-    settlePayment({ store, baseUrl, secret: scene.sandboxSecret, paymentId: id, outcome: 'succeeded' }),
+    settlePayment({ store, baseUrl, secret: options.sandboxSecret, paymentId: id, outcome: 'succeeded' }),
   )
-  say(`\n3. The sandbox provider reports success to POST /webhooks/sandbox, signed; accepted in ${settled.ms}.`)
+  say(`\n3. The sandbox provider reports success with a signed POST /webhooks/sandbox, accepted in ${settled.ms}.`)
 
-  const seen = await timed(() => succeededPayment(`${baseUrl}/payments/${id}?token=${guest.token}`))
-  say(`\n4. The guest looks at the payment, with their token; the read model had it after ${seen.ms}.\n`)
-  say(paymentTable(seen.result))
+  const read = await timed(() => succeededPayment(`${baseUrl}/payments/${id}?token=${guest.token}`))
+  say(`\n4. The guest reads the payment with their token. The read model was up to date after ${read.ms}.\n`)
+  say(paymentTable(read.result))
 
   const events = await store.readStream(paymentStream(id))
-  say(`\n5. What the log keeps of it, for ever: stream ${paymentStream(id)}.\n`)
+  say(`\n5. The log keeps every step. Stream ${paymentStream(id)}:\n`)
   say(
     table(
       ['revision', 'event', 'recorded', 'by'],
@@ -64,11 +64,11 @@ export async function runDemoSteps(scene: {
     ),
   )
 
-  const arrivals = await endpoint.arrivals(2, AbortSignal.timeout(patienceMs))
-  say(`\n6. What the operator's endpoint ${endpoint.url} was told.\n`)
+  const arrivals = await endpoint.arrivals(2, AbortSignal.timeout(stepTimeoutMs))
+  say(`\n6. The webhooks that the endpoint ${endpoint.url} received:\n`)
   say(
     table(
-      ['event', 'status', 'amount', 'signature', 'since it was recorded'],
+      ['event', 'status', 'amount', 'signature', 'after the event'],
       arrivals.map(({ webhook, signatureIsValid, at }) => [
         webhook.event,
         webhook.data.status,
@@ -78,7 +78,8 @@ export async function runDemoSteps(scene: {
       ]),
     ),
   )
-  if (arrivals.some(({ signatureIsValid }) => !signatureIsValid)) throw new StartError('A webhook was not signed.')
+  if (arrivals.some(({ signatureIsValid }) => !signatureIsValid))
+    throw new StartError('A webhook has no valid signature.')
   if (!arrivals.some(({ webhook }) => webhook.event === 'payment.succeeded' && webhook.data.payment_id === id))
     throw new StartError('The webhook payment.succeeded did not arrive.')
 }
@@ -87,17 +88,17 @@ async function callForPayment(method: 'GET' | 'POST', url: string, body?: object
   const response = await request(url, {
     method,
     ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(stepTimeoutMs),
   })
   const content: unknown = await response.body.json()
   if (!Value.Check(PaymentResponse, content))
-    throw new StartError(`${method} ${url} answered ${response.statusCode}: ${JSON.stringify(content)}`)
+    throw new StartError(`${method} ${url} responded ${response.statusCode}: ${JSON.stringify(content)}`)
   return content.data
 }
 
-/** The read model follows the log: it has the payment's end in a moment. */
+/** Polls until the read model has applied the last event. */
 async function succeededPayment(url: string): Promise<PaymentResource> {
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + stepTimeoutMs
   for (;;) {
     const payment = await callForPayment('GET', url)
     if (payment.status === 'succeeded') return payment
@@ -123,13 +124,13 @@ function paymentTable(payment: PaymentResource): string {
   )
 }
 
-/** When the log got the event that a canonical webhook is about (design, section 7). */
+/** When the event behind a canonical webhook was recorded (design, section 7). */
 function recordedAt(events: readonly Recorded[], canonical: string): number {
   const cause = canonical === 'payment.created' ? 'ProviderIntentCreated' : 'PaymentSucceeded'
   return events.find(({ type }) => type === cause)?.created.getTime() ?? Number.NaN
 }
 
-/** Minor units with as many decimals as the currency has. */
+/** Formats minor units with the decimals of the currency. */
 function money(cents: number, currency: string): string {
   const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
   return `${(cents / 10 ** maximumFractionDigits).toFixed(maximumFractionDigits)} ${currency}`

@@ -1,4 +1,4 @@
-// The demo's own webhook endpoint: what an operator's program does with what Paylog sends.
+// The demo's webhook endpoint. It verifies signatures as a real receiver does.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** The part of a canonical webhook (interface, section 6.2) that the demo tells about. */
+/** The fields of a canonical webhook (interface, section 6.2) that the demo shows. */
 const CanonicalWebhook = Type.Object({
   event: Type.String(),
   data: Type.Object({
@@ -27,15 +27,15 @@ export type Arrival = {
 
 export type WebhookEndpoint = {
   readonly url: string
-  /** Everything that has come, as soon as it is this much. */
+  /** Resolves with all webhooks received so far when there are at least `count`. */
   arrivals(count: number, signal: AbortSignal): Promise<readonly Arrival[]>
   close(): void
 }
 
-/** @param secret as in WEBHOOK_n_SECRET: `whsec_` and the key in base64 */
+/** @param secret in the form of WEBHOOK_n_SECRET: `whsec_` and the base64 key */
 export async function openWebhookEndpoint(secret: string): Promise<WebhookEndpoint> {
   const arrived: Arrival[] = []
-  const news = new EventEmitter()
+  const emitter = new EventEmitter()
   const server = createServer((request, response) => {
     text(request)
       .then((body) => {
@@ -45,9 +45,9 @@ export async function openWebhookEndpoint(secret: string): Promise<WebhookEndpoi
         const id = String(request.headers['webhook-id'])
         arrived.push({ id, signatureIsValid: isSigned(secret, request.headers, body), webhook, at })
         response.end()
-        news.emit('arrival')
+        emitter.emit('arrival')
       })
-      // The caller broke off, or what it sent is no JSON.
+      // The client disconnected, or the body is not JSON.
       .catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
@@ -57,7 +57,7 @@ export async function openWebhookEndpoint(secret: string): Promise<WebhookEndpoi
   return {
     url: `http://127.0.0.1:${address.port}/webhooks`,
     async arrivals(count, signal) {
-      while (arrived.length < count) await once(news, 'arrival', { signal })
+      while (arrived.length < count) await once(emitter, 'arrival', { signal })
       return arrived
     },
     close() {
@@ -67,7 +67,7 @@ export async function openWebhookEndpoint(secret: string): Promise<WebhookEndpoi
   }
 }
 
-/** A signature by the Standard Webhooks specification: HMAC over id, time and the body as it came. */
+/** Standard Webhooks signature: HMAC over id, timestamp and the raw body. */
 function isSigned(secret: string, headers: IncomingHttpHeaders, body: string): boolean {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`

@@ -1,4 +1,3 @@
-// A demo user who creates payments and keeps the ids of the acknowledged ones.
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 
@@ -9,15 +8,15 @@ const responseTimeoutMs = 30_000
 
 export type ApiResponse = { readonly status: number; readonly body: string }
 
-/** One payment. Rejects when there is no answer. */
+/** Creates one payment. Rejects when there is no response. */
 export async function pay(baseUrl: string): Promise<ApiResponse> {
-  const answer = await fetch(`${baseUrl}/payments/intents`, {
+  const response = await fetch(`${baseUrl}/payments/intents`, {
     method: 'POST',
     headers: { ...asUser, 'content-type': 'application/json' },
     body: payment,
     signal: AbortSignal.timeout(responseTimeoutMs),
   })
-  return { status: answer.status, body: await answer.text() }
+  return { status: response.status, body: await response.text() }
 }
 
 export const idOf = ({ body }: ApiResponse) => (JSON.parse(body) as { data: { id: string } }).data.id
@@ -28,8 +27,8 @@ export function keepPaying(baseUrl: string, callers: number) {
   let isStopped = false
   const calling = Array.from({ length: callers }, async () => {
     while (!isStopped) {
-      const answer = await pay(baseUrl).catch(() => undefined)
-      if (answer?.status === 201) acknowledged.push(idOf(answer))
+      const response = await pay(baseUrl).catch(() => undefined)
+      if (response?.status === 201) acknowledged.push(idOf(response))
       else await pause(20)
     }
   })
