@@ -6,7 +6,7 @@ import { listen } from '@paylog/testing/fakeServer'
 import { compileCache } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 
-/** Runs an app that will not start. */
+/** Runs an app that must fail to start. */
 async function startError(t: Test, app: string, env: Readonly<Record<string, string>>) {
   const script = new URL(`../../${app}/src/main.ts`, import.meta.url).pathname
   const child = spawn(process.execPath, [script], {
@@ -40,7 +40,7 @@ const command = {
   WEBHOOK_1_ENABLED: hidden,
   PAYPAL_CLIENT_SECRET_FILE: `/nowhere/${hidden}`,
 }
-/** What each app is given, and beyond that the names of what it misses. */
+/** Bad values for each app, and the variables that are reported as missing beside them. */
 const apps: Record<string, { readonly bad: Readonly<Record<string, string>>; readonly missing: readonly string[] }> = {
   'command-api': { bad: { ...api, ...command }, missing: ['AUTH_URL'] },
   'query-api': { bad: { ...api, DATABASE_URL: hidden }, missing: ['AUTH_URL'] },
@@ -68,7 +68,7 @@ const apps: Record<string, { readonly bad: Readonly<Record<string, string>>; rea
 
 for (const [app, { bad, missing }] of Object.entries(apps)) {
   t.test(
-    `${app} does not start with bad variables, and names all of them in one line without their values`,
+    `${app} fails to start with bad variables, with one line that names all of them without their values`,
     async (t) => {
       const { code, stdout, stderr } = await startError(t, app, bad)
       t.equal(code, 1)
@@ -84,7 +84,7 @@ for (const [app, { bad, missing }] of Object.entries(apps)) {
   )
 }
 
-t.test('a port that is in use is told by the variable that names it', async (t) => {
+t.test('projector fails to start on a port in use and names HEALTH_PORT', async (t) => {
   const port = Number(new URL(await listen(t, createServer())).port)
   const env = {
     HEALTH_PORT: String(port),
@@ -95,7 +95,7 @@ t.test('a port that is in use is told by the variable that names it', async (t) 
   t.same([code, stderr], [1, `projector: port ${port} on 127.0.0.1 is in use; set HEALTH_PORT to another one\n`])
 })
 
-t.test('LOG_LEVEL and STOP_TIMEOUT are read before everything else', async (t) => {
+t.test('bad values of LOG_LEVEL and STOP_TIMEOUT are reported', async (t) => {
   const { code, stderr } = await startError(t, 'projector', { LOG_LEVEL: hidden, STOP_TIMEOUT: hidden })
   t.equal(code, 1)
   t.match(stderr, /^projector: Bad configuration: LOG_LEVEL must be [^;]*; STOP_TIMEOUT must be [^;]*\n$/)

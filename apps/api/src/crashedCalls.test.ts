@@ -11,10 +11,10 @@ import t, { type Test } from 'tap'
 
 const main = (app: string) => new URL(`../../${app}/src/main.ts`, import.meta.url)
 
-/** The process is killed when this much has happened and nothing more. */
+/** A moment in a call at which the process is killed. */
 type Step = {
   readonly name: string
-  /** Prepares the fault before it returns, and resolves when it is time to kill. */
+  /** Prepares the fault before it returns. Resolves when it is time to kill. */
   readonly reach: (about: Reaching) => Promise<void>
 }
 type Reaching = {
@@ -23,8 +23,8 @@ type Reaching = {
   readonly pointers: () => Promise<number>
 }
 
-/** Lets the next call for an intent meet a fault at each provider, and waits until all of them have come. */
-async function called({ fakes }: Reaching, fault: Fault): Promise<void> {
+/** Injects a fault into the next intent call of each provider and waits for all of those calls. */
+async function reachCall({ fakes }: Reaching, fault: Fault): Promise<void> {
   await Promise.all(
     fakes.map(async (fake) => {
       const before = fake.creations()
@@ -36,37 +36,39 @@ async function called({ fakes }: Reaching, fault: Fault): Promise<void> {
 
 const steps: readonly Step[] = [
   {
-    name: 'before the provider did anything',
+    name: 'before the provider created the intent',
     async reach(about) {
-      await called(about, { kind: 'hang', commits: false })
+      await reachCall(about, { kind: 'hang', commits: false })
     },
   },
   {
-    name: 'before the provider answered what it did',
+    name: 'before the provider responded',
     async reach(about) {
-      await called(about, { kind: 'hang', commits: true })
+      await reachCall(about, { kind: 'hang', commits: true })
     },
   },
   {
-    name: 'before anything of the answer was recorded',
+    name: 'before anything of the response was recorded',
     async reach(about) {
-      await called(about, { kind: 'slow', ms: 4_000 })
+      await reachCall(about, { kind: 'slow', ms: 4_000 })
       about.proxy.freezeConnections()
       await about.proxy.requestHeld()
     },
   },
   {
-    name: 'after the pointer, before the payment knew its intent',
+    name: 'after providerIntent was recorded, before ProviderIntentCreated',
     async reach(about) {
-      await called(about, { kind: 'slow', ms: 4_000 })
+      await reachCall(about, { kind: 'slow', ms: 4_000 })
       about.proxy.dropResponses()
       const pointers = await about.pointers()
-      await waitFor(async () => (await about.pointers()) === pointers + about.fakes.length, { what: 'the pointers' })
+      await waitFor(async () => (await about.pointers()) === pointers + about.fakes.length, {
+        what: 'the providerIntent events',
+      })
     },
   },
 ]
 
-t.test('whenever the API is killed in the middle of a call, the sweep finishes the payment', async (t) => {
+t.test('the reconciler finishes a payment when the API is killed during the provider call', async (t) => {
   const [log, identity, fakes] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeProviders(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
@@ -85,7 +87,9 @@ t.test('whenever the API is killed in the middle of a call, the sweep finishes t
   }
   const direct = { ...env, EVENTSTORE_URL: log.connectionString }
 
-  /** Opens a payment at each provider, and kills the API at a step of all of them. @returns the payments' ids */
+  /**
+   * Opens a payment at each provider and kills the API when all of them have reached the step. @returns the payment ids
+   */
   async function crash(t: Test, step: Step): Promise<ReadonlyMap<FakeProvider, string>> {
     const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
     const EVENTSTORE_URL = `esdb://127.0.0.1:${proxy.port}?tls=false`
@@ -103,7 +107,7 @@ t.test('whenever the API is killed in the middle of a call, the sweep finishes t
     const requests = fakes.map(({ id }) => open(id))
     await reached
     await api.kill('SIGKILL')
-    for (const request of requests) t.equal(await request, undefined, 'the client gets no answer')
+    for (const request of requests) t.equal(await request, undefined, 'the client gets no response')
     const initiated = (await logged('payment-')).filter((event) => event.type === 'PaymentInitiated')
     return new Map(
       fakes.map((fake) => {
@@ -116,12 +120,12 @@ t.test('whenever the API is killed in the middle of a call, the sweep finishes t
 
   const left: { readonly fake: FakeProvider; readonly id: string; readonly name: string }[] = []
   for (const step of steps)
-    await t.test(`killed ${step.name}`, async (t) => {
+    await t.test(`API killed ${step.name}`, async (t) => {
       for (const [fake, id] of await crash(t, step)) {
         t.same(
           (await store.readStream(paymentStream(id))).map(({ type }) => type),
           ['PaymentInitiated'],
-          `the payment at ${fake.id} knows nothing of an answer`,
+          `the payment at ${fake.id} has no outcome yet`,
         )
         left.push({ fake, id, name: step.name })
       }
@@ -130,10 +134,10 @@ t.test('whenever the API is killed in the middle of a call, the sweep finishes t
   await startProcess(t, { script: main('worker'), env: direct })
   await startProcess(t, { script: main('command-api'), env: { ...direct, PORT: String(port) } })
   for (const { fake, id, name } of left)
-    await t.test(`${fake.id}, killed ${name}: finished, paid, charged once`, async (t) => {
+    await t.test(`a ${fake.id} payment of an API killed ${name} is finished and charged once`, async (t) => {
       const created = await waitFor(
         async () => (await store.readStream(paymentStream(id))).find(({ type }) => type === 'ProviderIntentCreated'),
-        { what: 'the sweep', timeoutMs: 60_000 },
+        { what: 'the reconciler', timeoutMs: 60_000 },
       )
       if (created.type !== 'ProviderIntentCreated') throw new Error('No intent')
       t.equal(fake.intentsOf(id), 1, 'one intent at the provider')

@@ -1,4 +1,4 @@
-// Makes the document of both sides out of their routes, on a server that nobody can reach.
+// Builds the OpenAPI document of both APIs from their routes, without connecting to anything.
 import { commandApi } from '@paylog/command-routes/commandApi'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { queryApi } from '@paylog/query-routes/queryApi'
@@ -10,10 +10,10 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { collectRoutes } from './openApi.ts'
 
-/** Neither is connected to before it is first used, and that never happens: the server does not listen. */
+/** Never connected to: the server does not listen, so that no route runs. */
 const nowhere = { databaseUrl: 'postgres://127.0.0.1:1/none', connectionString: 'esdb://127.0.0.1:1?tls=false' }
 
-/** @returns the document as the api answers it */
+/** @returns the same document as `api` serves */
 export async function describeApi(log: Logger): Promise<object> {
   const http = createHttp({ log })
   const store = createEventStore(nowhere)

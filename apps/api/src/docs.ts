@@ -1,4 +1,4 @@
-// The documentation of the whole API for a deployment in which nobody serves both sides: it connects to nothing.
+// Serves the documentation of the whole API where no process serves both sides. It connects to nothing.
 import { loadConfig } from '@paylog/config/environment'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'

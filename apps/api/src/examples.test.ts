@@ -1,4 +1,4 @@
-// Every example of the OpenAPI document is sent to a running system; no answer has anything that is not described.
+// Sends every example of the OpenAPI document to a running system. No response may contain anything undocumented.
 
 import { randomUUID } from 'node:crypto'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
@@ -33,7 +33,7 @@ const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
   startFakeAuthorizeNet(t),
   startFakeEndpoint(t),
 ])
-const anonymousLimit = 30
+const maxAnonymous = 30
 const system = await startSystem(t, {
   ...stripe.env,
   ...paypal.env,
@@ -41,13 +41,13 @@ const system = await startSystem(t, {
   ...endpointVariables(endpoint.url, endpoint.url),
   RATE_LIMIT_PER_MINUTE: '100000',
   RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
-  RATE_LIMIT_ANONYMOUS_PER_MINUTE: String(anonymousLimit),
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: String(maxAnonymous),
 })
 const document: Document = JSON.parse(await (await fetch(`${system.baseUrl}/openapi.json`)).text())
 const routes = routesOf(document)
 const send = sender(system.baseUrl)
 
-/** In this order, so that everything is there when it is needed, and removed at last. */
+/** In this order, so that a resource exists when it is needed and is deleted last. */
 const scenario = [
   ...['getLiveness', 'getReadiness', 'getMetrics'],
   ...['createProduct', 'updateProduct', 'getProduct', 'listProducts', 'syncProducts'],
@@ -61,8 +61,9 @@ const scenario = [
 
 const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })
 
-/** What the path of a route names one of. */
-const thing = ({ path }: Route) => path.replace('/admin/payments', '/payments').replace(/\/(intents$|\{id\}.*)/, '')
+/** The resource that the path names. */
+const resourceOf = ({ path }: Route) =>
+  path.replace('/admin/payments', '/payments').replace(/\/(intents$|\{id\}.*)/, '')
 
 function route(operationId: string): Route {
   const found = routes.find((each) => each.operationId === operationId)
@@ -70,7 +71,7 @@ function route(operationId: string): Route {
   return found
 }
 
-/** The request of a receiver, as its provider signs it; of other routes, as it is. */
+/** The receivers' examples signed as their providers do. Other examples unchanged. */
 function signed({ path }: Route, body: string | undefined): Sent {
   if (body === undefined) return {}
   switch (path) {
@@ -92,27 +93,27 @@ function signed({ path }: Route, body: string | undefined): Sent {
 async function play(t: Test, caller: Caller): Promise<void> {
   const made = new Map<string, string>()
   for (const each of scenario.map(route).filter((each) => isFor(each, caller))) {
-    const id = made.get(thing(each))
+    const id = made.get(resourceOf(each))
     for (const example of bodiesOf(each)) {
       const request = signed(each, example)
       const sent = { ...request, headers: { ...repeatable(each), ...request.headers } }
-      const answer = await send(each, caller, id, sent)
-      t.ok(answer.status < 300, `${each.name} by ${caller.name}: ${answer.status} ${shown(answer.body)}`)
-      assertAsDocumented(t, each, answer)
-      const itself = idOf(answer)
-      if (each.method === 'POST' && itself !== undefined) made.set(thing(each), itself)
+      const response = await send(each, caller, id, sent)
+      t.ok(response.status < 300, `${each.name} by ${caller.name}: ${response.status} ${shown(response.body)}`)
+      assertAsDocumented(t, each, response)
+      const createdId = idOf(response)
+      if (each.method === 'POST' && createdId !== undefined) made.set(resourceOf(each), createdId)
       if (!('idempotency-key' in sent.headers)) continue
-      const again = await send(each, caller, id, sent)
-      t.same([again.status, again.body], [answer.status, answer.body], `${each.name}, repeated`)
-      assertAsDocumented(t, each, again)
+      const repeated = await send(each, caller, id, sent)
+      t.same([repeated.status, repeated.body], [response.status, response.body], `${each.name}, repeated`)
+      assertAsDocumented(t, each, repeated)
     }
     for (const query of queriesOf(each)) assertAsDocumented(t, each, await send(each, caller, id, { query }))
-    if (each.operationId === 'simulateWebhook') made.set('/webhooks/logs', await logged())
+    if (each.operationId === 'simulateWebhook') made.set('/webhooks/logs', await firstLogEntry())
   }
 }
 
 /** @returns the id of a log entry, once there is one */
-const logged = () =>
+const firstLogEntry = () =>
   waitFor(
     async () => {
       const { body } = await send(route('listWebhookLogs'), admin, undefined)
@@ -121,40 +122,37 @@ const logged = () =>
     { what: 'a log entry' },
   )
 
-t.test('the story tells of every route', async (t) => {
+t.test('the scenario covers every documented route', async (t) => {
   t.same(routes.map(({ operationId }) => operationId).sort(), scenario.toSorted())
 })
 
 for (const caller of [admin, guest, nobody])
-  t.test(`every example works for ${caller.name} as it stands, and is answered as described [4-envelope]`, (t) =>
+  t.test(`every example request of ${caller.name} succeeds with a documented response [4-envelope]`, (t) =>
     play(t, caller),
   )
 
-t.test('a product that is really there is synchronised as described', async (t) => {
+t.test('syncing an existing product returns the documented response', async (t) => {
   const product = await send(route('createProduct'), admin, undefined, { body: bodiesOf(route('createProduct'))[0] })
   const body = (provider_id: string) => JSON.stringify({ product_ids: [idOf(product)], provider_id })
   for (const provider of ['sandbox', 'stripe', 'authorize-net']) {
-    const answer = await send(route('syncProducts'), admin, undefined, { body: body(provider) })
-    t.match(answer.body, { data: { successful: 1 } })
-    assertAsDocumented(t, route('syncProducts'), answer)
+    const response = await send(route('syncProducts'), admin, undefined, { body: body(provider) })
+    t.match(response.body, { data: { successful: 1 } })
+    assertAsDocumented(t, route('syncProducts'), response)
   }
 })
 
 for (const { status, code, caller, of, sent } of documentedErrors)
-  t.test(
-    `what ${caller.name} may not, or not in this way, is refused as described: ${status} ${code} [7-as-described]`,
-    async (t) => {
-      const concerned = routes.filter(of)
-      t.ok(concerned.length > 0)
-      for (const each of concerned) {
-        const answer = await send(each, caller, undefined, sent(each))
-        t.match(answer, { status, body: { success: false, error: { code } } }, each.name)
-        assertAsDocumented(t, each, answer)
-      }
-    },
-  )
+  t.test(`a bad request of ${caller.name} gets the documented error ${status} ${code} [7-as-described]`, async (t) => {
+    const concerned = routes.filter(of)
+    t.ok(concerned.length > 0)
+    for (const each of concerned) {
+      const response = await send(each, caller, undefined, sent(each))
+      t.match(response, { status, body: { success: false, error: { code } } }, each.name)
+      assertAsDocumented(t, each, response)
+    }
+  })
 
-t.test('a change of what was changed since is refused as described [7-precondition]', async (t) => {
+t.test('a change with a stale If-Match gets the documented error 412 [7-precondition]', async (t) => {
   for (const [create, ...changes] of [
     ['createAddress', 'updateAddress', 'deleteAddress'],
     ['createPaymentMethod', 'updatePaymentMethod', 'deletePaymentMethod'],
@@ -162,14 +160,14 @@ t.test('a change of what was changed since is refused as described [7-preconditi
   ] as const) {
     const id = idOf(await send(route(create), admin, undefined, { body: bodiesOf(route(create))[0] }))
     for (const each of changes.map(route)) {
-      const answer = await send(each, admin, id, { body: bodiesOf(each)[0], headers: { 'if-match': '"99"' } })
-      t.match(answer, { status: 412, body: { error: { code: 'precondition_failed' } } }, each.name)
-      assertAsDocumented(t, each, answer)
+      const response = await send(each, admin, id, { body: bodiesOf(each)[0], headers: { 'if-match': '"99"' } })
+      t.match(response, { status: 412, body: { error: { code: 'precondition_failed' } } }, each.name)
+      assertAsDocumented(t, each, response)
     }
   }
 })
 
-t.test('what a body asks for and cannot be had is refused as described [7-rejected]', async (t) => {
+t.test('a valid body that cannot be fulfilled gets the documented error [7-rejected]', async (t) => {
   const intent = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox' }
   const method = { payment_method_token: 'pm_card_declined', provider_id: 'sandbox' }
   const product = { name: 'Example', product_type: 'digital', currency: 'EUR', total_cents: 1 }
@@ -191,50 +189,50 @@ t.test('what a body asks for and cannot be had is refused as described [7-reject
     const each = route(operationId)
     const headers = { 'idempotency-key': randomUUID() }
     for (const round of ['once', 'again']) {
-      const answer = await send(each, admin, undefined, { headers, body: JSON.stringify(body) })
-      t.match(answer, { status, body: { error: { code } } }, `${operationId}, ${code}, ${round}`)
-      assertAsDocumented(t, each, answer)
+      const response = await send(each, admin, undefined, { headers, body: JSON.stringify(body) })
+      t.match(response, { status, body: { error: { code } } }, `${operationId}, ${code}, ${round}`)
+      assertAsDocumented(t, each, response)
     }
   }
 })
 
-t.test('a key that comes with another request is refused as described', async (t) => {
+t.test('an Idempotency-Key reused with another body gets the documented error 422', async (t) => {
   for (const each of routes.filter(({ parameters = [] }) =>
     parameters.some(({ name }) => name === 'idempotency-key'),
   )) {
     const headers = { 'idempotency-key': randomUUID() }
-    // Of setup intents there is but one example, which says as much as none.
-    const other =
+    // The only example of a setup intent equals an empty body.
+    const otherBody =
       bodiesOf(each)[1] ?? (each.operationId === 'createSetupIntent' ? '{"provider_id":"stripe"}' : otherIntent)
     await send(each, admin, undefined, { headers, body: bodiesOf(each)[0] })
-    const answer = await send(each, admin, undefined, { headers, body: other })
-    t.match(answer, { status: 422, body: { error: { code: 'idempotency_key_reused' } } }, each.name)
-    assertAsDocumented(t, each, answer)
+    const response = await send(each, admin, undefined, { headers, body: otherBody })
+    t.match(response, { status: 422, body: { error: { code: 'idempotency_key_reused' } } }, each.name)
+    assertAsDocumented(t, each, response)
   }
 })
 
-t.test('who asks too often is refused as described [7-rate-limited]', async (t) => {
+t.test('a caller over the rate limit gets the documented error 429 [7-rate-limited]', async (t) => {
   const each = route('createPaymentIntent')
   const answers = await Promise.all(
-    Array.from({ length: anonymousLimit }, () => send(each, nobody, undefined, { body: '{}' })),
+    Array.from({ length: maxAnonymous }, () => send(each, nobody, undefined, { body: '{}' })),
   )
-  for (const answer of answers) assertAsDocumented(t, each, answer)
-  const refused = await send(each, nobody, undefined, { body: '{}' })
-  t.match(refused, { status: 429, body: { error: { code: 'rate_limited' } } })
-  t.ok(refused.headers.has('retry-after'))
-  assertAsDocumented(t, each, refused)
+  for (const response of answers) assertAsDocumented(t, each, response)
+  const limited = await send(each, nobody, undefined, { body: '{}' })
+  t.match(limited, { status: 429, body: { error: { code: 'rate_limited' } } })
+  t.ok(limited.headers.has('retry-after'))
+  assertAsDocumented(t, each, limited)
 })
 
-t.test('without the log, what needs it is refused as described [7-unavailable]', async (t) => {
+t.test('without the event store, writes get the documented error 503 [7-unavailable]', async (t) => {
   await system.services['embedded-event-store'].kill()
-  const asked = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
+  const rejected = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
   const answers = await Promise.all(
-    asked.map((each) => send(each, each.security ? admin : nobody, randomUUID(), signed(each, bodiesOf(each)[0]))),
+    rejected.map((each) => send(each, each.security ? admin : nobody, randomUUID(), signed(each, bodiesOf(each)[0]))),
   )
-  for (const [index, each] of asked.entries()) {
-    const answer = answers[index]
-    t.match(answer, { status: 503, body: { error: { code: 'event_store_unavailable' } } }, each.name)
-    if (answer) assertAsDocumented(t, each, answer)
+  for (const [index, each] of rejected.entries()) {
+    const response = answers[index]
+    t.match(response, { status: 503, body: { error: { code: 'event_store_unavailable' } } }, each.name)
+    if (response) assertAsDocumented(t, each, response)
   }
   const readiness = await send(route('getReadiness'), nobody, undefined)
   t.equal(readiness.status, 503)

@@ -1,4 +1,4 @@
-// Every resource, body, parameter and path of the service's interface, held against the schemas that the routes check with.
+// Checks every resource, body, parameter and path of the interface against the OpenAPI document.
 
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
@@ -16,13 +16,13 @@ function route(name: string) {
 const schemaOf = (content: Readonly<Record<string, Content>> = {}): Schema => content['application/json']?.schema ?? {}
 const bodyOf = (name: string) => schemaOf(route(name).requestBody?.content)
 const responseOf = (name: string, status = 200) => schemaOf(route(name).responses[status]?.content)
-/** The schema of a field, or of the entries of a list, however deep. */
-const within = (schema: Schema | undefined, ...path: readonly string[]): Schema =>
+/** The schema of a nested field or list entry. */
+const schemaAt = (schema: Schema | undefined, ...path: readonly string[]): Schema =>
   path.reduce<Schema>((outer, name) => {
     const schema = outer.properties?.[name] ?? {}
     return (schema.items ?? schema.anyOf?.find(({ type }) => type !== 'null') ?? schema) as Schema
   }, schema ?? {})
-/** The parameters of a route's query; what may be one of several is a text of them, because lists are compared in part. */
+/** The query parameters of a route. An enum becomes one string, because t.match compares arrays in part. */
 const parametersOf = (name: string) =>
   Object.fromEntries(
     (route(name).parameters ?? []).flatMap(({ in: where, name, schema }) =>
@@ -51,34 +51,34 @@ const entry = `id string, provider string, event_type string, status string, pay
 const methodBody = `payment_method_token string, type string, wallet_type string, provider_id string, customer_id string
   organization_id string, alias string, billing_address_id string, billing_details object`
 
-t.test('a payment has the fields of the interface, in their types, alone and in a list [2.1-types]', async (t) => {
+t.test('a payment has the fields and types of the interface, alone and in a list [2.1-types]', async (t) => {
   const one = words(everywhere).concat(words(onlySingle)).sort()
-  t.same(fieldsOf(within(responseOf('GET /payments/{id}'), 'data')), one)
-  t.same(fieldsOf(within(responseOf('POST /payments/intents', 201), 'data')), one)
+  t.same(fieldsOf(schemaAt(responseOf('GET /payments/{id}'), 'data')), one)
+  t.same(fieldsOf(schemaAt(responseOf('POST /payments/intents', 201), 'data')), one)
   const list = responseOf('GET /payments')
-  t.same(fieldsOf(within(list, 'data')), words(everywhere).sort())
-  t.notOk(within(list, 'data').required?.includes('payment_method'), 'it comes when it is asked for')
+  t.same(fieldsOf(schemaAt(list, 'data')), words(everywhere).sort())
+  t.notOk(schemaAt(list, 'data').required?.includes('payment_method'), 'payment_method is optional')
   const statuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled']
-  t.same(within(list, 'data', 'status').enum, statuses)
+  t.same(schemaAt(list, 'data', 'status').enum, statuses)
 })
 
-t.test('a payment method summary has the fields of the interface, in their types [2.2-types]', async (t) => {
+t.test('a payment method summary has the fields and types of the interface [2.2-types]', async (t) => {
   for (const name of ['GET /payments', 'GET /payments/{id}'])
-    t.same(fieldsOf(within(responseOf(name), 'data', 'payment_method')), words(summary).sort(), name)
+    t.same(fieldsOf(schemaAt(responseOf(name), 'data', 'payment_method')), words(summary).sort(), name)
 })
 
 t.test(
-  'a payment method is created from the fields of the interface, and shows them with its summary [2.3-types 2.7-method]',
+  'a payment method has the fields and types of the interface, in requests and responses [2.3-types 2.7-method]',
   async (t) => {
     const body = bodyOf('POST /payment-methods')
     t.same(fieldsOf(body), [...words(methodBody), 'is_default boolean'].sort())
-    for (const details of [body, within(responseOf('GET /payment-methods/{id}'), 'data')]) {
+    for (const details of [body, schemaAt(responseOf('GET /payment-methods/{id}'), 'data')]) {
       t.same(
-        fieldsOf(within(details, 'billing_details')),
+        fieldsOf(schemaAt(details, 'billing_details')),
         words('address object, email string, name string, phone string'),
       )
       t.same(
-        fieldsOf(within(details, 'billing_details', 'address')),
+        fieldsOf(schemaAt(details, 'billing_details', 'address')),
         words('city string, country string, line1 string, line2 string, postal_code string, state string'),
       )
     }
@@ -87,39 +87,39 @@ t.test(
     const kept = words(methodBody).filter((field) => !field.startsWith('payment_method_token'))
     const record = [...new Set([...words(summary), ...kept, ...words(added)])].sort()
     for (const name of ['GET /payment-methods', 'GET /payment-methods/{id}', 'PUT /payment-methods/{id}'])
-      t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
+      t.same(fieldsOf(schemaAt(responseOf(name), 'data')), record, name)
   },
 )
 
-t.test('a product has the fields of the interface, in their types [2.4-types]', async (t) => {
+t.test('a product has the fields and types of the interface [2.4-types]', async (t) => {
   for (const name of ['GET /admin/products', 'GET /admin/products/{id}', 'PUT /admin/products/{id}']) {
-    t.same(fieldsOf(within(responseOf(name), 'data')), words(product).sort(), name)
+    t.same(fieldsOf(schemaAt(responseOf(name), 'data')), words(product).sort(), name)
     const types = ['physical', 'digital', 'service', 'subscription']
-    t.same(within(responseOf(name), 'data', 'product_type').enum, types, name)
+    t.same(schemaAt(responseOf(name), 'data', 'product_type').enum, types, name)
   }
 })
 
-t.test('an address is created from the fields of the interface, and shows all of them [2.5-types]', async (t) => {
+t.test('an address has the fields and types of the interface, in requests and responses [2.5-types]', async (t) => {
   t.same(fieldsOf(bodyOf('POST /addresses')), words(address).sort())
-  t.same(within(bodyOf('POST /addresses'), 'address_type').enum, ['billing', 'shipping'])
+  t.same(schemaAt(bodyOf('POST /addresses'), 'address_type').enum, ['billing', 'shipping'])
   t.same(bodyOf('POST /addresses').required, ['address_type'])
   const record = [...words(address), ...words('id string, user_id string, created_at string, updated_at string')].sort()
   for (const name of ['GET /addresses', 'GET /addresses/{id}', 'PUT /addresses/{id}'])
-    t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
+    t.same(fieldsOf(schemaAt(responseOf(name), 'data')), record, name)
 })
 
-t.test('a webhook log entry has the fields of the interface, in their types [2.6-types]', async (t) => {
+t.test('a webhook log entry has the fields and types of the interface [2.6-types]', async (t) => {
   const list = responseOf('GET /webhooks/logs')
   t.equal(list.type, 'array')
-  for (const one of [list.items as Schema, within(responseOf('GET /webhooks/logs/{id}'), 'data')]) {
+  for (const one of [list.items as Schema, schemaAt(responseOf('GET /webhooks/logs/{id}'), 'data')]) {
     t.same(fieldsOf(one), words(entry).sort())
-    t.same(within(one, 'status').enum, ['success', 'failed'])
+    t.same(schemaAt(one, 'status').enum, ['success', 'failed'])
   }
 })
 
 const anyone = '{} session guest'
 const known = 'session guest'
-/** Each with those who may call it, and the statuses of its success. */
+/** Every endpoint with its callers and success statuses. */
 const endpoints = [
   ['POST /payments/intents', anyone, '201'],
   ['GET /payments', known, '200'],
@@ -146,30 +146,30 @@ const endpoints = [
   ['GET /webhooks/logs/{id}', 'session', '200'],
 ] as const
 
-t.test('every endpoint of the interface is there, for the callers that it names [4-routes]', async (t) => {
+t.test('every endpoint of the interface exists and takes the documented callers [4-routes]', async (t) => {
   for (const [name, callers] of endpoints) {
     const { security = [] } = route(name)
     t.equal(security.map((way) => Object.keys(way)[0] ?? '{}').join(' '), callers, name)
   }
 })
 
-t.test('what is created is 201, what is tried out 202, and every other success 200 [4.12-statuses]', async (t) => {
+t.test('creation returns 201, webhook tests 202, and every other success 200 [4.12-statuses]', async (t) => {
   for (const [name, , success] of endpoints) {
     const statuses = Object.keys(route(name).responses).filter((status) => status.startsWith('2'))
     t.equal(statuses.join(' '), success, name)
   }
 })
 
-t.test('an intent is asked for with the fields of the interface, in their types [4.1-body]', async (t) => {
+t.test('POST /payments/intents takes the fields and types of the interface [4.1-body]', async (t) => {
   const body = bodyOf('POST /payments/intents')
   const shown = words('total_cents integer, currency string, provider_id string, concept string, guest_data object')
   const fields = fieldsOf(body)
   for (const field of shown) t.ok(fields.includes(field), field)
-  t.same(fieldsOf(within(body, 'guest_data')), words('email string, name string, phone string'))
+  t.same(fieldsOf(schemaAt(body, 'guest_data')), words('email string, name string, phone string'))
 })
 
 t.test(
-  'GET /payments has the parameters of the interface, with their limits and defaults [4.2-page 4.2-limit 4.3-token]',
+  'GET /payments takes the parameters, limits and defaults of the interface [4.2-page 4.2-limit 4.3-token]',
   async (t) => {
     t.hasStrict(parametersOf('GET /payments'), {
       page: { type: 'integer', minimum: 1, default: 1 },
@@ -188,23 +188,20 @@ t.test(
   },
 )
 
-t.test(
-  'a list of payments is answered with the meta and the user_context of the interface [4.2-response-types]',
-  async (t) => {
-    const list = responseOf('GET /payments')
-    t.same(fieldsOf(list), words('data array, meta object, success boolean, user_context object'))
-    t.same(
-      fieldsOf(within(list, 'meta')),
-      words('hasMore boolean, limit integer, orderBy string, orderDir string, page integer, total integer'),
-    )
-    t.same(
-      fieldsOf(within(list, 'user_context')),
-      words('authenticated boolean, search_method string, user_email string, user_id string, user_type string'),
-    )
-  },
-)
+t.test('a list of payments has the meta and user_context of the interface [4.2-response-types]', async (t) => {
+  const list = responseOf('GET /payments')
+  t.same(fieldsOf(list), words('data array, meta object, success boolean, user_context object'))
+  t.same(
+    fieldsOf(schemaAt(list, 'meta')),
+    words('hasMore boolean, limit integer, orderBy string, orderDir string, page integer, total integer'),
+  )
+  t.same(
+    fieldsOf(schemaAt(list, 'user_context')),
+    words('authenticated boolean, search_method string, user_email string, user_id string, user_type string'),
+  )
+})
 
-t.test('a setup intent is asked for and answered as the interface says [4.4-types]', async (t) => {
+t.test('a setup intent has the request and response fields of the interface [4.4-types]', async (t) => {
   t.same(fieldsOf(bodyOf('POST /payment-methods/setup-intent')), ['provider_id string'])
   t.same(
     fieldsOf(responseOf('POST /payment-methods/setup-intent', 201)),
@@ -212,56 +209,53 @@ t.test('a setup intent is asked for and answered as the interface says [4.4-type
   )
 })
 
-t.test(
-  'GET /admin/products has the parameters of the interface, with their limits and defaults [4.7-parameters]',
-  async (t) => {
-    t.hasStrict(parametersOf('GET /admin/products'), {
-      page: { type: 'integer', minimum: 1 },
-      limit: { type: 'integer', default: 20 },
-      offset: { type: 'integer', default: 0 },
-      category_id: { type: 'string' },
-      product_type: { type: 'string', enum: 'physical digital service subscription' },
-      is_recurring: { type: 'string', enum: 'true false' },
-      is_active: { type: 'string', enum: 'true false' },
-      search: { type: 'string' },
-      orderBy: { type: 'string', default: 'created_at', enum: 'name subtotal_cents created_at updated_at' },
-      orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
-    })
-    const list = responseOf('GET /admin/products')
-    t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
-    t.same(
-      fieldsOf(within(list, 'pagination')),
-      words('limit integer, offset integer, page integer, pages integer, total integer'),
-    )
-  },
-)
+t.test('GET /admin/products takes the parameters, limits and defaults of the interface [4.7-parameters]', async (t) => {
+  t.hasStrict(parametersOf('GET /admin/products'), {
+    page: { type: 'integer', minimum: 1 },
+    limit: { type: 'integer', default: 20 },
+    offset: { type: 'integer', default: 0 },
+    category_id: { type: 'string' },
+    product_type: { type: 'string', enum: 'physical digital service subscription' },
+    is_recurring: { type: 'string', enum: 'true false' },
+    is_active: { type: 'string', enum: 'true false' },
+    search: { type: 'string' },
+    orderBy: { type: 'string', default: 'created_at', enum: 'name subtotal_cents created_at updated_at' },
+    orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
+  })
+  const list = responseOf('GET /admin/products')
+  t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
+  t.same(
+    fieldsOf(schemaAt(list, 'pagination')),
+    words('limit integer, offset integer, page integer, pages integer, total integer'),
+  )
+})
 
-t.test('a sync is asked for and answered as the interface says [4.8-types]', async (t) => {
+t.test('a product sync has the request and response fields of the interface [4.8-types]', async (t) => {
   t.same(
     fieldsOf(bodyOf('POST /admin/sync/products')),
     words('dryRun boolean, force boolean, product_ids array, provider_id string, updatePrices boolean'),
   )
-  t.equal(within(bodyOf('POST /admin/sync/products'), 'product_ids').type, 'string')
-  const data = within(responseOf('POST /admin/sync/products'), 'data')
+  t.equal(schemaAt(bodyOf('POST /admin/sync/products'), 'product_ids').type, 'string')
+  const data = schemaAt(responseOf('POST /admin/sync/products'), 'data')
   t.same(fieldsOf(data), words('failed integer, results array, successful integer, summary object, total integer'))
-  t.equal(within(data, 'results').type, 'object')
-  t.same(fieldsOf(within(data, 'summary')), words('created integer, failed integer, skipped integer, updated integer'))
+  t.equal(schemaAt(data, 'results').type, 'object')
+  t.same(
+    fieldsOf(schemaAt(data, 'summary')),
+    words('created integer, failed integer, skipped integer, updated integer'),
+  )
 })
 
-t.test('tests and simulations are asked for with the fields of the interface [4.9-types]', async (t) => {
+t.test('webhook tests and simulations take the fields of the interface [4.9-types]', async (t) => {
   t.same(fieldsOf(bodyOf('POST /webhooks/test')), words('event string, test_data object'))
   t.same(fieldsOf(bodyOf('POST /webhooks/external/simulate')), words('event string, payload object, provider string'))
 })
 
-t.test(
-  'GET /webhooks/logs has the parameters of the interface, with their limits and defaults [4.11-parameters]',
-  async (t) => {
-    t.hasStrict(parametersOf('GET /webhooks/logs'), {
-      provider: { type: 'string' },
-      event_type: { type: 'string' },
-      status: { type: 'string', enum: 'success failed' },
-      limit: { type: 'integer', default: 100 },
-      offset: { type: 'integer' },
-    })
-  },
-)
+t.test('GET /webhooks/logs takes the parameters, limits and defaults of the interface [4.11-parameters]', async (t) => {
+  t.hasStrict(parametersOf('GET /webhooks/logs'), {
+    provider: { type: 'string' },
+    event_type: { type: 'string' },
+    status: { type: 'string', enum: 'success failed' },
+    limit: { type: 'integer', default: 100 },
+    offset: { type: 'integer' },
+  })
+})

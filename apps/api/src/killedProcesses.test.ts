@@ -1,16 +1,16 @@
-// Whichever part is killed under load, everything that was begun is there in the end, once.
+// Each process is killed under load. Every payment must survive, exactly once.
 import t from 'tap'
 import { assertSurvivesFault, killAndStart, roundTripHarness } from './testing/roundTripHarness.ts'
 
 const harness = await roundTripHarness(t)
 
-for (const part of ['projector', 'embedded-event-store'] as const)
-  t.test(`kill -9 of the ${part} under load loses and doubles nothing`, (t) =>
-    assertSurvivesFault(t, harness, { exactlyOnce: true, causeFault: killAndStart(part) }),
+for (const app of ['projector', 'embedded-event-store'] as const)
+  t.test(`SIGKILL of ${app} under load loses and duplicates nothing`, (t) =>
+    assertSurvivesFault(t, harness, { exactlyOnce: true, causeFault: killAndStart(app) }),
   )
 
-// Once only: whoever asks again for a payment that the dead api had under way has to wait until it counts as dead.
-t.test('kill -9 of the api under load loses and doubles nothing', (t) =>
+// Killed once only: a client that repeats a request waits until the killed attempt counts as dead.
+t.test('SIGKILL of api under load loses and duplicates nothing', (t) =>
   assertSurvivesFault(t, harness, {
     exactlyOnce: true,
     async causeFault(system, n) {
@@ -19,7 +19,7 @@ t.test('kill -9 of the api under load loses and doubles nothing', (t) =>
   }),
 )
 
-// What it was sending when it died it sends again, under the same id.
-t.test('kill -9 of the worker under load loses no webhook and makes none up', (t) =>
+// The worker sends again what it was sending when it died, under the same id.
+t.test('SIGKILL of the worker under load loses no webhook and invents none', (t) =>
   assertSurvivesFault(t, harness, { causeFault: killAndStart('worker') }),
 )

@@ -49,36 +49,36 @@ async function post(path: string, body: object): Promise<unknown> {
   return (answer as { readonly data: unknown }).data
 }
 const start = () => startProcess(t, { script, env })
-/** The one that was started after the last kill. */
+/** The process since the last kill. */
 let running = await start()
 const sync = async (fake: FakeCatalogProvider, product_ids: readonly string[]) =>
   (await post('/sync/products', { product_ids, provider_id: fake.id })) as Report
 
-/** The process is killed when so many calls have come, of which those under way meet this. */
+/** The process is killed after this many calls. The calls under way meet the fault. */
 const moments = [
-  { name: 'as soon as it has begun', calls: 1, fault: { kind: 'slow', ms: 200 } },
-  { name: 'in the middle, with calls that are still carried out', calls: 14, fault: { kind: 'slow', ms: 200 } },
-  { name: 'in the middle, without the answers to what was done', calls: 10, fault: { kind: 'hang', commits: true } },
+  { name: 'at its first call', calls: 1, fault: { kind: 'slow', ms: 200 } },
+  { name: 'half way, while the provider carries out calls', calls: 14, fault: { kind: 'slow', ms: 200 } },
+  { name: 'half way, after calls whose responses are lost', calls: 10, fault: { kind: 'hang', commits: true } },
 ] as const
 
 for (const fake of [stripe, paypal])
   for (const { name, calls, fault } of moments)
-    t.test(`${fake.id}, killed ${name}: repeated, each product is there once with one price`, async (t) => {
+    t.test(`a ${fake.id} sync killed ${name} and repeated creates each product once with one price`, async (t) => {
       const ids = await Promise.all(
         Array.from(
           { length: count },
           async () => ((await post('/products', membership)) as { readonly id: string }).id,
         ),
       )
-      const begunAt = fake.calls()
-      // Of those that would wait for ever, the first ones get their answer.
+      const callsBefore = fake.calls()
+      // Some of the calls would hang for ever. Let the first ones respond.
       if (fault.kind === 'hang') fake.faults.next(...Array(7).fill(undefined))
       fake.faults.always(fault)
       const request = sync(fake, ids).then(
         () => 'answered',
         () => 'cut off',
       )
-      await waitFor(() => fake.calls() >= begunAt + calls, { what: 'the moment', timeoutMs: 20_000 })
+      await waitFor(() => fake.calls() >= callsBefore + calls, { what: 'the calls before the kill', timeoutMs: 20_000 })
       await running.kill('SIGKILL')
       t.equal(await request, 'cut off')
       fake.faults.always(undefined)
@@ -95,5 +95,5 @@ for (const fake of [stripe, paypal])
       const calledBefore = fake.calls()
       const third = await sync(fake, ids)
       t.same(third.summary, { created: 0, updated: 0, skipped: count, failed: 0 })
-      t.equal(fake.calls(), calledBefore, 'and nobody is called any more')
+      t.equal(fake.calls(), calledBefore, 'a third sync makes no provider call')
     })

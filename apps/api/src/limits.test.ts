@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 
 const shop = 'https://shop.example.com'
 
-/** The write side twice, alone and in the api, with one Redis; the limits are of both together. */
+/** Starts command-api and api on one Redis, so that they count together. */
 async function startBoth(t: Test, limits: Readonly<Record<string, string>>) {
   const [log, identity, redis] = await Promise.all([startEventStore(t), startFakeIdentity(t), startRedisServer(t)])
   const env = {
@@ -40,7 +40,7 @@ async function begin(url: string, headers: Readonly<Record<string, string>> = {}
   return response
 }
 
-t.test('two processes count together, and what is refused never comes to the log', withRedis, async (t) => {
+t.test('two processes share their rate limits, and rejected requests append no event', withRedis, async (t) => {
   const { urls, store } = await startBoth(t, { RATE_LIMIT_PER_MINUTE: '4', RATE_LIMIT_ANONYMOUS_PER_MINUTE: '4' })
   const [first = '', second = ''] = urls
   const callers = [
@@ -63,11 +63,11 @@ t.test('two processes count together, and what is refused never comes to the log
   const head = await store.head()
   for (const url of urls) {
     for (const headers of callers.flat()) {
-      const refused = await begin(url, { ...headers, 'idempotency-key': 'later', origin: shop })
-      t.equal(refused.status, 429)
-      t.ok(Number(refused.headers.get('retry-after')) > 0)
-      t.equal(refused.headers.get('access-control-allow-origin'), shop)
-      t.equal(refused.headers.get('cache-control'), 'no-store')
+      const rejected = await begin(url, { ...headers, 'idempotency-key': 'later', origin: shop })
+      t.equal(rejected.status, 429)
+      t.ok(Number(rejected.headers.get('retry-after')) > 0)
+      t.equal(rejected.headers.get('access-control-allow-origin'), shop)
+      t.equal(rejected.headers.get('cache-control'), 'no-store')
     }
     const notification = { method: 'POST', body: '{}', headers: { 'sandbox-signature': 't=1,v1=00' } }
     for (let n = 0; n < 20; n++)
@@ -78,7 +78,7 @@ t.test('two processes count together, and what is refused never comes to the log
 })
 
 t.test(
-  'beyond the limit of failed credentials the identity backend is asked a few times more, whichever process is asked',
+  'beyond the limit of failed credentials, at most ten more and one a second reach the identity backend in each process',
   withRedis,
   async (t) => {
     const { urls, identity, api, commandApi } = await startBoth(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4' })
@@ -93,28 +93,32 @@ t.test(
       await waitFor(async () => (await status(url, { 'x-session-id': 'demo-session' })) === 201, {
         what: 'a valid session behind the same address to get through',
       })
-      t.equal(await status(url, { 'x-session-id': 'demo-session' }), 201, 'and then at once')
+      t.equal(
+        await status(url, { 'x-session-id': 'demo-session' }),
+        201,
+        'a session known to be valid gets through at once',
+      )
     }
-    // Whoever asked it would be answered 503.
+    // A request that reaches the backend now would get 503.
     identity.breakWith('drop')
     for (const url of urls) {
       const statuses: number[] = []
       for (let n = 0; n < 30; n++) statuses.push(await status(url, { 'x-session-id': `guessed-${n}` }))
-      t.ok(statuses.includes(429), 'it is not asked about everyone')
+      t.ok(statuses.includes(429), 'most guesses do not reach the identity backend')
       t.equal(
         (await fetch(`${url}/payments/intents`, { method: 'POST' })).status,
         400,
-        'anonymous callers are not meant',
+        'anonymous callers are not limited by it',
       )
     }
     t.notMatch(api.output() + commandApi.output(), /guessed|demo-session/)
   },
 )
 
-t.test('tests and simulations of a session count together, in all processes', withRedis, async (t) => {
+t.test('webhook tests and simulations of a session share one limit in all processes', withRedis, async (t) => {
   const { urls } = await startBoth(t, { RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '2' })
   const [first = '', second = ''] = urls
-  const ask = async (url: string, path: string) => {
+  const sendTest = async (url: string, path: string) => {
     const response = await fetch(`${url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-session-id': 'demo-session' },
@@ -123,7 +127,7 @@ t.test('tests and simulations of a session count together, in all processes', wi
     await response.bytes()
     return [response.status, response.headers.get('ratelimit-remaining')]
   }
-  t.same(await ask(first, '/webhooks/test'), [202, '1'])
-  t.same(await ask(second, '/webhooks/external/simulate'), [202, '0'])
-  for (const path of ['/webhooks/test', '/webhooks/external/simulate']) t.same(await ask(first, path), [429, '0'])
+  t.same(await sendTest(first, '/webhooks/test'), [202, '1'])
+  t.same(await sendTest(second, '/webhooks/external/simulate'), [202, '0'])
+  for (const path of ['/webhooks/test', '/webhooks/external/simulate']) t.same(await sendTest(first, path), [429, '0'])
 })

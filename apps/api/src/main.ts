@@ -1,5 +1,5 @@
-// One base URL for both sides: the write side and the read side on one Fastify, with one OpenAPI document.
-// biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
+// One base URL for both APIs: command-api and query-api on one Fastify, with one OpenAPI document.
+// biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so all of them are passed on.
 
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'

@@ -3,7 +3,7 @@ import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
 import { type Document, examplesOf, routesOf, schemaErrors } from './testing/documentedRoutes.ts'
 
-// Nothing behind the api is asked for its documentation.
+// Serving the document connects to none of these.
 const env = {
   PORT: '0',
   DATABASE_URL: 'postgres://127.0.0.1:1/paylog',
@@ -21,7 +21,7 @@ const isOperational = ({ tags = [] }: { readonly tags?: readonly string[] }) => 
 const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('provider webhooks')
 const writes = routes.filter((each) => each.method !== 'GET' && !isReceiver(each))
 
-t.test('every example is what its schema asks for, and has no other field', (t) => {
+t.test('every example matches its schema and has no extra field', (t) => {
   for (const { name, requestBody = {}, responses } of routes) {
     for (const [where, { content = {} }] of Object.entries({ body: requestBody, ...responses })) {
       for (const each of Object.values(content)) {
@@ -35,7 +35,7 @@ t.test('every example is what its schema asks for, and has no other field', (t) 
   t.end()
 })
 
-t.test('a field that is not described is noticed, in whatever depth', (t) => {
+t.test('schemaErrors finds an undocumented field at any depth', (t) => {
   const content = routes.find(({ operationId }) => operationId === 'listPayments')?.responses[200]?.content
   const described = content?.['application/json']
   const text = JSON.stringify(described && examplesOf(described)[0])
@@ -46,12 +46,12 @@ t.test('a field that is not described is noticed, in whatever depth', (t) => {
   t.end()
 })
 
-t.test('every route says what it is, how it is called in figures, and what each parameter and answer means', (t) => {
+t.test('every route has a summary, an operationId, and descriptions of its parameters and responses', (t) => {
   for (const { name, responses, parameters = [], ...route } of routes) {
     t.match(route, { operationId: /^[a-z]+[A-Z][A-Za-z]+$/, summary: /./, description: /./, tags: [/./] }, name)
     for (const { name: parameter, description } of parameters) t.ok(description, `${name}: ${parameter}`)
     for (const [status, { description, headers = {} }] of Object.entries(responses)) {
-      t.match(status, /^[2-5]\d\d$/, `${name}: a status of its own`)
+      t.match(status, /^[2-5]\d\d$/, `${name}: a concrete status`)
       t.not(description, 'Default Response', `${name}: ${status}`)
       t.ok('X-Request-Id' in headers, `${name}: ${status}`)
     }
@@ -66,7 +66,7 @@ t.test('every route says what it is, how it is called in figures, and what each 
   t.end()
 })
 
-t.test('every route is described with the errors that it can answer [7-described]', (t) => {
+t.test('every route documents the errors that it can return [7-described]', (t) => {
   const statuses = (name: string) => Object.keys(routes.find((route) => route.operationId === name)?.responses ?? {})
   t.same(statuses('getLiveness'), ['200', '400', '500'])
   t.same(statuses('receiveStripeWebhook'), ['200', '400', '404', '409', '413', '500', '502', '503'])
@@ -113,7 +113,7 @@ t.test('every route is described with the errors that it can answer [7-described
   t.end()
 })
 
-t.test('every credential that a route asks for is described', (t) => {
+t.test('every security scheme that a route uses is documented', (t) => {
   for (const route of routes) {
     t.equal(route.security === undefined, isOperational(route) || isReceiver(route), route.name)
     for (const scheme of (route.security ?? []).flatMap(Object.keys))
@@ -122,7 +122,7 @@ t.test('every credential that a route asks for is described', (t) => {
   t.end()
 })
 
-t.test('every write has an example of its body, and says how it is repeated, guarded and waited for', (t) => {
+t.test('every write documents a body example, Idempotency-Key or If-Match, and X-Event-Position', (t) => {
   t.ok(writes.length > 5)
   for (const { name, method, parameters = [], requestBody, responses } of writes) {
     const [header] = parameters.flatMap(({ in: where, name }) => (where === 'header' ? [name] : []))
@@ -136,14 +136,14 @@ t.test('every write has an example of its body, and says how it is repeated, gua
   t.end()
 })
 
-t.test('what can be left out of a query is not asked for, and what may be one of several is told as such', (t) => {
+t.test('query parameters are optional, and enums have a type', (t) => {
   const parameters = routes.flatMap(({ name, parameters = [] }) => parameters.map((each) => ({ route: name, ...each })))
-  const inQueries = parameters.filter((parameter) => parameter.in === 'query')
+  const queryParameters = parameters.filter((parameter) => parameter.in === 'query')
   t.same(
-    inQueries.filter(({ required }) => required).map(({ route, name }) => `${route} ${name}`),
+    queryParameters.filter(({ required }) => required).map(({ route, name }) => `${route} ${name}`),
     [],
   )
-  const enums = inQueries.flatMap(({ route, name, schema }) => (schema.enum ? [[route, name, schema.enum]] : []))
+  const enums = queryParameters.flatMap(({ route, name, schema }) => (schema.enum ? [[route, name, schema.enum]] : []))
   t.same(enums, [
     ['GET /addresses', 'address_type', ['billing', 'shipping']],
     ['GET /admin/products', 'product_type', ['physical', 'digital', 'service', 'subscription']],
@@ -158,10 +158,14 @@ t.test('what can be left out of a query is not asked for, and what may be one of
   ])
   const waiting = parameters.filter(({ name }) => name === 'x-read-after').map(({ route }) => route)
   const resources = ['/payments', '/payment-methods', '/addresses', '/admin/products']
-  t.same(waiting.sort(), resources.flatMap((path) => [`GET ${path}`, `GET ${path}/{id}`]).sort(), 'reads that wait')
+  t.same(
+    waiting.sort(),
+    resources.flatMap((path) => [`GET ${path}`, `GET ${path}/{id}`]).sort(),
+    'reads with X-Read-After',
+  )
   const schemas = text.match(/\{[^{}]*"enum":\[[^\]]*\][^{}]*\}/g) ?? []
   t.ok(schemas.length > 0)
-  for (const schema of schemas) t.match(schema, /"type":"/, 'what is one of several has a type')
+  for (const schema of schemas) t.match(schema, /"type":"/, 'an enum has a type')
   t.end()
 })
 
@@ -171,7 +175,7 @@ t.test('the table of paths for 405 has exactly the routes of the document', asyn
   t.same(listed.toSorted(), described.map(({ method, path }) => `${method} ${path}`).toSorted())
 })
 
-t.test('the app of the documentation answers the same document, without anything to connect to', async (t) => {
+t.test('the docs app serves the same document without any backend', async (t) => {
   const { url } = docs.detail
   t.equal(await (await fetch(`${url}/openapi.json`)).text(), text)
   t.equal((await fetch(`${url}/health/ready`)).status, 200)
@@ -179,7 +183,7 @@ t.test('the app of the documentation answers the same document, without anything
     t.equal((await fetch(`${url}${path}`, { method })).status, 404, `${method} ${path} cannot be called there`)
 })
 
-t.test('the page comes with a policy under which it can show itself, and nothing else has that', async (t) => {
+t.test('only the docs page has the relaxed Content-Security-Policy that it needs', async (t) => {
   for (const { detail } of [api, docs]) {
     const policyOf = async (path: string) =>
       (await fetch(`${detail.url}${path}`)).headers.get('content-security-policy') ?? ''

@@ -1,4 +1,4 @@
-// Completes the document that the routes make: errors, headers that every answer has, and what Fastify knows nothing of.
+// Serves the OpenAPI document and its page, and adds what Fastify does not know: errors, common headers, bodies.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
@@ -24,32 +24,35 @@ type Document = {
 const header = (schema: object, description: string) => ({ description, schema })
 const integer = { type: 'integer', minimum: 0 }
 
-/** Of all answers, whatever they are about. */
+/** Headers of every response. */
 const commonHeaders = {
-  'X-Request-Id': header({ type: 'string', format: 'uuid' }, 'Names the request in the log; quote it to ask for help'),
-  'RateLimit-Limit': header(integer, 'How many requests a minute the caller has. Only where requests are limited'),
-  'RateLimit-Remaining': header(integer, 'How many of them are left'),
-  'RateLimit-Reset': header(integer, 'In how many seconds the minute is over'),
-  'Retry-After': header(integer, 'After how many seconds to try again'),
+  'X-Request-Id': header(
+    { type: 'string', format: 'uuid' },
+    'Identifies the request in the log. Quote it in support requests',
+  ),
+  'RateLimit-Limit': header(integer, 'Requests per minute that the caller may send. Only where requests are limited'),
+  'RateLimit-Remaining': header(integer, 'Requests left in this minute'),
+  'RateLimit-Reset': header(integer, 'Seconds until the minute ends'),
+  'Retry-After': header(integer, 'Seconds to wait before a retry'),
 }
 
 const references = (names: readonly string[]): Headers =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-const ofEvery = references(['X-Request-Id'])
-const ofCounted = references(['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
-const ofLater = references(['Retry-After'])
+const everyHeader = references(['X-Request-Id'])
+const countedHeaders = references(['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
+const retryHeaders = references(['Retry-After'])
 
-/** @param document as the routes make it; it stays as it is */
-function completed<Made extends object>(document: Made): Made {
-  const copy: Document = JSON.parse(JSON.stringify(document, named))
+/** @returns a completed copy of the generated document */
+function completedCopy<Made extends object>(document: Made): Made {
+  const copy: Document = JSON.parse(JSON.stringify(document, withEnumType))
   const components: { responses: Record<string, Response> } = Object.assign(copy.components, { responses: {} })
   for (const path of Object.values(copy.paths))
     for (const [method, operation] of Object.entries(path)) complete(operation, method, components.responses)
   return JSON.parse(JSON.stringify(copy))
 }
 
-/** A replacer for JSON: what is one of several texts is said to be text. */
-function named(_key: string, value: unknown): unknown {
+/** A JSON replacer that adds the type to enums of strings. */
+function withEnumType(_key: string, value: unknown): unknown {
   const isEnum = typeof value === 'object' && value !== null && 'enum' in value && !('type' in value)
   if (!isEnum || !Array.isArray(value.enum)) return value
   return value.enum.every((each) => typeof each === 'string') ? { type: 'string', ...value } : value
@@ -64,7 +67,8 @@ function complete(operation: Operation, method: string, shared: Record<string, R
   if (isOptional && operation.requestBody) operation.requestBody = { ...operation.requestBody, required: false }
   if (parameters) removeUnusedParameters(operation, parameters)
   for (const answer of Object.values(operation.responses))
-    if ('description' in answer) answer.headers = { ...answer.headers, ...(operation.security ? ofCounted : ofEvery) }
+    if ('description' in answer)
+      answer.headers = { ...answer.headers, ...(operation.security ? countedHeaders : everyHeader) }
   for (const [status, codes] of byStatus([...codesOfAll(operation, method), ...(own?.codes ?? [])])) {
     const headers = own?.headers[status]
     operation.responses[status] = headers ? errorResponse(status, codes, headers) : reference(shared, status, codes)
@@ -77,7 +81,7 @@ function removeUnusedParameters(operation: Operation, parameters: readonly { rea
   else delete operation.parameters
 }
 
-/** What every route of its kind can answer. */
+/** The errors that every route of its kind can return. */
 function codesOfAll({ tags, security }: Operation, method: string): readonly ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_request', 'internal_error']
   if (tags?.includes(operationsTag)) return codes
@@ -89,7 +93,7 @@ function codesOfAll({ tags, security }: Operation, method: string): readonly Err
   return codes
 }
 
-/** @returns in the order of the statuses, and of the table of codes */
+/** @returns sorted by status, then in the order of the table of codes */
 function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
   const wanted: ReadonlySet<string> = new Set(codes)
   const groups = new Map<number, ErrorCode[]>()
@@ -100,33 +104,31 @@ function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly Err
 
 const errorCodes = Object.keys(errorStatus).filter((code): code is ErrorCode => Object.hasOwn(errorStatus, code))
 
-/** Most routes are refused alike, so that what they answer is written once. */
+/** Most routes share their error responses, so that each is written once. */
 function reference(shared: Record<string, Response>, status: number, codes: readonly ErrorCode[]) {
   const name = codes.join('.')
   shared[name] ??= errorResponse(status, codes)
   return { $ref: `#/components/responses/${name}` }
 }
 
-/** @param headers of the route's own, as schemas */
+/** @param headers more headers, as schemas */
 function errorResponse(status: number, codes: readonly ErrorCode[], headers: object = {}): Response {
   const isForLater = status === errorStatus.rate_limited || status === errorStatus.service_unavailable
   return {
     description: codes.map((code) => (codes.length === 1 ? '' : `\`${code}\`: `) + explanationOf(code)).join(' '),
-    headers: { ...described(headers), ...ofCounted, ...(isForLater && ofLater) },
+    headers: { ...described(headers), ...countedHeaders, ...(isForLater && retryHeaders) },
     content: { 'application/json': { schema: errorSchema(codes), examples: errorExamples(codes) } },
   }
 }
 
-/** Headers of a route's own, as schemas with descriptions. */
+/** Header schemas as OpenAPI headers. */
 function described(headers: object): Headers {
   return Object.fromEntries(
     Object.entries(headers).map(([name, { description, ...schema }]) => [name, header(schema, description)]),
   )
 }
 
-// The OpenAPI document of both sides, and the page that shows it.
-
-/** The page loads nothing from elsewhere. The library's own policy would also force https, which a trial has not. */
+/** The page loads nothing from other origins. The policy of the library would also force https, which a trial lacks. */
 const contentSecurityPolicy = {
   'default-src': ["'self'"],
   'img-src': ["'self'", 'data:'],
@@ -135,21 +137,21 @@ const contentSecurityPolicy = {
 }
 
 const apiDescription = [
-  'Payments recorded as events. Bodies and answers are JSON.',
-  'An answer about one thing is `{"success": true, "data": {…}}`, and a list has its page beside `data`. Two routes answer otherwise: `GET /webhooks/logs` is the bare array of entries, and a setup intent has its fields beside `success`.',
-  'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Programs decide by `code`. A request whose headers are too large (431), which is not sent in time (408), or which is no HTTP is answered in the same form on its way in. A path that is called with a method that it does not have is 405 `method_not_allowed`, and `Allow` names its methods.',
-  'A `POST` with an `Idempotency-Key` may be repeated until there is an answer; a change with `If-Match` is made only to what the client has seen; a read with `X-Read-After` shows the write whose `X-Event-Position` it is.',
-  'Requests may be limited per credential, and payments without a credential per address: `RateLimit-*` tell what is left.',
+  'Payments recorded as events. Request and response bodies are JSON.',
+  'A response with one resource is `{"success": true, "data": {…}}`; a list has its page beside `data`. Two routes differ: `GET /webhooks/logs` returns a bare array of entries, and a setup intent has its fields beside `success`.',
+  'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Clients should decide by `code`. Requests with too large headers (431), that are not sent in time (408), or that are not valid HTTP get errors in the same form. A method that the path does not have is 405 `method_not_allowed`; `Allow` names its methods.',
+  'A `POST` with an `Idempotency-Key` may be repeated until there is a response. A change with `If-Match` is applied only to the version that the client has seen. A read with `X-Read-After`, set to the `X-Event-Position` of a write, includes that write.',
+  'Requests may be limited per credential, and payments without a credential per client address. The `RateLimit-*` headers show the remaining requests.',
 ].join('\n\n')
 
 const apiTags = [
-  { name: 'payments', description: 'Opening payments and following them' },
-  { name: 'payment methods', description: 'Methods that owners keep to pay with again' },
+  { name: 'payments', description: 'Create payments and read their state' },
+  { name: 'payment methods', description: 'Saved payment methods' },
   { name: 'addresses', description: 'Billing and shipping addresses of owners' },
-  { name: 'products', description: 'The catalogue, and bringing it to providers; for administrators' },
-  { name: 'webhooks', description: 'What is sent to the configured endpoints: its log, and trying them out' },
-  { name: 'provider webhooks', description: 'Where providers tell what happened, signed by them' },
-  { name: operationsTag, description: 'For whoever runs the service' },
+  { name: 'products', description: 'The product catalogue and its sync to providers, for administrators' },
+  { name: 'webhooks', description: 'The delivery log of the configured endpoints, and webhook tests' },
+  { name: 'provider webhooks', description: 'Receivers of signed provider notifications' },
+  { name: operationsTag, description: 'Health and metrics, for operators' },
 ]
 
 /** Collects the routes that are registered after it. */
@@ -158,22 +160,22 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Paylog', version: '0.1.0', description: apiDescription },
-      servers: [{ url: '/', description: 'Where this document comes from' }],
+      servers: [{ url: '/', description: 'The server of this document' }],
       tags: apiTags,
       components: { securitySchemes, headers: commonHeaders },
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
-    transformObject: (made) => ('openapiObject' in made ? completed(made.openapiObject) : made.swaggerObject),
+    transformObject: (made) => ('openapiObject' in made ? completedCopy(made.openapiObject) : made.swaggerObject),
   })
 }
 
-/** Collects the routes that are registered after it; answers /openapi.json and /docs. */
+/** Collects the routes that are registered after it, and serves /openapi.json and /docs. */
 export async function openApi(app: FastifyInstance): Promise<void> {
   await collectRoutes(app)
   await showDocument(app)
 }
 
-/** Answers /openapi.json and /docs with a document that was made elsewhere. */
+/** Serves /openapi.json and /docs with a finished document. */
 export const documentOf =
   (document: object) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -188,7 +190,7 @@ async function showDocument(app: FastifyInstance): Promise<void> {
     theme: { title: 'Paylog API', css: [{ filename: 'paylog.css', content: '.swagger-ui .topbar { display: none }' }] },
     staticCSP: contentSecurityPolicy,
   })
-  // Anybody may ask for it, and what is written anew for each would take up memory until it is read.
+  // Serialised once: anybody may request it, and a copy for each request would cost memory until it is read.
   let text: Buffer | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
     text ??= Buffer.from(JSON.stringify(app.swagger()))
@@ -196,11 +198,11 @@ async function showDocument(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** What has a default in the query may be left out, though a handler always finds it. */
+/** Query parameters with a default are optional for clients, although handlers always get a value. */
 function withOptionalDefaults(schema: FastifySchema | undefined): FastifySchema {
   const { querystring } = schema ?? {}
   if (!Type.IsObject(querystring)) return schema ?? {}
   const { required = [], properties } = querystring
-  const asked = required.filter((name) => !('default' in (properties[name] ?? {})))
-  return { ...schema, querystring: { ...querystring, required: asked } }
+  const stillRequired = required.filter((name) => !('default' in (properties[name] ?? {})))
+  return { ...schema, querystring: { ...querystring, required: stillRequired } }
 }

@@ -1,4 +1,4 @@
-// The document as Spectral's rules for OpenAPI see it.
+// Lints the document with the OpenAPI ruleset of Spectral.
 import { createLog } from '@paylog/runtime/telemetry/log'
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
@@ -7,13 +7,13 @@ import { describeApi } from './describeApi.ts'
 
 const document = await describeApi(createLog({ app: 'docs', level: 'silent' }))
 
-/** @returns what the ruleset has against a document: where, and what */
+/** @returns path and message of each finding */
 async function findings(subject: object): Promise<readonly string[]> {
   const linter = new spectral.Spectral()
   linter.setRuleset({
     extends: [[oas as RulesetDefinition, 'recommended']],
     rules: {
-      // Whom to ask is for the operator to say, whose service it is.
+      // The operator of the service is the contact.
       'info-contact': 'off',
     },
   })
@@ -21,11 +21,11 @@ async function findings(subject: object): Promise<readonly string[]> {
   return results.map(({ code, path, message }) => `${code} at ${path.join('.')}: ${message}`)
 }
 
-t.test('the document has neither an error nor a warning', async (t) => {
+t.test('the OpenAPI document has no lint errors or warnings', async (t) => {
   t.same(await findings(document), [])
 })
 
-t.test('the rules find what is wrong', async (t) => {
+t.test('the lint rules report a broken document', async (t) => {
   let text = JSON.stringify(document)
   for (const [sound, broken] of [
     ['"operationId":"getPayment"', '"operationId":"listPayments"'],

@@ -1,4 +1,4 @@
-// What a payment was at a time is what its owner was told then by the read model: over HTTP and on the command line.
+// The state of a payment as of a past time equals what its owner read at that time, over HTTP and on the command line.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ const ada = { 'x-session-id': 'demo-session' }
 const admin = { 'x-session-id': 'demo-admin-session' }
 type Told = { readonly id: string; readonly status: string; readonly payment_method: { readonly alias: string } }
 
-t.test('every answer that its owner ever got can be had again', async (t) => {
+t.test('every past state that an owner has read can be read again with as_of', async (t) => {
   const system = await startSystem(t)
   const { settle } = client(system)
   const ask = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) => {
@@ -32,7 +32,7 @@ t.test('every answer that its owner ever got can be had again', async (t) => {
   const rename = (alias: string) => ask(`/payment-methods/${saved.data.id}`, ada, 'PUT', { alias })
 
   const answers: { readonly time: string; readonly told: Awaited<ReturnType<typeof ask>> }[] = []
-  /** Asks as the owner until the answer is this one, and notes when it was. */
+  /** Polls as the owner until the response is this one, and records the time. */
   async function hear(status: string, alias: string): Promise<void> {
     const told = await waitFor(
       async () => {

@@ -18,23 +18,26 @@ const write = ({ headers = {}, query = '' }: Credential, at: number) => {
 const readAfter = async ({ headers = {}, query = '' }: Credential) =>
   (await app.inject({ method: 'GET', url: `/read${query}`, headers })).json().after
 
-t.test('the reads of a credential wait for its writes, however it is presented [10.1-own-writes]', async (t) => {
-  await write({ headers: { 'x-session-id': 'ada' } }, 10)
-  t.equal(await readAfter({ headers: { 'x-session-id': 'ada' } }), '10')
-  t.equal(await readAfter({ headers: { authorization: 'Bearer ada' } }), '10')
-  t.equal(await readAfter({ query: '?session_id=ada' }), '10')
-  await write({ query: '?token=guest' }, 11)
-  t.equal(await readAfter({ headers: { authorization: 'Token guest' } }), '11')
-})
+t.test(
+  'reads wait for the writes of the same credential, in whichever header or parameter it comes [10.1-own-writes]',
+  async (t) => {
+    await write({ headers: { 'x-session-id': 'ada' } }, 10)
+    t.equal(await readAfter({ headers: { 'x-session-id': 'ada' } }), '10')
+    t.equal(await readAfter({ headers: { authorization: 'Bearer ada' } }), '10')
+    t.equal(await readAfter({ query: '?session_id=ada' }), '10')
+    await write({ query: '?token=guest' }, 11)
+    t.equal(await readAfter({ headers: { authorization: 'Token guest' } }), '11')
+  },
+)
 
-t.test('nobody waits for the writes of others', async (t) => {
+t.test('reads do not wait for writes of other credentials', async (t) => {
   await write({ headers: { 'x-session-id': 'ada' } }, 20)
   await write({}, 21)
   t.equal(await readAfter({ headers: { 'x-session-id': 'grace' } }), null)
   t.equal(await readAfter({}), null)
 })
 
-t.test('a position never goes back, and what the client asks for itself stands', async (t) => {
+t.test('the position of a credential never decreases, and an X-Read-After of the client is kept', async (t) => {
   const headers = { 'x-session-id': 'ada' }
   await write({ headers }, 40)
   await write({ headers }, 30)
@@ -42,7 +45,7 @@ t.test('a position never goes back, and what the client asks for itself stands',
   t.equal(await readAfter({ headers: { ...headers, 'x-read-after': '5' } }), '5')
 })
 
-t.test('callers of long ago are forgotten, the latest are not', async (t) => {
+t.test('only the 10,000 latest callers are remembered', async (t) => {
   await write({ headers: { 'x-session-id': 'first' } }, 50)
   for (let n = 0; n < 10_000; n++) await write({ headers: { 'x-session-id': `caller-${n}` } }, 51)
   t.equal(await readAfter({ headers: { 'x-session-id': 'first' } }), null)

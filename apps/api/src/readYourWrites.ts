@@ -1,13 +1,13 @@
-// Read your writes without asking: the api adds X-Read-After for a caller that has just written through it.
+// Read your writes without client support: adds X-Read-After for a caller that has just written.
 import { credentialKey } from '@paylog/runtime/limits/credentialLimits'
 import type { FastifyInstance } from 'fastify'
 
-/** The callers of the recent past; who is forgotten reads what the read model has, as without this. */
+/** Older callers are forgotten. They may read stale data, as without this hook. */
 const maxCallers = 10_000
 
 /**
- * Remembers the position of each credential's last write and asks the reads of the same credential to wait for it. A
- * header that the client sends itself is left alone.
+ * Remembers the position of the last write of each credential and makes later reads of that credential wait for it. An
+ * X-Read-After from the client is kept.
  */
 export function readYourWrites(app: FastifyInstance): void {
   const positions = new Map<string, string>()
@@ -26,7 +26,7 @@ export function readYourWrites(app: FastifyInstance): void {
     if (caller === undefined) return
     const known = positions.get(caller)
     if (known !== undefined && BigInt(known) >= BigInt(position)) return
-    // Set anew, so that the map's order is the order of the last writes.
+    // Delete first, so that the order of the map is the order of the last writes.
     positions.delete(caller)
     positions.set(caller, position)
     const [oldest] = positions.keys()

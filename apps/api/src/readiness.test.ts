@@ -4,11 +4,11 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { type App, type Replica, startReplica, startReplicaBackends } from './testing/replicas.ts'
 
-/** The page waits two seconds for a dependency; the rest is for a machine that has much to do. */
-const patienceMs = 2_000 + 2_000
+/** The readiness check waits two seconds for a dependency. The rest allows for a busy machine. */
+const maxResponseMs = 2_000 + 2_000
 const redisUrl = process.env.REDIS_TEST_URL
 
-/** A server behind a proxy, which can be frozen and refuse connections without harm to other tests. */
+/** A server behind a proxy that can freeze and reject connections without affecting other tests. */
 async function behindProxy(url: string) {
   const server = new URL(url)
   const proxy = await startTcpProxy(t, Number(server.port))
@@ -16,8 +16,8 @@ async function behindProxy(url: string) {
   return { proxy, url: server.href.replace(/\/$/, '') }
 }
 
-const around = await startReplicaBackends(t)
-const { environment, log } = around
+const backends = await startReplicaBackends(t)
+const { environment, log } = backends
 const postgres = await behindProxy(environment.DATABASE_URL)
 const identity = await behindProxy(environment.AUTH_URL)
 const redis = redisUrl === undefined ? undefined : await behindProxy(new URL('/3', redisUrl).href)
@@ -28,12 +28,12 @@ const env = {
   ...{ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9/hook' },
 }
 const apps = await Promise.all(
-  (['command-api', 'query-api', 'projector', 'worker'] as const).map((app) => startReplica(t, around, app, env)),
+  (['command-api', 'query-api', 'projector', 'worker'] as const).map((app) => startReplica(t, backends, app, env)),
 )
 
 type Page = { readonly status: string; readonly checks: Readonly<Record<string, { readonly ok: boolean }>> }
 
-async function look({ baseUrl }: Replica) {
+async function readinessPage({ baseUrl }: Replica) {
   const before = performance.now()
   const answer = await fetch(`${baseUrl}/health/ready`)
   const text = await answer.text()
@@ -45,7 +45,7 @@ async function look({ baseUrl }: Replica) {
 const becomes = (replica: Replica, status: number, failing: readonly string[] = []) =>
   waitFor(
     async () => {
-      const page = await look(replica)
+      const page = await readinessPage(replica)
       return page.status === status && failing.every((name) => page.failing.includes(name)) && page
     },
     { what: `${replica.app} to be ${status} for ${failing}`, timeoutMs: 40_000 },
@@ -55,7 +55,7 @@ type Fault = {
   readonly name: string
   readonly begin: () => Promise<void> | void
   readonly end: () => Promise<void> | void
-  /** Which checks fail, at least; an app that is not named stays ready. */
+  /** At least these checks fail. An app without an entry stays ready. */
   readonly fails: Partial<Record<App, readonly string[]>>
 }
 
@@ -79,25 +79,29 @@ const faults: readonly Fault[] = [
   },
   { name: 'the event store is gone', begin: log.kill, end: log.start, fails: withoutLog },
   ...proxied('Postgres', postgres, withoutPostgres),
-  // Requests go on uncounted without it; the worker has its queue there.
+  // Without Redis requests are not counted. The worker has its queue there.
   ...(redis ? proxied('Redis', redis, { worker: ['queue'] }) : []),
-  // Guests and providers are served all the same, and another replica would be no better off.
+  // Guests and provider notifications are still served, and another replica would be in the same state.
   ...proxied('the identity backend', identity, {}),
 ]
 
 for (const { name, begin, end, fails } of faults)
-  t.test(`${name}: who needs it is not ready until it is back`, async (t) => {
+  t.test(`apps that need it are not ready while ${name}, and recover`, async (t) => {
     for (const app of apps) await becomes(app, 200)
     await begin()
     try {
       await Promise.all(
         apps.map(async (replica) => {
           const failing = fails[replica.app]
-          const page = failing ? await becomes(replica, 503, failing) : await look(replica)
+          const page = failing ? await becomes(replica, 503, failing) : await readinessPage(replica)
           t.equal(page.status, failing ? 503 : 200, `${replica.app}: ${page.failing}`)
-          t.ok(page.ms < patienceMs, `${replica.app} says so after ${Math.round(page.ms)} ms`)
-          t.notMatch(page.text, /127\.0\.0\.1|ECONN|timeout|"error|"message|postgres(ql)?:/i, 'neither why nor where')
-          t.equal((await fetch(`${replica.baseUrl}/health/live`)).status, 200, `${replica.app} lives`)
+          t.ok(page.ms < maxResponseMs, `${replica.app} responds after ${Math.round(page.ms)} ms`)
+          t.notMatch(
+            page.text,
+            /127\.0\.0\.1|ECONN|timeout|"error|"message|postgres(ql)?:/i,
+            'the page shows neither reasons nor addresses',
+          )
+          t.equal((await fetch(`${replica.baseUrl}/health/live`)).status, 200, `${replica.app} is live`)
         }),
       )
     } finally {

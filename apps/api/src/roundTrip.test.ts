@@ -9,7 +9,7 @@ import {
 
 const harness = await roundTripHarness(t)
 
-t.test('a payment goes from the request to the log, the read model and the endpoints [1-round-trip]', async (t) => {
+t.test('a payment reaches the log, the read model and the webhook endpoints [1-round-trip]', async (t) => {
   await assertWebhooksDelivered(t, harness)
   const page = async (path: string) => {
     const response = await fetch(`${harness.system.baseUrl}${path}`)
@@ -27,12 +27,12 @@ t.test('a payment goes from the request to the log, the read model and the endpo
 const redisUrl = process.env.REDIS_TEST_URL
 if (redisUrl === undefined) t.comment('NOT TESTED: there is no redis-server, so the Redis queue is left out')
 else
-  t.test('with Redis as the queue', async (t) => {
-    // Other files test on the same server at the same time, and do not want to be emptied.
+  t.test('round trip with Redis as the queue', async (t) => {
+    // Other test files use the same server at the same time, so this one flushes its own database only.
     const ownDatabase = new URL('/1', redisUrl).href
     const told = await roundTripHarness(t, { REDIS_URL: ownDatabase })
-    t.test('a payment goes all the way as well', (t) => assertWebhooksDelivered(t, told))
-    t.test('an emptied Redis and a killed worker lose no webhook and make none up', (t) =>
+    t.test('with Redis a payment reaches the webhook endpoints', (t) => assertWebhooksDelivered(t, told))
+    t.test('an emptied Redis and a killed worker lose no webhook and invent none', (t) =>
       assertSurvivesFault(t, told, {
         async causeFault(system, n) {
           const redis = new Redis(ownDatabase)

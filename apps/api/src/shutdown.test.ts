@@ -5,7 +5,7 @@ import t from 'tap'
 import { paymentsOnLog, startReplica, startReplicaBackends, warningsIn } from './testing/replicas.ts'
 
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
-/** For an endpoint or a provider that does not answer. */
+/** For tests with an endpoint or a provider that does not respond. */
 const shortStop = { STOP_TIMEOUT: '2s' }
 
 type Told = {
@@ -20,8 +20,8 @@ const endpoint = await startFakeEndpoint(t, (response) => {
   response.end('ok')
 })
 let isEndpointStuck = false
-const around = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-const { stripe, store, log } = around
+const backends = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+const { stripe, store, log } = backends
 
 function pay(baseUrl: string, key?: string): Promise<Response> {
   return fetch(`${baseUrl}/payments/intents`, {
@@ -33,7 +33,7 @@ function pay(baseUrl: string, key?: string): Promise<Response> {
 const idOf = async (response: Response) => ((await response.json()) as { data: { id: string } }).data.id
 const made: string[] = []
 
-/** Clients of one process that ask until it does not take their connection any more. @returns the answers that were bad */
+/** Sends requests until the process accepts no connection. @returns the unexpected responses */
 async function requestUntilStopped(act: () => Promise<Response>, answered: (response: Response) => Promise<boolean>) {
   const bad: string[] = []
   await Promise.all(
@@ -48,9 +48,9 @@ async function requestUntilStopped(act: () => Promise<Response>, answered: (resp
   return bad
 }
 
-t.test('a api that stops under load answers all that it took, and nothing is lost or doubled', async (t) => {
+t.test('an api that stops under load responds to every accepted request and loses or duplicates nothing', async (t) => {
   stripe.faults.always({ kind: 'slow', ms: 100 })
-  const api = await startReplica(t, around, 'api')
+  const api = await startReplica(t, backends, 'api')
   const paying = requestUntilStopped(
     () => pay(api.baseUrl),
     async (response) => {
@@ -67,38 +67,38 @@ t.test('a api that stops under load answers all that it took, and nothing is los
   await api.process().stop()
   t.strictSame(await api.process().exited, { code: 0, signal: null })
   t.strictSame(warningsIn(api.process().output()), [])
-  t.strictSame(await paying, [], 'no payment got another answer than that it is made')
+  t.strictSame(await paying, [], 'every payment request succeeded')
   t.strictSame(await reading, [])
   const payments = await paymentsOnLog(store)
-  t.strictSame([...payments.keys()].sort(), made.toSorted(), 'what was answered is in the log, and nothing else')
+  t.strictSame([...payments.keys()].sort(), made.toSorted(), 'the log has exactly the acknowledged payments')
   for (const types of new Set([...payments.values()].map(String)))
     t.equal(types, 'PaymentInitiated,ProviderIntentCreated')
   const intents = stripe.intents().map(({ metadata }) => metadata.payment_id)
-  t.strictSame(intents.toSorted(), made.toSorted(), 'each has one intent')
+  t.strictSame(intents.toSorted(), made.toSorted(), 'each payment has one intent')
 })
 
-t.test('a provider that does not answer keeps no command-api from ending, which names what is left', async (t) => {
-  const api = await startReplica(t, around, 'command-api', shortStop)
+t.test('command-api stops while a provider hangs, and logs the request that is left', async (t) => {
+  const api = await startReplica(t, backends, 'command-api', shortStop)
   stripe.faults.always({ kind: 'hang', commits: true })
   const before = stripe.calls.length
   const key = randomUUID()
-  const asked = pay(api.baseUrl, key).then(
-    ({ status }) => `answered ${status}`,
+  const request = pay(api.baseUrl, key).then(
+    ({ status }) => `status ${status}`,
     () => 'cut off',
   )
   await waitFor(() => stripe.calls.length > before, { what: 'the call' })
   await api.process().stop()
   t.strictSame(await api.process().exited, { code: 1, signal: null })
-  t.equal(await asked, 'cut off')
+  t.equal(await request, 'cut off')
   const told = receivedIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
   t.match(told, { level: 'error', left: [{ name: 'http', under_way: 1, such_as: [/^POST \/payments\/intents /] }] })
   stripe.faults.always(undefined)
 })
 
-t.test('a worker tells of everything, and an endpoint that does not answer does not keep it', async (t) => {
+t.test('a worker that stops delivers every webhook, except to an endpoint that hangs', async (t) => {
   const paid = async () => [...(await paymentsOnLog(store)).values()].filter((types) => types.length > 1).length
   const before = await paid()
-  const first = await startReplica(t, around, 'worker')
+  const first = await startReplica(t, backends, 'worker')
   await waitFor(() => endpoint.received.length >= before, { what: 'the webhooks', timeoutMs: 20_000 })
   await first.process().stop()
   t.strictSame(await first.process().exited, { code: 0, signal: null })
@@ -107,28 +107,28 @@ t.test('a worker tells of everything, and an endpoint that does not answer does 
 
   isEndpointStuck = true
   const told = endpoint.received.length
-  const api = await startReplica(t, around, 'command-api')
-  const paidLast = await idOf(await pay(api.baseUrl))
-  made.push(paidLast)
-  const stuck = await startReplica(t, around, 'worker', shortStop)
-  // The payment that got no answer above may be told of meanwhile.
-  const tellingLast = () => endpoint.received.slice(told).filter(({ body }) => body.includes(paidLast))
-  const { id } = await waitFor(() => tellingLast()[0], { what: 'the webhook that is not answered' })
+  const api = await startReplica(t, backends, 'command-api')
+  const lastPaid = await idOf(await pay(api.baseUrl))
+  made.push(lastPaid)
+  const stuck = await startReplica(t, backends, 'worker', shortStop)
+  // The payment without a response above may also cause webhooks.
+  const lastWebhooks = () => endpoint.received.slice(told).filter(({ body }) => body.includes(lastPaid))
+  const { id } = await waitFor(() => lastWebhooks()[0], { what: 'the webhook without a response' })
   await stuck.process().stop()
   t.strictSame(await stuck.process().exited, { code: 1, signal: null })
   const complaint = receivedIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
   t.match(complaint, { level: 'error', part: 'workers', err: { message: new RegExp(`node 1, delivery ${id}`) } })
 
   isEndpointStuck = false
-  await startReplica(t, around, 'worker')
-  await waitFor(() => tellingLast().length > 1, { what: 'the webhook, again', timeoutMs: 20_000 })
-  t.equal(tellingLast().at(-1)?.id, id, 'under the same id')
+  await startReplica(t, backends, 'worker')
+  await waitFor(() => lastWebhooks().length > 1, { what: 'the webhook, again', timeoutMs: 20_000 })
+  t.equal(lastWebhooks().at(-1)?.id, id, 'the webhook keeps its id')
 })
 
-t.test('a projector that stops ends its transaction, and who stands by takes over', async (t) => {
-  const api = await startReplica(t, around, 'api')
-  const first = await startReplica(t, around, 'projector')
-  const second = await startReplica(t, around, 'projector')
+t.test('a projector that stops commits its batch, and the standby takes over', async (t) => {
+  const api = await startReplica(t, backends, 'api')
+  const first = await startReplica(t, backends, 'projector')
+  const second = await startReplica(t, backends, 'projector')
   type Ready = { checks: Readonly<Record<string, { role?: string }>> }
   const roleOf = async ({ baseUrl }: typeof second) =>
     ((await (await fetch(`${baseUrl}/health/ready`)).json()) as Ready).checks['projection payments']?.role
@@ -140,7 +140,7 @@ t.test('a projector that stops ends its transaction, and who stands by takes ove
   await waitFor(async () => (await roleOf(second)) === 'running', { what: 'the takeover' })
   const tookMs = performance.now() - since
   t.comment(`taken over ${Math.round(tookMs)} ms after the signal`)
-  t.ok(tookMs < 12_000, 'not only when a session has timed out')
+  t.ok(tookMs < 12_000, 'the takeover does not wait for a session timeout')
   await stopped
   t.strictSame(await first.process().exited, { code: 0, signal: null })
   t.strictSame(warningsIn(first.process().output()), [])
@@ -155,13 +155,13 @@ t.test('a projector that stops ends its transaction, and who stands by takes ove
   )
 })
 
-t.test('an event store that stops under load has all that it acknowledged, once', async (t) => {
-  const api = await startReplica(t, around, 'api')
+t.test('an event store that stops under load has every acknowledged event exactly once', async (t) => {
+  const api = await startReplica(t, backends, 'api')
   const answered: string[] = []
-  let isOver = false
+  let isStopped = false
   const paying = Promise.all(
     Array.from({ length: 4 }, async () => {
-      while (!isOver) {
+      while (!isStopped) {
         const response = await pay(api.baseUrl)
         if (response.status === 201) answered.push(await idOf(response))
         else await response.text()
@@ -169,16 +169,16 @@ t.test('an event store that stops under load has all that it acknowledged, once'
     }),
   )
   t.teardown(() => {
-    isOver = true
+    isStopped = true
   })
   await waitFor(() => answered.length > 10, { what: 'load', timeoutMs: 20_000 })
   const node = log.process()
   await node.stop()
   t.strictSame(await node.exited, { code: 0, signal: null })
   await log.start()
-  const sofar = answered.length
-  await waitFor(() => answered.length > sofar + 10, { what: 'more load', timeoutMs: 20_000 })
-  isOver = true
+  const before = answered.length
+  await waitFor(() => answered.length > before + 10, { what: 'more load', timeoutMs: 20_000 })
+  isStopped = true
   await paying
   const payments = await paymentsOnLog(store)
   for (const id of answered) t.strictSame(payments.get(id), ['PaymentInitiated', 'ProviderIntentCreated'], id)

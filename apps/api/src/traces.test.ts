@@ -15,7 +15,7 @@ const secret = 'hush-hush'
 const attemptNumber = 'paylog.delivery.attempt'
 const clientsTrace = '0af7651916cd43dd8448eb211c80319c'
 
-/** Answers 500 to the first attempt. */
+/** Responds 500 to the first attempt. */
 const failingOnce = (t: Test) =>
   startFakeEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end('ok'))
 
@@ -31,7 +31,7 @@ const endpointAt = (url: string) => ({
   WEBHOOK_1_RETRY_SCHEDULE: '2s',
 })
 
-/** Each span with its parents, the first one first. */
+/** The span names from the root, first span first. */
 function paths(spans: readonly CollectedSpan[]): string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
   const path = ({ parentSpanId, service, name }: CollectedSpan): string => {
@@ -42,7 +42,7 @@ function paths(spans: readonly CollectedSpan[]): string[] {
   return spans.map(path).sort()
 }
 
-t.test('a payment is one trace, from the request to the webhook that arrived at the second attempt', async (t) => {
+t.test('a payment is one trace from the request to the webhook that succeeds at its second attempt', async (t) => {
   const [collector, endpoint] = await Promise.all([startFakeTraceCollector(t), failingOnce(t)])
   const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url) })
   const response = await fetch(`${system.baseUrl}/payments/intents?session_id=${secret}`, {
@@ -56,17 +56,17 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
   })
   t.equal(response.status, 201)
   const { data } = (await response.json()) as { data: { id: string; provider_intent_id: string } }
-  const ofPayment = () => {
+  const paymentSpans = () => {
     const request = collector.spans.find(({ name }) => name === 'POST /payments/intents')
     return collector.spans.filter(({ traceId }) => traceId === request?.traceId)
   }
-  const attempt = (number: number) => ofPayment().find(({ attributes }) => attributes[attemptNumber] === number)
+  const attempt = (number: number) => paymentSpans().find(({ attributes }) => attributes[attemptNumber] === number)
   await waitFor(() => attempt(1), { what: 'the span of the first attempt', timeoutMs: 20_000 })
-  // What a delivery belongs to is in its row: another process goes on with it.
+  // The trace context is in the row of the delivery, so that another process continues it.
   await system.services.worker.kill()
   await system.services.worker.start()
   await waitFor(() => attempt(2), { what: 'the span of the second attempt', timeoutMs: 20_000 })
-  const spans = ofPayment()
+  const spans = paymentSpans()
   const request = 'api: POST /payments/intents'
   const dispatch = `${request} > api: append payment > worker: dispatch ProviderIntentCreated`
   t.same(paths(spans), [
@@ -103,13 +103,13 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
   t.match(attempt(2), { kind: 3, isFailed: false, attributes: { ...delivery, [status]: 200 } })
   t.notOk(
     collector.spans.some(({ traceId }) => traceId === clientsTrace),
-    'a client does not choose the trace',
+    'a traceparent of the client is ignored',
   )
-  const told = collector.requests.map(({ body }) => body).join('\n')
-  t.notMatch(told, secret, 'no credential, no URL')
+  const spansText = collector.requests.map(({ body }) => body).join('\n')
+  t.notMatch(spansText, secret, 'spans contain no credential and no URL')
   t.ok(
     collector.requests.every(({ url, headers }) => url === '/v1/traces' && headers['x-key'] === secret),
-    'the collector gets its key',
+    'the exporter sends its headers',
   )
 
   const store = createEventStore({ connectionString: system.eventStoreUrl })
@@ -119,19 +119,19 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
   for (const event of [first, second]) {
     const [, traceId, spanId = ''] = event?.metadata.traceparent?.split('-') ?? []
     t.equal(traceId, spans[0]?.traceId)
-    t.ok(appends.includes(spanId), 'an event tells of the append that recorded it')
+    t.ok(appends.includes(spanId), 'an event has the span id of its append')
   }
 
   await client(system).settle(data.provider_intent_id)
   const settled =
     'api: POST /webhooks/sandbox > api: append payment > worker: dispatch PaymentSucceeded > worker: deliver to 1'
   await waitFor(() => paths(collector.spans).includes(settled), {
-    what: 'the notification of the provider in a trace of its own',
+    what: 'a separate trace of the provider notification',
     timeoutMs: 20_000,
   })
 })
 
-t.test('switched off, nothing is sent, and no event tells of a trace', async (t) => {
+t.test('with tracing off nothing is exported and events have no traceparent', async (t) => {
   const [collector, endpoint] = await Promise.all([startFakeTraceCollector(t), startFakeEndpoint(t)])
   const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
   const { id, provider_intent_id } = await client(system).open()
@@ -141,7 +141,7 @@ t.test('switched off, nothing is sent, and no event tells of a trace', async (t)
   const events = await store.readStream(paymentStream(id))
   t.equal(events.length, 2)
   for (const { metadata } of events) t.notOk('traceparent' in metadata)
-  // Until then an exporter would have sent what it has of the payment.
+  // By then an exporter would have sent the spans of the payment.
   await client(system).settle(provider_intent_id)
   await waitFor(() => endpoint.received.length === 2, { what: 'the second webhook' })
   t.equal(collector.requests.length, 0)

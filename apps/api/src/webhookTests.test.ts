@@ -1,4 +1,4 @@
-// Tests and simulations through every process of ours, to real endpoints of every mode.
+// Webhook tests and simulations through the whole system, to endpoints of every mode.
 import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -49,7 +49,7 @@ const system = await startSystem(t, {
   WEBHOOK_5_EVENTS: 'membership.extended',
   WEBHOOK_5_RETRY_SCHEDULE: '100ms',
   WEBHOOK_6_ENABLED: 'true',
-  // A private network that nobody allowed.
+  // A private network that is not allowed.
   WEBHOOK_6_URL: 'http://10.1.2.3/hook',
   WEBHOOK_6_EVENTS: 'membership.extended',
   WEBHOOK_6_RETRY_SCHEDULE: '1h',
@@ -57,7 +57,7 @@ const system = await startSystem(t, {
 })
 const api = client(system)
 
-async function ask(
+async function sendTest(
   path: string,
   body: object,
   caller = session,
@@ -67,14 +67,14 @@ async function ask(
   if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
   return answer.body.data as { id: string; deliveries: readonly Planned[] }
 }
-async function logged(headers = session): Promise<readonly Entry[]> {
+async function logEntries(headers = session): Promise<readonly Entry[]> {
   const response = await fetch(`${system.baseUrl}/webhooks/logs?limit=1000`, { headers })
   return (await response.json()) as readonly Entry[]
 }
 
-/** What came at an endpoint since it was last looked at. */
+/** The number of webhooks already read at each endpoint. */
 const seen = new Map<FakeEndpoint, number>()
-async function next(endpoint: FakeEndpoint, count: number) {
+async function nextWebhooks(endpoint: FakeEndpoint, count: number) {
   const from = seen.get(endpoint) ?? 0
   await waitFor(() => endpoint.received.length >= from + count, { what: `${count} webhooks`, timeoutMs: 20_000 })
   seen.set(endpoint, endpoint.received.length)
@@ -82,7 +82,7 @@ async function next(endpoint: FakeEndpoint, count: number) {
 }
 
 t.test(
-  'a simulation reaches nodes of every mode, flagged, under the ids of the log, as it was planned [1-simulation]',
+  'a simulation reaches endpoints of every mode, flagged as a test and with the ids of the log [1-simulation]',
   async (t) => {
     const object = {
       id: 'pi_example1',
@@ -91,19 +91,19 @@ t.test(
       customer: 'cus_example1',
       receipt_email: 'pat@example.com',
     }
-    const asked = await ask('/webhooks/external/simulate', {
+    const planned = await sendTest('/webhooks/external/simulate', {
       event: 'stripe:payment_intent.succeeded',
       provider: 'stripe',
       payload: object,
     })
-    const [raw] = await next(endpoints.raw, 1)
+    const [raw] = await nextWebhooks(endpoints.raw, 1)
     t.match(raw?.json, {
       event: 'stripe:payment_intent.succeeded',
       provider: 'stripe',
       data: { type: 'payment_intent.succeeded', data: { object } },
       test: true,
     })
-    const [canonical] = await next(endpoints.canonical, 1)
+    const [canonical] = await nextWebhooks(endpoints.canonical, 1)
     const told = {
       event: 'payment.succeeded',
       provider: 'stripe',
@@ -119,15 +119,15 @@ t.test(
     }
     t.match(canonical?.json, told)
     new Webhook(signingSecret).verify(canonical?.body ?? '', canonical?.headers as Record<string, string>)
-    const both = await next(endpoints.both, 2)
+    const both = await nextWebhooks(endpoints.both, 2)
     t.same(both.map(({ json }) => [json.event, json.test]).sort(), [
       ['payment.succeeded', true],
       ['stripe:payment_intent.succeeded', true],
     ])
-    const [chat] = await next(endpoints.chat, 1)
+    const [chat] = await nextWebhooks(endpoints.chat, 1)
     t.match(chat?.body, /test/i)
     t.match(chat?.body, /JPY/)
-    const [legacy] = await next(endpoints.legacy, 1)
+    const [legacy] = await nextWebhooks(endpoints.legacy, 1)
     t.match(legacy?.json, {
       event: 'payment_intent.succeeded',
       provider: 'stripe',
@@ -140,92 +140,92 @@ t.test(
       },
       test: true,
     })
-    await sentAsPlanned(t, asked.deliveries, [raw, canonical, ...both, chat, legacy])
+    await sentAsPlanned(t, planned.deliveries, [raw, canonical, ...both, chat, legacy])
   },
 )
 
-t.test('a test is about the user who asks [1-test]', async (t) => {
-  const asked = await ask('/webhooks/test', {
+t.test('a webhook test contains the user who requests it [1-test]', async (t) => {
+  const planned = await sendTest('/webhooks/test', {
     event: 'payment_intent.failed',
     test_data: { amount: 700, currency: 'usd' },
   })
-  const [canonical] = await next(endpoints.canonical, 1)
+  const [canonical] = await nextWebhooks(endpoints.canonical, 1)
   t.match(canonical?.json, {
     event: 'payment.failed',
     provider: 'sandbox',
-    data: { payment_id: `test_${asked.id}`, amount: 700, currency: 'USD', status: 'failed', user: ada },
+    data: { payment_id: `test_${planned.id}`, amount: 700, currency: 'USD', status: 'failed', user: ada },
     test: true,
   })
-  const [raw] = await next(endpoints.raw, 1)
+  const [raw] = await nextWebhooks(endpoints.raw, 1)
   t.match(raw?.json, { event: 'sandbox:payment_intent.failed', data: { provider: 'sandbox' }, test: true })
-  const [legacy] = await next(endpoints.legacy, 1)
+  const [legacy] = await nextWebhooks(endpoints.legacy, 1)
   t.match(legacy?.json, { event: 'payment_intent.failed', data: { customer_email: ada.email }, test: true })
-  const both = await next(endpoints.both, 2)
-  const [chat] = await next(endpoints.chat, 1)
-  await sentAsPlanned(t, asked.deliveries, [raw, canonical, ...both, chat, legacy])
+  const both = await nextWebhooks(endpoints.both, 2)
+  const [chat] = await nextWebhooks(endpoints.chat, 1)
+  await sentAsPlanned(t, planned.deliveries, [raw, canonical, ...both, chat, legacy])
 })
 
-t.test(
-  'a message that was made up takes the same path: retries, and the guard against private addresses',
-  async (t) => {
-    const { deliveries } = await ask('/webhooks/test', { event: 'membership.extended' })
-    t.same(
-      deliveries.map(({ node }) => node),
-      ['2', '3', '4', '5', '6'],
-    )
-    const [first, second] = await next(endpoints.failing, 2)
-    t.equal(second?.id, first?.id, 'sent again under its id')
-    t.match(second?.json, {
-      event: 'membership.extended',
-      data: { user: ada, subscription_id: /^test_sub_/ },
-      test: true,
-    })
-    const refused = await waitFor(async () => (await logged()).find(({ response }) => response.node === '6'), {
-      what: 'the attempt that the guard refused',
-    })
-    t.match(refused, {
-      event_type: 'membership.extended',
-      provider: 'sandbox',
-      status: 'failed',
-      payload: { test: true },
-    })
-    for (const endpoint of [endpoints.canonical, endpoints.both, endpoints.chat]) await next(endpoint, 1)
-  },
-)
+t.test('test webhooks are retried, and blocked to private addresses, as real ones', async (t) => {
+  const { deliveries } = await sendTest('/webhooks/test', { event: 'membership.extended' })
+  t.same(
+    deliveries.map(({ node }) => node),
+    ['2', '3', '4', '5', '6'],
+  )
+  const [first, second] = await nextWebhooks(endpoints.failing, 2)
+  t.equal(second?.id, first?.id, 'the retry keeps the webhook id')
+  t.match(second?.json, {
+    event: 'membership.extended',
+    data: { user: ada, subscription_id: /^test_sub_/ },
+    test: true,
+  })
+  const blocked = await waitFor(async () => (await logEntries()).find(({ response }) => response.node === '6'), {
+    what: 'the blocked attempt',
+  })
+  t.match(blocked, {
+    event_type: 'membership.extended',
+    provider: 'sandbox',
+    status: 'failed',
+    payload: { test: true },
+  })
+  for (const endpoint of [endpoints.canonical, endpoints.both, endpoints.chat]) await nextWebhooks(endpoint, 1)
+})
 
-t.test('nobody else sees them in the log, and they change no payment', async (t) => {
+t.test('test webhooks are visible to their caller only and change no payment', async (t) => {
   const { id } = await api.open()
   const event = { event: 'payment_intent.succeeded', provider: 'stripe' }
   const payload = { id: 'pi_example2', amount: 2599, currency: 'eur' }
   const claim = { ...event, payload: { ...payload, metadata: { payment_id: id } } }
-  await t.rejects(ask('/webhooks/external/simulate', claim), /recorded_payment_id/)
-  await ask('/webhooks/external/simulate', claim, { 'x-session-id': 'demo-admin-session' })
-  await ask('/webhooks/external/simulate', { ...event, payload })
-  await waitFor(async () => (await logged()).some(({ payload }) => JSON.stringify(payload).includes('pi_example2')), {
-    what: 'the simulation in the log',
-  })
+  await t.rejects(sendTest('/webhooks/external/simulate', claim), /recorded_payment_id/)
+  await sendTest('/webhooks/external/simulate', claim, { 'x-session-id': 'demo-admin-session' })
+  await sendTest('/webhooks/external/simulate', { ...event, payload })
+  await waitFor(
+    async () => (await logEntries()).some(({ payload }) => JSON.stringify(payload).includes('pi_example2')),
+    {
+      what: 'the simulation in the log',
+    },
+  )
   t.match((await api.get(id)).body, { data: { id, status: 'pending' } })
-  const others = await logged({ 'x-session-id': 'demo-session-2' })
+  const others = await logEntries({ 'x-session-id': 'demo-session-2' })
   t.notMatch(JSON.stringify(others), 'pi_example')
-  const administrators = await logged({ 'x-session-id': 'demo-admin-session' })
+  const administrators = await logEntries({ 'x-session-id': 'demo-admin-session' })
   t.match(JSON.stringify(administrators), 'pi_example2')
 })
 
-t.test('the log names exactly what was delivered [1-log]', async (t) => {
+t.test('the webhook log has exactly the deliveries that were sent [1-log]', async (t) => {
   const asAdministrator = { 'x-session-id': 'demo-admin-session' }
   const sent = () => Object.values(endpoints).flatMap(({ received }) => received.map(({ id }) => id))
   const entries = await waitFor(
     async () => {
-      const all = await logged(asAdministrator)
+      const all = await logEntries(asAdministrator)
       return sent().every((id) => all.some((entry) => entry.id === id)) && all
     },
-    { what: 'the log to name all that was sent' },
+    { what: 'the log to have every sent delivery' },
   )
   t.ok(entries.length > 0)
   for (const { id, response } of entries) if (response.node !== '6') t.ok(sent().includes(id), id)
 })
 
-/** Every planned delivery was sent once, and stands in the log of whoever asked. */
+/** Every planned delivery was sent once and is in the webhook log of the caller. */
 async function sentAsPlanned(
   t: Test,
   planned: readonly Planned[],
@@ -235,7 +235,7 @@ async function sentAsPlanned(
   t.equal(new Set(ids).size, planned.length)
   const entries = await waitFor(
     async () => {
-      const mine = (await logged()).filter(({ id }) => ids.includes(id))
+      const mine = (await logEntries()).filter(({ id }) => ids.includes(id))
       return mine.length === planned.length && mine
     },
     { what: 'the log to have them' },

@@ -1,4 +1,4 @@
-// Requests that must be refused, each for all routes that are described with that refusal.
+// Requests that must fail, each for all routes that document the error.
 import { bodiesOf, type Caller, isFor, type Route, type Sent } from './documentedRoutes.ts'
 
 export const nobody: Caller = { name: 'nobody', scheme: undefined, headers: {} }
@@ -30,7 +30,7 @@ const example = (route: Route): Sent => ({ body: bodiesOf(route)[0] })
 const nothing = (): Sent => ({})
 const anyBody = (body: string) => (): Sent => ({ body })
 
-/** The example with one more field, which holds a card number as it may not be sent. */
+/** The example with an extra field that contains a card number. */
 function withCardNumber(route: Route): Sent {
   const { body } = example(route)
   return { body: JSON.stringify({ ...JSON.parse(body ?? '{}'), note: '4242 4242 4242 4242' }) }
@@ -99,7 +99,7 @@ export const documentedErrors: readonly DocumentedError[] = [
     code: 'not_found',
     caller: admin,
     of: ({ operationId }) => operationId === 'getPayment',
-    // It waits in vain, which it says.
+    // The read waits in vain and is marked as stale.
     sent: () => ({ headers: { 'x-read-after': '9'.repeat(19) } }),
   },
   {

@@ -1,4 +1,4 @@
-// Reads the OpenAPI document as a client would, and holds answers against it.
+// Reads the OpenAPI document as a client would, sends its examples, and checks responses against it.
 
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
@@ -50,7 +50,7 @@ export type Document = {
   }
 }
 
-/** `name` is method and path. The references of its responses are followed. */
+/** `name` is method and path. References of the responses are resolved. */
 export type Route = Operation & {
   readonly name: string
   readonly method: string
@@ -74,62 +74,60 @@ export function routesOf({ paths, components }: Document): readonly Route[] {
   )
 }
 
-/** A single example stands by itself, several have names. */
+/** One `example`, or named `examples`. */
 export function examplesOf({ example, examples = {} }: Content): readonly unknown[] {
   const named = Object.values(examples).map(({ value }) => value)
   return example === undefined ? named : [example, ...named]
 }
 
-/** What has been compiled before: the same schema comes again and again. */
+/** Compiled validators, because the same schemas repeat. */
 const validators = new Map<string, Validator>()
 
-/** @returns what is wrong with a value; a field that the schema does not name is wrong as well */
+/** @returns the schema violations of a value; undocumented fields count as one */
 export function schemaErrors(schema: TSchema, value: unknown): readonly unknown[] {
   const text = JSON.stringify(schema)
-  const validator = validators.get(text) ?? Compile(closed(schema) as TSchema)
+  const validator = validators.get(text) ?? Compile(withoutAdditional(schema) as TSchema)
   validators.set(text, validator)
   return validator.Errors(value)
 }
 
-/** The same schema, which knows no more fields than it names. */
-function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed)
+/** The same schema without additional properties. */
+function withoutAdditional(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutAdditional)
   if (typeof schema !== 'object' || schema === null) return schema
-  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]))
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withoutAdditional(part)]))
   return 'properties' in schema ? { additionalProperties: false, ...parts } : parts
 }
 
 export type ReceivedResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown }
 
-/** Headers that a server or a browser has a use for, and no client of the API. */
-const notOurs =
+/** Headers for servers and browsers, not for clients of the API. */
+const technicalHeaders =
   /^(access-control-.*|cache-control|connection|content-.*|cross-origin-.*|date|keep-alive|origin-agent-cluster|referrer-policy|strict-transport-security|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/
 
-/** As much of an answer as helps to see what went wrong. */
+/** The beginning of a body, for assertion messages. */
 export const shown = (body: unknown): string => JSON.stringify(body).slice(0, 300)
 
-/** The answer has nothing, neither status nor header nor field, that the route is not described with. */
+/** Fails when the response has an undocumented status, header or field. */
 export function assertAsDocumented(
   t: Test,
   { name, responses }: Route,
   { status, headers, body }: ReceivedResponse,
 ): void {
   const described = responses[status]
-  if (!described) return void t.fail(`${name}: ${status} is not described: ${shown(body)}`)
+  if (!described) return void t.fail(`${name}: ${status} is not documented: ${shown(body)}`)
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   const content = described.content?.[type]
-  if (!content) return void t.fail(`${name}: ${status} is not described as ${type}`)
+  if (!content) return void t.fail(`${name}: ${status} is not documented as ${type}`)
   t.same(schemaErrors(content.schema, body), [], `${name}: ${status} ${shown(body)}`)
   const known = new Set(Object.keys(described.headers ?? {}).map((header) => header.toLowerCase()))
-  const unknown = [...headers.keys()].filter((header) => !known.has(header) && !notOurs.test(header))
+  const unknown = [...headers.keys()].filter((header) => !known.has(header) && !technicalHeaders.test(header))
   t.same(unknown, [], `${name}: headers of ${status}`)
 }
 
-// Sends the requests that the document has as examples, one caller's after the other's, as a client does who reads it.
-
 export type Caller = {
   readonly name: string
-  /** The security scheme; undefined for who has no credential. */
+  /** The security scheme, or undefined for an anonymous caller. */
   readonly scheme: 'session' | 'guest' | undefined
   readonly headers: Readonly<Record<string, string>>
 }
@@ -160,10 +158,10 @@ export const sender =
     }
   }
 
-/** Whether a route says that it is for such a caller; one without security is for nobody in particular. */
+/** Whether the route accepts this kind of caller. A route without security is for nobody in particular. */
 export function isFor({ security }: Route, { scheme }: Caller): boolean {
   if (security === undefined) return scheme === undefined
-  return security.some((asked) => (scheme === undefined ? Object.keys(asked).length === 0 : scheme in asked))
+  return security.some((accepted) => (scheme === undefined ? Object.keys(accepted).length === 0 : scheme in accepted))
 }
 
 export const idOf = ({ body }: ReceivedResponse): string | undefined => {
@@ -171,13 +169,13 @@ export const idOf = ({ body }: ReceivedResponse): string | undefined => {
   return typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : undefined
 }
 
-/** The texts of all examples of a body; one undefined for a route without. */
+/** Every example body as JSON, or one undefined for a route without. */
 export function bodiesOf({ requestBody }: Route): readonly (string | undefined)[] {
   const bodies = Object.values(requestBody?.content ?? {}).flatMap(examplesOf)
   return bodies.length === 0 ? [undefined] : bodies.map((body) => JSON.stringify(body))
 }
 
-/** Queries with one parameter each, with a value that its description allows. */
+/** Queries with one parameter each and a valid value. */
 export function queriesOf({ parameters = [] }: Route): readonly string[] {
   const inQuery = parameters.filter(({ in: where, name }) => where === 'query' && name !== 'token')
   return inQuery.flatMap((parameter) =>
@@ -192,11 +190,9 @@ function valuesOf({ example, schema }: Parameter): readonly unknown[] {
   return [schema.type === 'integer' ? (schema.minimum ?? 1) : 'example']
 }
 
-/** A request that creates something, and the same once more. */
+/** A fresh Idempotency-Key for routes that take one. */
 export const repeatable = (route: Route): Readonly<Record<string, string>> =>
   route.parameters?.some(({ name }) => name === 'idempotency-key') ? { 'idempotency-key': randomUUID() } : {}
-
-// Says in one word per field what a schema of the document lets through.
 
 export type Schema = {
   readonly type?: string
@@ -211,7 +207,7 @@ export type Schema = {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** @returns name and type of each field, sorted; that one may be null is not told */
+/** @returns name and type of each field, sorted; null is ignored */
 export const fieldsOf = ({ properties = {} }: Schema): readonly string[] =>
   Object.entries(properties)
     .map(([name, schema]) => `${name} ${typeOf(schema)}`)

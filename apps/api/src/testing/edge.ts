@@ -1,4 +1,5 @@
-// A name server for tests: the replicas of an app have one name, as they do among containers.
+// Runs the edge for tests, with a name server that resolves one name to all replicas of an app, as container networks
+// do.
 
 import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -15,7 +16,7 @@ const responseFlags = 0x8180
 const pointerToQuestion = 0xc00c
 
 /**
- * Answers with all IPv4 addresses of a name, whichever domain is added to it, each time in another order.
+ * Responds with all IPv4 addresses of a name, in any domain, rotated for each query.
  * @returns its port on 127.0.0.1
  */
 async function startNameServer(t: Test, names: Readonly<Record<string, readonly string[]>>): Promise<number> {
@@ -54,14 +55,11 @@ function record(address: string): Buffer {
   return Buffer.concat([bytes, Buffer.from(address.split('.').map(Number))])
 }
 
-// The edge as it is deployed: Caddy with our Caddyfile, in front of replicas that share a name and a port.
-
 const caddyfile = new URL('../../../../deploy/Caddyfile', import.meta.url)
 
 // biome-ignore lint/style/noProcessEnv: where programs are is told by the surroundings of the test.
 const path = process.env.PATH
 
-/** Whether Caddy is installed here. */
 export async function hasCaddy(): Promise<boolean> {
   const version = spawn('caddy', ['version'], { stdio: 'ignore' })
   return await once(version, 'exit').then(
@@ -71,8 +69,9 @@ export async function hasCaddy(): Promise<boolean> {
 }
 
 /**
- * @param names the addresses behind `command-api` and `query-api`; all replicas of an app have the same port
- * @returns its URL, and what it complained about
+ * Runs Caddy with the deployed Caddyfile in front of the replicas.
+ * @param names addresses of `command-api` and `query-api`; all replicas of an app have the same port
+ * @returns its URL and its warnings
  */
 export async function startEdge(
   t: Test,
@@ -81,7 +80,7 @@ export async function startEdge(
 ): Promise<{ readonly url: string; complaints(): readonly string[] }> {
   const resolver = `udp/127.0.0.1:${await startNameServer(t, names)}`
   const deployed = await readFile(caddyfile, 'utf8')
-  // Names are those of the test; everything else is as it is deployed.
+  // Only the resolver differs from the deployed file.
   const resolved = deployed
     .replaceAll(/^(\s*)transport http \{$/gm, `$&\n$1\tresolvers ${resolver}`)
     .replaceAll(/^(\s*)dynamic a \{$/gm, `$&\n$1\tresolvers ${resolver}`)
@@ -113,7 +112,7 @@ export async function startEdge(
       () => true,
       () => false,
     )
-  await waitFor(async () => caddy.exitCode !== null || (await answers()), { what: 'the edge' })
+  await waitFor(async () => caddy.exitCode !== null || (await answers()), { what: 'the edge to start' })
   if (caddy.exitCode !== null) throw new Error(`caddy ended: ${written}`)
   return { url, complaints: () => written.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)) }
 }

@@ -1,4 +1,4 @@
-// The system as an operator runs it: both sides apart, more than one process of each API, and each to be restarted.
+// Runs the system with separate APIs, several processes of each app, and restarts.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
@@ -12,18 +12,17 @@ export type App = 'command-api' | 'query-api' | 'api' | 'projector' | 'worker'
 
 export type Replica = {
   readonly app: App
-  /** Of its API, or of its health page; the same after a restart. */
+  /** Of its API or its health page. The same after a restart. */
   readonly baseUrl: string
   readonly port: number
-  /** The process that runs. */
   process(): TestProcess
-  /** Stops it as its supervisor would, and starts it anew on the same port. @returns how it ended, and what it wrote */
+  /** Stops the process and starts it again on the same port. @returns the exit code and output of the old process */
   restart(): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
 export type ReplicaBackends = Awaited<ReturnType<typeof startReplicaBackends>>
 
-/** What the apps need: a log and tables, identities, Stripe; and a look into the log. */
+/** The backends of the apps (event store, Postgres, identity, Stripe) and access to the log. */
 export async function startReplicaBackends(t: Test, env: Readonly<Record<string, string>> = {}) {
   const [log, identity, stripe] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeStripe(t)])
   const store = createEventStore({ connectionString: log.connectionString })
@@ -35,7 +34,7 @@ export async function startReplicaBackends(t: Test, env: Readonly<Record<string,
     AUTH_URL: identity.authUrl,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'info',
-    // On a machine that has too much to do requests are refused: which is not what is looked at.
+    // On a busy machine the apps would shed requests, which these tests do not examine.
     SHED_EVENT_LOOP_DELAY: '0s',
     ...stripe.env,
     ...env,
@@ -43,7 +42,7 @@ export async function startReplicaBackends(t: Test, env: Readonly<Record<string,
   return { log, identity, stripe, store, environment }
 }
 
-/** @param env more variables for this one */
+/** @param env more variables for this app */
 export async function startReplica(
   t: Test,
   { environment }: { readonly environment: Readonly<Record<string, string>> },
@@ -52,8 +51,8 @@ export async function startReplica(
 ): Promise<Replica> {
   const host = env.HOST ?? '127.0.0.1'
   const port = Number(env.PORT ?? (await freePort()))
-  const own = { ...environment, PORT: String(port), HEALTH_PORT: String(port), ...env }
-  const start = () => startProcess(t, { script: main(app), env: own })
+  const appEnvironment = { ...environment, PORT: String(port), HEALTH_PORT: String(port), ...env }
+  const start = () => startProcess(t, { script: main(app), env: appEnvironment })
   let running = await start()
   return {
     app,
@@ -70,7 +69,7 @@ export async function startReplica(
   }
 }
 
-/** The payments in the log, each with the types of its events. */
+/** The payments in the log, each with its event types. */
 export async function paymentsOnLog(store: ReturnType<typeof createEventStore>): Promise<Map<string, string[]>> {
   const payments = new Map<string, string[]>()
   for await (const { stream, type } of store.readLog({ prefixes: ['payment-'] })) {
@@ -80,7 +79,7 @@ export async function paymentsOnLog(store: ReturnType<typeof createEventStore>):
   return payments
 }
 
-/** The lines of a log that are no mere news. */
+/** The log lines at level warn or above. */
 export function warningsIn(output: string): string[] {
   return output.split('\n').filter((line) => line !== '' && !/^\{"level":"(info|debug|trace)"/.test(line))
 }

@@ -1,4 +1,4 @@
-// What the tests of the whole system share: a persistent client, the nodes, and the story that has to survive faults.
+// Shared by the tests of the whole system: a client that retries, webhook endpoints, and payments under faults.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
@@ -13,13 +13,13 @@ let counter = 0
 
 type ApiResponse = { readonly status: number; readonly body: { readonly data?: unknown; readonly meta?: unknown } }
 
-/** One client of the API, which repeats what failed as the API tells it to: with the same Idempotency-Key. */
+/** A client that repeats failed requests with the same Idempotency-Key. */
 export function client({ baseUrl, sandboxSecret }: TestSystem) {
   async function call(path: string, init: RequestInit = {}): Promise<ApiResponse> {
     const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(30_000), ...init })
     return { status: response.status, body: (await response.json()) as ApiResponse['body'] }
   }
-  const persistently = (what: string, request: () => Promise<ApiResponse>) =>
+  const withRetries = (what: string, request: () => Promise<ApiResponse>) =>
     waitFor(
       async () => {
         const answer = await request().catch(() => undefined)
@@ -31,7 +31,7 @@ export function client({ baseUrl, sandboxSecret }: TestSystem) {
     call,
     async open(): Promise<{ id: string; provider_intent_id: string }> {
       const key = `round-trip-${counter++}`
-      const { body } = await persistently('a payment', () =>
+      const { body } = await withRetries('a payment', () =>
         call('/payments/intents', {
           method: 'POST',
           headers: { 'content-type': 'application/json', 'x-session-id': 'demo-session', 'idempotency-key': key },
@@ -53,10 +53,10 @@ export function client({ baseUrl, sandboxSecret }: TestSystem) {
         'content-type': 'application/json',
         'sandbox-signature': signSandboxEvent(sandboxSecret, body, created),
       }
-      return persistently('the receiver', () => call('/webhooks/sandbox', { method: 'POST', headers, body }))
+      return withRetries('the receiver', () => call('/webhooks/sandbox', { method: 'POST', headers, body }))
     },
     list: (query = '') => call(`/payments?limit=50${query}`, { headers: { 'x-session-id': 'demo-session' } }),
-    /** The last fifty that succeeded, the newest first, and how many there are. */
+    /** The latest fifty succeeded payments, newest first, and their total number. */
     async settled(): Promise<{ ids: string[]; total: number }> {
       const { meta, data } = (await this.list('&status=succeeded')).body as {
         meta: { total: number }
@@ -83,20 +83,20 @@ export type RoundTripHarness = {
   readonly both: FakeEndpoint
 }
 
-/** The system with two nodes, one of which takes both kinds of messages. */
+/** The system with two webhook endpoints, one of which takes both event modes. */
 export async function roundTripHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<RoundTripHarness> {
   const [canonical, both] = await Promise.all([startFakeEndpoint(t), startFakeEndpoint(t)])
   return { system: await startSystem(t, { ...endpointVariables(canonical.url, both.url), ...env }), canonical, both }
 }
 
-/** A payment goes from the request to the endpoints, each of which hears what it asked for. */
+/** A payment reaches the endpoints, each with the events that it selects. */
 export async function assertWebhooksDelivered(t: Test, { system, canonical, both }: RoundTripHarness) {
   const api = client(system)
   const { id, provider_intent_id } = await api.open()
   t.match(
     (await api.list()).body,
     { data: [{ id, status: 'pending' }], meta: { total: 1 } },
-    'the caller reads its write',
+    'the caller reads its own write',
   )
   await waitFor(() => canonical.received.length === 1 && both.received.length === 1, { what: 'payment.created' })
   await api.settle(provider_intent_id)
@@ -129,13 +129,13 @@ export async function assertWebhooksDelivered(t: Test, { system, canonical, both
     'sandbox:payment_intent.succeeded',
   ])
   const ids = [...canonical.received, ...both.received].map(({ id }) => id)
-  t.equal(new Set(ids).size, 5, 'every message has an id of its own')
+  t.equal(new Set(ids).size, 5, 'every webhook has its own id')
 }
 
 /**
- * Makes payments and settles them while something dreadful happens, then looks whether all of it is there once. Everything
- * from before has to be told by then.
- * @param options `exactlyOnce` when the worker lives on: then no message has a reason to be sent twice
+ * Creates and settles payments while a fault happens, then checks that each is complete exactly once. All earlier
+ * webhooks must have arrived.
+ * @param options `exactlyOnce` when the worker survives, so that no webhook has a reason to be sent twice
  */
 export async function assertSurvivesFault(
   t: Test,
@@ -145,7 +145,7 @@ export async function assertSurvivesFault(
   const api = client(system)
   const seen = { canonical: endpoints.canonical.received.length, both: endpoints.both.received.length }
   const receivedSince = (node: keyof typeof seen) => endpoints[node].received.slice(seen[node])
-  const settledBefore = (await api.settled()).total
+  const totalBefore = (await api.settled()).total
   const total = 24
   const made: string[] = []
   const work = async () => {
@@ -166,9 +166,9 @@ export async function assertSurvivesFault(
   t.teardown(() => store.close())
   const historyOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
   for (const id of made) {
-    // A notification that is stored when something breaks is answered with 200, and the sweep applies it later.
+    // A notification stored before the fault was answered with 200. The reconciler applies it later.
     await waitFor(async () => (await historyOf(id)).includes('PaymentSucceeded'), {
-      what: `the end of ${id}`,
+      what: `${id} to succeed`,
       timeoutMs: 60_000,
     })
     t.same(await historyOf(id), ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentSucceeded'], id)
@@ -176,7 +176,7 @@ export async function assertSurvivesFault(
   const listed = await waitFor(
     async () => {
       const { ids, total } = await api.settled()
-      return total === settledBefore + made.length && ids
+      return total === totalBefore + made.length && ids
     },
     { what: 'every payment in the list, settled', timeoutMs: 30_000 },
   )
@@ -188,11 +188,11 @@ export async function assertSurvivesFault(
     what: 'every webhook',
     timeoutMs: 60_000,
   })
-  t.equal(messages('canonical'), 2 * made.length, 'no webhook too many at the canonical node')
-  t.equal(messages('both'), 3 * made.length, 'no webhook too many at the node that takes both')
+  t.equal(messages('canonical'), 2 * made.length, 'no extra webhook at the canonical endpoint')
+  t.equal(messages('both'), 3 * made.length, 'no extra webhook at the endpoint for both modes')
   if (!options.exactlyOnce) return
-  t.equal(receivedSince('canonical').length, 2 * made.length, 'each message once at the canonical node')
-  t.equal(receivedSince('both').length, 3 * made.length, 'each message once at the node that takes both')
+  t.equal(receivedSince('canonical').length, 2 * made.length, 'each webhook once at the canonical endpoint')
+  t.equal(receivedSince('both').length, 3 * made.length, 'each webhook once at the endpoint for both modes')
 }
 
 export const killAndStart = (part: keyof TestSystem['services']) => async (system: TestSystem) => {

@@ -1,4 +1,4 @@
-// A world in which everybody has something, each text of which can be recognised wherever it turns up.
+// Creates data of every owner. Each text can be recognised wherever it appears.
 
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -23,15 +23,15 @@ import {
 export type AccessFixture = {
   readonly things: Readonly<Record<Kind, readonly Thing[]>>
   /**
-   * The e-mail of each payment's payer, by the payment's id: the one thing of a payer that webhooks may tell. A test is of a
-   * payment that there is not, and its payer is who asked for it.
+   * The payer's e-mail by payment id: the only data of a payer that webhooks may contain. A webhook test names a
+   * payment that does not exist; its payer is the caller.
    */
   readonly payers: Map<string, string | null>
-  /** Up to where one has to read to see all of it. */
+  /** Reads must reach this position to include all of it. */
   readonly position: string
 }
 
-/** What somebody has, rather than everybody who may. */
+/** Resources that belong to one owner, not to everybody who may read them. */
 export type OwnedKind = Exclude<Kind, 'product' | 'log'>
 
 export const pathOf: Readonly<Record<OwnedKind, string>> = {
@@ -99,64 +99,68 @@ function productBody(): object {
   }
 }
 
-/** Makes all of it over HTTP, lets the tokens expire that are to expire, and waits until it can be read. */
+/** Creates all data over HTTP, lets tokens expire where needed, and waits until all of it can be read. */
 export async function createAccessFixture({ identity }: AccessHarness, { ask }: Client): Promise<AccessFixture> {
-  const things: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [], log: [] }
+  const resources: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [], log: [] }
   const payers = new Map<string, string | null>()
   let position = 0n
   const made = async (answer: ApiResponse): Promise<string> => {
     const { id } = dataOf(answer)
     if (answer.status !== 201 || typeof id !== 'string')
-      throw new Error(`${answer.asked}: ${answer.status} ${answer.text}`)
+      throw new Error(`${answer.request}: ${answer.status} ${answer.text}`)
     position = maxOf(position, answer)
     return id
   }
   const pay = async (caller: Caller, payer: string | null, name: string, guestEmail?: string, methodId?: string) => {
     const { owner } = caller
-    if (owner === null) throw new Error('a payment of nobody')
+    if (owner === null) throw new Error('a payment without an owner')
     const id = await made(
       await ask(caller, 'POST', '/payments/intents', { body: paymentBody(owner, guestEmail, methodId) }),
     )
-    things.payment.push({ name, id, owner })
+    resources.payment.push({ name, id, owner })
     payers.set(id, payer)
   }
   const add = async (kind: 'method' | 'address', caller: Caller, name: string, body: object) =>
-    things[kind].push({ name, id: await made(await ask(caller, 'POST', pathOf[kind], { body })), owner: caller.owner })
+    resources[kind].push({
+      name,
+      id: await made(await ask(caller, 'POST', pathOf[kind], { body })),
+      owner: caller.owner,
+    })
   const remove = async (kind: 'method' | 'address', caller: Caller, body: object) => {
     const id = await made(await ask(caller, 'POST', pathOf[kind], { body }))
     const answer = await ask(caller, 'DELETE', `${pathOf[kind]}/${id}`)
-    if (answer.status !== 200) throw new Error(`${answer.asked}: ${answer.status} ${answer.text}`)
+    if (answer.status !== 200) throw new Error(`${answer.request}: ${answer.status} ${answer.text}`)
     position = maxOf(position, answer)
-    things[kind].push({ name: `what ${caller.name} removed`, id, owner: null })
+    resources[kind].push({ name: `removed by ${caller.name}`, id, owner: null })
   }
 
   for (const owner of ['ada', 'grace', 'admin', 'g1', 'g2'] as const) {
     const caller = { ada, grace, admin, g1, g2 }[owner]
     await add('method', caller, `of ${owner}`, methodBody(owner))
     const guestEmail = caller.standing === 'guest' ? emailOf[owner] : undefined
-    await pay(caller, emailOf[owner], `of ${owner}`, guestEmail, things.method.at(-1)?.id)
+    await pay(caller, emailOf[owner], `of ${owner}`, guestEmail, resources.method.at(-1)?.id)
     await add('address', caller, `of ${owner}`, addressBody(owner))
   }
   const product = await made(await ask(admin, 'POST', '/admin/products', { body: productBody() }))
-  things.product.push({ name: 'of the catalogue', id: product, owner: 'admin' })
+  resources.product.push({ name: 'of the catalogue', id: product, owner: 'admin' })
   for (const caller of [ada, g1]) {
     await remove('method', caller, methodBody(caller === ada ? 'ada' : 'g1', 'pm_card_mastercard'))
     await remove('address', caller, addressBody(caller === ada ? 'ada' : 'g1'))
   }
   const withoutCredential = { ...anonymous, owner: 'g1' } as const
   await pay(withoutCredential, emailOf.g1, 'of g1, made without a credential', emailOf.g1.toUpperCase())
-  await pay({ ...anonymous, owner: 'anonymous' }, null, 'of nobody at all')
+  await pay({ ...anonymous, owner: 'anonymous' }, null, 'of nobody')
   await pay(ada, emailOf.ada, 'of ada with the e-mail of g1 as contact', emailOf.g1)
   await add('address', ada, 'of ada with the e-mail of g1 as contact', addressBody('ada', { guest_email: emailOf.g1 }))
-  await pay(remembered, emailOf.g1, 'of g1, which a token is remembered by', emailOf.g1)
-  await pay(rememberedPast, emailOf.g1, 'of g1, which another token is remembered by', emailOf.g1)
+  await pay(remembered, emailOf.g1, 'of g1, which makes an expired token remembered', emailOf.g1)
+  await pay(rememberedPast, emailOf.g1, 'of g1, which makes another expired token remembered', emailOf.g1)
   identity.expire('cred.token.remembered', 'expired')
   identity.expire('cred.token.remembered.past', 'expired by its time')
   for (const path of [...Object.values(pathOf), '/admin/products']) {
     const { headers } = await ask(admin, 'GET', path, { headers: { 'x-read-after': String(position) } })
     if (headers['x-read-stale']) throw new Error(`${path} did not come up to ${position}`)
   }
-  return { things, payers, position: String(position) }
+  return { things: resources, payers, position: String(position) }
 }
 
 const maxOf = (known: bigint, { headers }: ApiResponse) => {
@@ -164,42 +168,41 @@ const maxOf = (known: bigint, { headers }: ApiResponse) => {
   return position > known ? position : known
 }
 
-// What webhook endpoints are told in this world, and whose entry of the log each of it is.
-
 type Delivery = { readonly id: string; readonly node: string; readonly stream: string; readonly revision: number }
 
 /**
- * A payment of each owner is paid, everybody who may tries the endpoints out, and all of it is delivered or given up.
- * @returns every entry that the log must have, with whose it is
+ * Settles one payment of each owner, lets everybody who may send webhook tests, and waits until each delivery has
+ * ended.
+ * @returns every expected entry of the webhook log, with its owner
  */
 export async function createWebhookFixture(
   system: AccessHarness,
   client: Client,
-  world: AccessFixture,
+  fixture: AccessFixture,
 ): Promise<readonly Thing[]> {
   const owners = new Map<string, OwnerName>()
-  for (const { id, owner } of world.things.payment) if (owner !== null) owners.set(`payment-${id}`, owner)
+  for (const { id, owner } of fixture.things.payment) if (owner !== null) owners.set(`payment-${id}`, owner)
   for (const owner of ['ada', 'grace', 'admin', 'g1', 'g2', 'anonymous'] as const) {
     const event = `evt_${owner}`
     await notify(system, client, event, { ...paymentOf(client, owner), note: canary(owner, 'notified') })
     owners.set(`providerEvent-sandbox:${event}`, owner)
   }
   for (const caller of [ada, grace, admin])
-    for (const asked of await testWebhooks(client, world, caller))
-      owners.set(`webhookTest-${asked}`, caller.owner ?? 'anonymous')
-  const deliveries = await settled(system, world)
+    for (const id of await testWebhooks(client, fixture, caller))
+      owners.set(`webhookTest-${id}`, caller.owner ?? 'anonymous')
+  const deliveries = await settled(system, fixture)
   return deliveries.map(({ id, node, stream, revision }) => ({
     id,
     name: `about ${stream}@${revision} to ${node}`,
-    // Of what came from a provider it is not known yet whose it is.
+    // The notification itself does not belong to an owner yet.
     owner: stream.startsWith('providerEvent-') && revision === 0 ? 'anonymous' : (owners.get(stream) ?? null),
   }))
 }
 
-/** The object of the notification that the first payment of an owner is paid. */
+/** The object of the notification that reports the first payment of an owner as paid. */
 function paymentOf({ answers }: Client, owner: OwnerName): object {
   const opened = answers.find(
-    ({ caller, asked, status }) => caller.owner === owner && asked === 'POST /payments/intents' && status === 201,
+    ({ caller, request, status }) => caller.owner === owner && request === 'POST /payments/intents' && status === 201,
   )
   if (opened === undefined) throw new Error(`${owner} has no payment`)
   const { provider_intent_id: id, amount_cents: amount } = dataOf(opened)
@@ -212,7 +215,7 @@ async function notify(system: AccessHarness, { ask }: Client, id: string, object
   if (status !== 200) throw new Error(`the receiver: ${status}: ${text}`)
 }
 
-/** A canonical event, a generic one, and a provider's own. @returns the ids of what was asked for */
+/** Sends a canonical, a generic and a raw test webhook. @returns the ids of the tests */
 async function testWebhooks({ ask }: Client, { payers }: AccessFixture, caller: Caller): Promise<string[]> {
   const owner = caller.owner === 'ada' || caller.owner === 'grace' ? caller.owner : 'admin'
   const note = canary(owner, 'simulated')
@@ -229,11 +232,11 @@ async function testWebhooks({ ask }: Client, { payers }: AccessFixture, caller: 
 }
 
 function requestedId(answer: ApiResponse): string {
-  if (answer.status !== 202) throw new Error(`${answer.asked}: ${answer.status} ${answer.text}`)
+  if (answer.status !== 202) throw new Error(`${answer.request}: ${answer.status} ${answer.text}`)
   return String(dataOf(answer).id)
 }
 
-/** Waits until all endpoints were told of all that concerns them, or do not get it any more. */
+/** Waits until every delivery has succeeded or failed for good. */
 async function settled(
   { endpoints, databaseUrl }: AccessHarness,
   { payers }: AccessFixture,

@@ -1,4 +1,4 @@
-// The whole system as processes, with everything that they write kept, for tests that look for what must not be there.
+// Runs the whole system and keeps all of its output, for tests that search it for leaks.
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -20,23 +20,22 @@ export type AccessHarness = {
   readonly identity: FakeIdentityBackend
   readonly store: EventStore
   readonly endpoints: Readonly<Record<'canonical' | 'both' | 'raw' | 'failing' | 'chat' | 'legacy', FakeEndpoint>>
-  /** Everything that a process of the app ever wrote. */
+  /** All output of the process. */
   written(): ReadonlyMap<App, string>
-  /** Kills it without a goodbye. */
+  /** Sends SIGKILL. */
   kill(app: App): Promise<void>
-  /** Starts it as its supervisor would. */
   start(app: App): Promise<void>
-  /** A notification of the sandbox, signed. */
+  /** A signed notification of the sandbox. */
   notification(event: object): { readonly headers: Record<string, string>; readonly body: string }
 }
 
 const main = (app: string) => new URL(`../../../../${app}/src/main.ts`, import.meta.url)
 
-/** Secret parts of an endpoint's URL are nobody's business but the operator's. */
+/** Secrets in webhook URLs are for the operator only. */
 const endpointSecret = 'cred.endpoint.url'
 
 /**
- * Starts everything at its most talkative. `failing` answers 500 to whatever it gets, and says where it was sent.
+ * Starts every app with LOG_LEVEL=trace. The endpoint `failing` responds 500 to everything and quotes its own URL.
  * @param env more variables, for all apps but the event store
  */
 export async function startAccessHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<AccessHarness> {
@@ -130,14 +129,12 @@ function endpointVariables({
   }
 }
 
-// Sends requests as they are written, over kept connections, and keeps every answer with the name of who got it.
-
 const responseTimeoutMs = 20_000
 
 export type ApiResponse = {
   readonly caller: Caller
-  /** Method and path, for the message of a failure. */
-  readonly asked: string
+  /** Method and path, for assertion messages. */
+  readonly request: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
@@ -146,17 +143,20 @@ export type ApiResponse = {
 
 export type RequestOptions = {
   readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON, a text as it is. */
+  /** An object is sent as JSON, a string as it is. */
   readonly body?: object | string
 }
 
 export type Client = {
-  ask(caller: Caller, method: string, path: string, asked?: RequestOptions): Promise<ApiResponse>
-  /** Every answer so far. */
+  ask(caller: Caller, method: string, path: string, options?: RequestOptions): Promise<ApiResponse>
+  /** All responses so far. */
   readonly answers: readonly ApiResponse[]
 }
 
-/** @param maxConnections as many as there may be requests under way; the others wait */
+/**
+ * Sends requests over kept-alive connections and keeps every response with its caller.
+ * @param maxConnections other requests wait for a free connection
+ */
 export function createClient(t: Test, baseUrl: string, maxConnections = 8): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
   t.teardown(() => agent.destroy())
@@ -182,16 +182,16 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
           (read) =>
             resolve({
               caller,
-              asked: `${method} ${path}`,
+              request: `${method} ${path}`,
               status,
-              headers: named(rawHeaders),
+              headers: headersByName(rawHeaders),
               text: read,
               json: parsed(read),
             }),
           reject,
         )
       })
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer to ${method} ${path}`)))
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no response to ${method} ${path}`)))
       outgoing.on('error', reject)
       outgoing.end(sent)
       const answer = await promise
@@ -201,8 +201,8 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
   }
 }
 
-/** Names and values alternate in it. */
-function named(rawHeaders: readonly string[]): Record<string, string> {
+/** Names and values alternate in `rawHeaders`. */
+function headersByName(rawHeaders: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? '']] : [])),
   )
@@ -217,24 +217,29 @@ function parsed(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** `data` of an answer about one thing. */
-export function dataOf({ asked, status, text: body, json: { data } }: ApiResponse): Readonly<Record<string, unknown>> {
+/** `data` of a response with one resource. */
+export function dataOf({
+  request,
+  status,
+  text: body,
+  json: { data },
+}: ApiResponse): Readonly<Record<string, unknown>> {
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return { ...data }
-  throw new Error(`${asked} was answered ${status} without data: ${body}`)
+  throw new Error(`${request} responded ${status} without data: ${body}`)
 }
 
-/** `data` of an answer to a list. */
+/** `data` of a list response. */
 export function listOf({
-  asked,
+  request,
   status,
   text: body,
   json: { data },
 }: ApiResponse): readonly Readonly<Record<string, unknown>>[] {
   if (Array.isArray(data)) return data
-  throw new Error(`${asked} was answered ${status} without a list: ${body}`)
+  throw new Error(`${request} responded ${status} without a list: ${body}`)
 }
 
-/** The headers of a read that is to see what these writes did. */
+/** Headers that make a read wait for these writes. */
 export function after(...writes: readonly ApiResponse[]): { readonly headers: Readonly<Record<string, string>> } {
   const positions = writes.map(({ headers }) => BigInt(headers['x-event-position'] ?? 0))
   const last = positions.sort((a, b) => Number(b - a))[0]

@@ -1,4 +1,4 @@
-// What each caller may make and change, and in which ways a caller presents a credential.
+// What each caller may create and change, and the ways to present a credential.
 import t from 'tap'
 import { createAccessFixture, methodBody, paymentBody } from './accessFixture.ts'
 import { type ApiResponse, createClient, dataOf, startAccessHarness } from './accessHarness.ts'
@@ -24,7 +24,7 @@ const session = 'cred.session.ada'
 const token = 'cred.token.g1'
 const valid = { ada: session, g1: token }
 
-/** The six ways of the interface, in the order in which they count. */
+/** The six ways of the interface, in order of precedence. */
 const ways: readonly { readonly name: string; readonly who: 'ada' | 'g1'; at(credential: string): Partial<Caller> }[] =
   [
     { name: 'Bearer', who: 'ada', at: (given) => ({ headers: { authorization: `Bearer ${given}` } }) },
@@ -42,72 +42,75 @@ function presenting(name: string, who: 'ada' | 'g1' | null, ...parts: Partial<Ca
   return { name, standing, owner: who, headers, query }
 }
 
-t.test('who may change what', async (t) => {
+t.test('access to changes', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
   const { ask } = client
-  const world = await createAccessFixture(system, client)
+  const fixture = await createAccessFixture(system, client)
 
-  t.test("everybody has the use of the own things, and of nobody else's [4-own-changes]", async (t) => {
+  t.test('every owner can create, read, change and delete their own resources only [4-own-changes]', async (t) => {
     for (const caller of [ada, grace, admin, g1, g1Second, g1Upper, g2])
       for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, caller)
   })
 
   t.test(
-    'a guest whose token has expired goes on changing and removing, and nothing else [5-history-service]',
+    'an expired guest token with payment history can change and delete, but not read or create [5-history-service]',
     async (t) => {
       for (const caller of [remembered, rememberedPast])
         for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, g1, caller)
     },
   )
 
-  t.test('who may open a payment, and prepare to save a method [4-intent-callers]', async (t) => {
-    const isPaidBy = (answer: ApiResponse, guestEmail: string | undefined) => {
-      const { standing, owner } = answer.caller
-      const isGuest = standing !== 'session'
-      const { id, is_guest_payment } = dataOf(answer)
-      t.equal(is_guest_payment, isGuest)
-      world.payers.set(
-        String(id),
-        isGuest || owner === null || owner === 'anonymous' ? (guestEmail ?? null) : emailOf[owner],
-      )
-    }
-    const opens = async (expected: number, caller: Caller, guestEmail?: string) => {
-      const { owner } = caller
-      if (owner === null) throw new Error('a payment of nobody')
-      const body = paymentBody(owner, guestEmail)
-      const answer = await ask(caller, 'POST', '/payments/intents', { body })
-      t.equal(answer.status, expected, `${caller.name} for ${guestEmail}: ${answer.text}`)
-      if (answer.status === 201) isPaidBy(answer, guestEmail)
-    }
-    const nobody: Caller = { ...anonymous, owner: 'anonymous' }
-    await opens(201, nobody)
-    await opens(201, nobody, canary('anonymous', 'x@example.com'))
-    await opens(201, ada)
-    await opens(201, ada, canary('ada', 'friend@example.com'))
-    for (const caller of [g1, g1Second, g1Upper]) {
-      await opens(403, caller)
-      await opens(403, caller, emailOf.g2)
-      await opens(201, caller, emailOf.g1)
-    }
-    await opens(401, remembered, emailOf.g1)
-    for (const [caller, expected] of [
-      [ada, 201],
-      [admin, 201],
-      [g1, 403],
-      [remembered, 401],
-      [anonymous, 401],
-    ] as const) {
-      const { status } = await ask(caller, 'POST', '/payment-methods/setup-intent', {
-        body: { provider_id: 'sandbox' },
-      })
-      t.equal(status, expected, `${caller.name}: setup intent`)
-    }
-  })
+  t.test(
+    'payment intents and setup intents are open to the callers of the interface only [4-intent-callers]',
+    async (t) => {
+      const isPaidBy = (answer: ApiResponse, guestEmail: string | undefined) => {
+        const { standing, owner } = answer.caller
+        const isGuest = standing !== 'session'
+        const { id, is_guest_payment } = dataOf(answer)
+        t.equal(is_guest_payment, isGuest)
+        fixture.payers.set(
+          String(id),
+          isGuest || owner === null || owner === 'anonymous' ? (guestEmail ?? null) : emailOf[owner],
+        )
+      }
+      const opens = async (expected: number, caller: Caller, guestEmail?: string) => {
+        const { owner } = caller
+        if (owner === null) throw new Error('a payment of nobody')
+        const body = paymentBody(owner, guestEmail)
+        const answer = await ask(caller, 'POST', '/payments/intents', { body })
+        t.equal(answer.status, expected, `${caller.name} for ${guestEmail}: ${answer.text}`)
+        if (answer.status === 201) isPaidBy(answer, guestEmail)
+      }
+      const nobody: Caller = { ...anonymous, owner: 'anonymous' }
+      await opens(201, nobody)
+      await opens(201, nobody, canary('anonymous', 'x@example.com'))
+      await opens(201, ada)
+      await opens(201, ada, canary('ada', 'friend@example.com'))
+      for (const caller of [g1, g1Second, g1Upper]) {
+        await opens(403, caller)
+        await opens(403, caller, emailOf.g2)
+        await opens(201, caller, emailOf.g1)
+      }
+      await opens(401, remembered, emailOf.g1)
+      for (const [caller, expected] of [
+        [ada, 201],
+        [admin, 201],
+        [g1, 403],
+        [remembered, 401],
+        [anonymous, 401],
+      ] as const) {
+        const { status } = await ask(caller, 'POST', '/payment-methods/setup-intent', {
+          body: { provider_id: 'sandbox' },
+        })
+        t.equal(status, expected, `${caller.name}: setup intent`)
+      }
+    },
+  )
 
-  t.test('guest_data without a credential opens a payment, and is good for nothing else [5-guest-data]', async (t) => {
+  t.test('guest_data without a credential creates a payment and gives no other access [5-guest-data]', async (t) => {
     const guest_data = { email: emailOf.g1, name: canary('anonymous', 'name') }
-    const own = (kind: 'method' | 'address') => `/${world.things[kind].find(({ owner }) => owner === 'g1')?.id}`
+    const own = (kind: 'method' | 'address') => `/${fixture.things[kind].find(({ owner }) => owner === 'g1')?.id}`
     for (const [method, path, body] of [
       ['POST', '/addresses', { address_type: 'billing', is_partial: true, guest_email: emailOf.g1 }],
       ['POST', '/payment-methods', { payment_method_token: 'pm_card_visa', provider_id: 'sandbox' }],
@@ -122,16 +125,16 @@ t.test('who may change what', async (t) => {
     }
   })
 
-  t.test('nothing of another can be referred to', async (t) => {
+  t.test('references to resources of another owner are rejected', async (t) => {
     const first = (kind: 'method' | 'address', whose: string) =>
-      world.things[kind].find(({ owner }) => owner === whose)?.id
+      fixture.things[kind].find(({ owner }) => owner === whose)?.id
     const saves = (caller: Caller, billing_address_id: string | undefined) =>
       ask(caller, 'POST', '/payment-methods', {
         body: methodBody(caller.owner ?? 'anonymous', 'pm_card_amex', { billing_address_id }),
       })
     const pays = (caller: Caller, methodId: string | undefined, guestEmail?: string) =>
       ask(caller, 'POST', '/payments/intents', { body: paymentBody(caller.owner ?? 'anonymous', guestEmail, methodId) })
-    const refused = [
+    const rejected = [
       await saves(ada, first('address', 'grace')),
       await saves(g2, first('address', 'g1')),
       await saves(grace, first('address', 'g1')),
@@ -143,27 +146,31 @@ t.test('who may change what', async (t) => {
       await pays(anonymous, first('method', 'g1'), emailOf.g1),
       await pays(anonymous, first('method', 'ada')),
     ]
-    for (const { caller, asked, status, json } of refused)
+    for (const { caller, request, status, json } of rejected)
       t.match(
         { status, json },
         { status: 422, json: { error: { code: 'reference_not_found' } } },
-        `${caller.name}: ${asked}`,
+        `${caller.name}: ${request}`,
       )
-    const words = refused.map(({ json }) => ({ ...(json.error as object), request_id: '' }))
-    t.equal(new Set(words.map((said) => JSON.stringify(said))).size, 2, 'each kind in the same words')
+    const words = rejected.map(({ json }) => ({ ...(json.error as object), request_id: '' }))
+    t.equal(
+      new Set(words.map((said) => JSON.stringify(said))).size,
+      2,
+      'foreign and missing references get the same message',
+    )
     const own = await pays(g1, first('method', 'g1'), emailOf.g1)
-    t.equal(own.status, 201, 'the own one can')
-    world.payers.set(String(dataOf(own).id), emailOf.g1)
+    t.equal(own.status, 201, 'the own method can be used')
+    fixture.payers.set(String(dataOf(own).id), emailOf.g1)
   })
 
-  t.test('every way to present a credential does for every method [5-methods]', async (t) => {
+  t.test('every way to present a credential works for every HTTP method [5-methods]', async (t) => {
     for (const { name, who, at } of ways)
       for (const kind of ['method', 'address'] as const)
         await checkLifecycle(client, t, kind, presenting(name, who, at(valid[who])))
   })
 
   t.test(
-    'of several credentials the first valid one counts, in the order of the interface [5-first-valid]',
+    'of several credentials the first valid one in the order of the interface counts [5-first-valid]',
     async (t) => {
       const listedFor = async (caller: Caller) => {
         const { status, json } = await ask(caller, 'GET', '/addresses')
@@ -186,26 +193,30 @@ t.test('who may change what', async (t) => {
     },
   )
 
-  t.test('a remembered token speaks only when no other credential does', async (t) => {
-    const { id: own = '' } = world.things.address.find(({ owner }) => owner === 'g1') ?? {}
+  t.test('a remembered token counts only when no other credential is valid', async (t) => {
+    const { id: own = '' } = fixture.things.address.find(({ owner }) => owner === 'g1') ?? {}
     const put = async (caller: Caller) =>
       (await ask(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'canary.g1.address.alias' } })).status
     const past = { 'x-guest-token': 'cred.token.remembered' }
     t.equal(
       await put({ ...remembered, query: 'session_id=cred.session.ada', owner: 'ada' }),
       404,
-      'a later session is ada',
+      'a valid session later in the order counts',
     )
-    t.equal(await put({ ...remembered, query: 'token=cred.token.g2', owner: 'g2' }), 404, 'a later token is g2')
+    t.equal(
+      await put({ ...remembered, query: 'token=cred.token.g2', owner: 'g2' }),
+      404,
+      'a valid token later in the order counts',
+    )
     t.equal(await put({ ...remembered, query: 'session_id=cred.no' }), 200, 'none of the others is valid')
     t.equal(await put({ ...remembered, headers: {}, query: 'token=cred.token.remembered' }), 200, 'in the query')
     t.equal(await put({ ...remembered, headers: { authorization: 'Token cred.token.remembered' } }), 200, 'as Token')
     t.equal(await put({ ...remembered, headers: { authorization: 'Bearer cred.token.remembered' }, owner: null }), 401)
     t.equal(await put({ ...remembered, headers: { 'x-session-id': 'cred.token.remembered' }, owner: null }), 401)
     system.identity.breakWith('drop')
-    t.equal(await put({ ...remembered, headers: past, owner: null }), 503, 'while nobody can tell whether it is valid')
+    t.equal(await put({ ...remembered, headers: past, owner: null }), 503, 'the identity backend is down')
     system.identity.breakWith(undefined)
   })
 
-  t.test('nothing came to where it must not be', (t) => assertNoLeaks(t, system, client, world))
+  t.test('the changes leaked nothing to responses, webhooks or logs', (t) => assertNoLeaks(t, system, client, fixture))
 })

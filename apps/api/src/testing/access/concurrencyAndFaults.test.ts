@@ -1,4 +1,4 @@
-// What holds while much happens at once, and while something fails: one default per list, and nobody's data is told.
+// Under concurrency and faults, each list has one default and no data leaks.
 
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -20,8 +20,8 @@ import { ada, anonymous, type Caller, canary, emailOf, g1, g1Second, g1Upper, g2
 
 const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
 
-/** Looks at a list all the time, until told to stop. @returns how often, and every answer that showed more than one default */
-function watch(
+/** Polls a list until stopped. @returns the number of polls, and every response with more than one default */
+function pollForDefaults(
   { ask }: Client,
   caller: Caller,
   path: string,
@@ -29,11 +29,11 @@ function watch(
 ) {
   let stopped = false
   const wrong: string[] = []
-  let looks = 0
+  let polls = 0
   const watching = (async () => {
     while (!stopped) {
       const answer = await ask(caller, 'GET', path)
-      looks++
+      polls++
       const defaults = listOf(answer).filter((item) => item.is_default === true)
       if (new Set(defaults.map(list)).size < defaults.length) wrong.push(answer.text)
     }
@@ -41,49 +41,55 @@ function watch(
   return async () => {
     stopped = true
     await watching
-    return { looks, wrong }
+    return { looks: polls, wrong }
   }
 }
 
 const rounds = 4
 const putsAtOnce = 16
 
-/** Rounds of PUTs at the same time, each of which makes one of the items the default, while the list is looked at. */
-async function contest(t: Test, client: Client, callers: readonly Caller[], path: string, ids: readonly string[]) {
+/** Rounds of concurrent PUTs that each make another item the default, while the list is polled. */
+async function contestDefault(
+  t: Test,
+  client: Client,
+  callers: readonly Caller[],
+  path: string,
+  ids: readonly string[],
+) {
   const { ask } = client
-  const [looker = ada] = callers
-  const stop = watch(client, looker, `${path}?limit=50`, (item) => item.address_type ?? 'method')
+  const [reader = ada] = callers
+  const stop = pollForDefaults(client, reader, `${path}?limit=50`, (item) => item.address_type ?? 'method')
   t.teardown(stop)
   const puts: ApiResponse[] = []
   for (let round = 0; round < rounds; round++) {
     const atOnce = Array.from({ length: putsAtOnce }, (_, n) => {
-      const caller = callers[n % callers.length] ?? looker
+      const caller = callers[n % callers.length] ?? reader
       return ask(caller, 'PUT', `${path}/${ids[(n + round) % ids.length]}`, { body: { is_default: true } })
     })
     puts.push(...(await Promise.all(atOnce)))
-    const settled = await ask(looker, 'GET', `${path}?limit=50`, after(...puts))
-    t.notOk(settled.headers['x-read-stale'], 'it can be read')
+    const settled = await ask(reader, 'GET', `${path}?limit=50`, after(...puts))
+    t.notOk(settled.headers['x-read-stale'], 'the read is up to date')
     const lists = Map.groupBy(listOf(settled), ({ address_type }) => address_type)
     for (const [type, items] of lists)
       t.equal(items.filter((item) => item.is_default === true).length, 1, `${path}: ${type}: round ${round}`)
-    const singles = await Promise.all(ids.map((id) => ask(looker, 'GET', `${path}/${id}`)))
+    const singles = await Promise.all(ids.map((id) => ask(reader, 'GET', `${path}/${id}`)))
     t.same(
       singles.map((one) => [dataOf(one).id, dataOf(one).is_default]).sort(),
       listOf(settled)
         .map(({ id, is_default }) => [id, is_default])
         .sort(),
-      'each by itself says what the list says',
+      'the single resources agree with the list',
     )
   }
-  const { looks, wrong } = await stop()
+  const { looks: polls, wrong } = await stop()
   for (const { status, json, text } of puts.filter(({ status }) => status !== 200))
     t.match({ status, json }, { status: 409, json: { error: { code: 'concurrent_modification' } } }, text)
-  t.comment(`${path}: ${looks} looks, ${puts.filter(({ status }) => status === 200).length} of ${puts.length} PUTs`)
-  t.same(wrong, [], 'two defaults are never seen')
-  t.ok(looks > rounds, 'it was looked at')
+  t.comment(`${path}: ${polls} polls, ${puts.filter(({ status }) => status === 200).length} of ${puts.length} PUTs`)
+  t.same(wrong, [], 'no response shows two defaults')
+  t.ok(polls > rounds, 'the list was polled during the PUTs')
 }
 
-t.test('while much happens at once, and while something fails', async (t) => {
+t.test('access under concurrency and faults', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl, putsAtOnce + 2)
   const { ask } = client
@@ -92,47 +98,50 @@ t.test('while much happens at once, and while something fails', async (t) => {
     for (const body of bodies) ids.push(idOf(await ask(caller, 'POST', path, { body })))
     return ids
   }
-  /** So that they can be saved anew. */
+  /** So that they can be saved again. */
   const remove = async (caller: Caller, ids: readonly string[]) => {
     for (const id of ids) t.equal((await ask(caller, 'DELETE', `/payment-methods/${id}`)).status, 200)
   }
   const cards = ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex']
 
-  await t.test('of the methods of a user [10.3-one-default]', async (t) => {
-    const ids = await add(
-      ada,
-      '/payment-methods',
-      cards.map((card) => methodBody('ada', card)),
-    )
-    const listed = listOf(await ask(ada, 'GET', '/payment-methods'))
-    t.same(
-      listed.map(({ is_default }) => is_default),
-      [false, false, false],
-      'the first is not made default by itself',
-    )
-    await contest(t, client, [ada], '/payment-methods', ids)
-    await remove(ada, ids)
-  })
+  await t.test(
+    'concurrent changes leave one default among the payment methods of a user [10.3-one-default]',
+    async (t) => {
+      const ids = await add(
+        ada,
+        '/payment-methods',
+        cards.map((card) => methodBody('ada', card)),
+      )
+      const listed = listOf(await ask(ada, 'GET', '/payment-methods'))
+      t.same(
+        listed.map(({ is_default }) => is_default),
+        [false, false, false],
+        'the first method is not the default automatically',
+      )
+      await contestDefault(t, client, [ada], '/payment-methods', ids)
+      await remove(ada, ids)
+    },
+  )
 
-  await t.test('of the methods of a guest, who uses several tokens', async (t) => {
+  await t.test('concurrent changes with several guest tokens leave one default payment method', async (t) => {
     const ids = await add(
       g1,
       '/payment-methods',
       cards.map((card) => methodBody('g1', card)),
     )
-    await contest(t, client, [g1, g1Second, g1Upper], '/payment-methods', ids)
+    await contestDefault(t, client, [g1, g1Second, g1Upper], '/payment-methods', ids)
     await remove(g1, ids)
   })
 
-  await t.test('of the addresses of each type', async (t) => {
+  await t.test('concurrent changes leave one default address of each type', async (t) => {
     const bodies = Array.from({ length: 8 }, (_, n) =>
       addressBody('ada', { address_type: n % 2 === 0 ? 'billing' : 'shipping', is_default: true }),
     )
-    await contest(t, client, [ada], '/addresses', await add(ada, '/addresses', bodies))
+    await contestDefault(t, client, [ada], '/addresses', await add(ada, '/addresses', bodies))
   })
 
-  await t.test('of the addresses that are made at the same time, each as the default', async (t) => {
-    const stop = watch(client, g1, '/addresses?limit=50', (item) => item.address_type)
+  await t.test('addresses created concurrently as default leave one default', async (t) => {
+    const stop = pollForDefaults(client, g1, '/addresses?limit=50', (item) => item.address_type)
     t.teardown(stop)
     const made = await Promise.all(
       Array.from({ length: putsAtOnce }, (_, n) => {
@@ -149,9 +158,9 @@ t.test('while much happens at once, and while something fails', async (t) => {
     t.same((await stop()).wrong, [])
   })
 
-  // Not before: what is contested is all that its owner has.
-  const world = await createAccessFixture(system, client)
-  const ownMethod = world.things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
+  // Not earlier: `contest` needs lists that contain nothing else.
+  const fixture = await createAccessFixture(system, client)
+  const ownMethod = fixture.things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
   const pool = createPool({
     databaseUrl: system.databaseUrl,
     applicationName: 'sabotage',
@@ -160,12 +169,12 @@ t.test('while much happens at once, and while something fails', async (t) => {
   })
   t.teardown(() => pool.end())
 
-  t.test('a projector that is killed, and a database that refuses its rows', async (t) => {
+  t.test('a killed projector and a database that rejects its rows leak nothing', async (t) => {
     await system.kill('projector')
     const added = await ask(ada, 'POST', '/addresses', { body: addressBody('ada') })
     const stale = await ask(ada, 'GET', `/addresses/${idOf(added)}`)
     t.same([stale.status, stale.headers['x-read-stale']], [404, 'true'])
-    await pay(client, world)
+    await pay(client, fixture)
     await ask(ada, 'PUT', `/payment-methods/${ownMethod}`, { body: { alias: canary('ada', 'alias') } })
     const tables = ['addresses_v1', 'payment_methods_v1', 'payments_v1']
     for (const table of tables)
@@ -180,35 +189,35 @@ t.test('while much happens at once, and while something fails', async (t) => {
     await waitFor(() => tables.every(hasFailed), { what: 'the projector to fail' })
     for (const table of tables) await pool.query(`alter table read_models.${table} drop constraint refused`)
     await waitFor(async () => (await ask(ada, 'GET', `/addresses/${idOf(added)}`, after(added))).status === 200, {
-      what: 'the projector to go on',
+      what: 'the projector to resume',
       timeoutMs: 20_000,
     })
     t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
-  t.test('an event store that is killed, and whose database refuses events', async (t) => {
+  t.test('a killed event store and a database that rejects events leak nothing', async (t) => {
     await pool.query('alter table event_store.events add constraint refused check (position < 0) not valid')
-    const refused = await Promise.all([
+    const rejected = await Promise.all([
       ask(ada, 'POST', '/addresses', { body: addressBody('ada') }),
       ask(g1, 'POST', '/payments/intents', { body: paymentBody('g1', emailOf.g1) }),
       ask(ada, 'PUT', `/payment-methods/${ownMethod}`, { body: { alias: canary('ada', 'another.alias') } }),
     ])
-    for (const { asked, status } of refused) t.ok(status >= 500, `${asked}: ${status}`)
+    for (const { request, status } of rejected) t.ok(status >= 500, `${request}: ${status}`)
     await pool.query('alter table event_store.events drop constraint refused')
     await system.kill('embedded-event-store')
-    const asked = [
+    const requests = [
       ask(ada, 'POST', '/addresses', { body: addressBody('ada') }),
       ask(g2, 'POST', '/payment-methods', { body: methodBody('g2') }),
     ]
     await system.start('embedded-event-store')
-    for (const { status, asked: what } of await Promise.all(asked))
+    for (const { status, request: what } of await Promise.all(requests))
       t.ok(status < 300 || status === 503, `${what}: ${status}`)
     t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
-  t.test('a worker whose database refuses deliveries, and an endpoint that is out of order', async (t) => {
+  t.test('a database that rejects deliveries and a failing endpoint leak nothing', async (t) => {
     await pool.query('alter table webhooks.deliveries add constraint refused check (created_at is null) not valid')
-    const paid = await pay(client, world)
+    const paid = await pay(client, fixture)
     await waitFor(() => system.written().get('worker')?.includes('refused'), { what: 'the worker to fail' })
     await pool.query('alter table webhooks.deliveries drop constraint refused')
     await settle(system, client, paid)
@@ -216,7 +225,7 @@ t.test('while much happens at once, and while something fails', async (t) => {
     const told = (id: string) =>
       canonical.received.some(({ body }) => body.includes(id) && body.includes('payment.succeeded'))
     await waitFor(() => told(idOf(paid)) && failing.received.length > 2, { what: 'the webhooks', timeoutMs: 20_000 })
-    await assertNoLeaks(t, system, client, world)
+    await assertNoLeaks(t, system, client, fixture)
   })
 })
 

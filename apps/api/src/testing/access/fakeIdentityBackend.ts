@@ -1,19 +1,18 @@
-// The identity backend of the access tests: it knows the people of the tests, and breaks when it is told to.
+// Fake identity backend of the access tests. It knows their people and can be broken.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { listen } from '@paylog/testing/fakeServer'
 import type { Test } from 'tap'
 import { guestTokens, sessions, type Validity } from './people.ts'
 
-/** It never answers, drops the connection, or answers this. */
+/** It never responds, drops the connection, or responds with this. */
 export type Fault = 'silent' | 'drop' | { readonly status: number; readonly body: string }
 
 export type FakeIdentityBackend = {
   readonly authUrl: string
-  /** Knows one more guest token. */
   issue(token: string, email: string): void
   expire(token: string, how: Exclude<Validity, 'valid'>): void
-  /** Breaks it, or heals it with `undefined`. */
+  /** `undefined` repairs it. */
   breakWith(fault: Fault | undefined): void
 }
 

@@ -1,4 +1,4 @@
-// Looks for what must not be where it is: people's data in others' answers, and anything at all in logs.
+// Searches responses, webhooks, logs and events for data that must not be there.
 
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -10,20 +10,20 @@ import { seesIdAlone } from './model.ts'
 import type { OwnerName } from './people.ts'
 
 const data = /canary\.([a-z0-9]+)\.[a-z0-9._]*/gi
-/** Sessions, guest tokens, Idempotency-Keys, secret parts of URLs, and what stands for a card at the provider. */
+/** Sessions, guest tokens, Idempotency-Keys, secrets in URLs, and card tokens of the provider. */
 const credentials = /cred\.[a-z0-9._]+|pm_card_[a-z]+/gi
 
-/** The beginning of such data as Postgres shows bytes. */
+/** The beginning of such data as Postgres prints bytes. */
 const asBytes = new RegExp(`${Buffer.from('canary.').toString('hex')}[0-9a-f]*`, 'gi')
 
 const everything = (text: string) => [data, credentials, asBytes].flatMap((pattern) => text.match(pattern) ?? [])
 
-/** What providers write goes to raw endpoints as it came, and so does what somebody simulates. */
+/** Raw webhooks pass on the text of providers and of simulations unchanged. */
 const inProvidersWords = /canary\.[a-z0-9]+\.(notified|simulated)\b/gi
-/** Beside that only e-mails of payers. */
+/** Beyond that, webhooks contain e-mails of payers only. */
 const inSomeWebhook = /canary\.[a-z0-9]+\.(self|notified|simulated)\b/gi
 
-/** Whose data each may see: his own, and the e-mail that he has in common with another. */
+/** What each owner may see: their own data, and the e-mail shared with another. */
 const known: Readonly<Record<OwnerName, readonly string[]>> = {
   ada: ['ada', 'shared'],
   grace: ['grace', 'shared'],
@@ -33,38 +33,38 @@ const known: Readonly<Record<OwnerName, readonly string[]>> = {
   anonymous: ['anonymous'],
 }
 
-/** Who may be in an answer about one thing, whoever that is of: one owner, and the e-mail that two have in common. */
+/** A response about one resource may contain one owner's data, and the shared e-mail. */
 function ownersOfOne(text: string): readonly string[] {
   const named = [...text.matchAll(data)].map(([, owner = '']) => owner.toLowerCase())
   return [...named.filter((owner) => owner !== 'shared').slice(0, 1), 'shared']
 }
 
-/** What an answer holds that is not for who got it. The document of the API names cards of the sandbox as examples. */
-export function leaksIn({ caller, asked, text, headers, status }: ApiResponse): readonly string[] {
+/** Data in a response that its caller must not see. The OpenAPI document names sandbox cards as examples. */
+export function leaksIn({ caller, request, text, headers, status }: ApiResponse): readonly string[] {
   const whole = `${text}\n${Object.entries(headers).join('\n')}`
-  const isAnswered = caller.owner !== null && status < 400 && !seesIdAlone(caller, asked.split(' ', 1)[0] ?? '')
-  const seesPayment = caller.standing === 'administrator' && asked.startsWith('GET /admin/payments/')
+  const isAnswered = caller.owner !== null && status < 400 && !seesIdAlone(caller, request.split(' ', 1)[0] ?? '')
+  const seesPayment = caller.standing === 'administrator' && request.startsWith('GET /admin/payments/')
   const owners = isAnswered ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
-  const seesAll = caller.standing === 'administrator' && asked.startsWith('GET /webhooks/logs')
+  const seesAll = caller.standing === 'administrator' && request.startsWith('GET /webhooks/logs')
   const mayBeSeen = seesAll ? whole.replaceAll(inSomeWebhook, '') : whole
   const foreign = [...mayBeSeen.matchAll(data)].filter(([, owner = '']) => !owners.includes(owner.toLowerCase()))
-  const given = asked === 'GET /openapi.json' ? [] : (whole.match(credentials) ?? [])
+  const given = request === 'GET /openapi.json' ? [] : (whole.match(credentials) ?? [])
   return [...foreign.map(([found]) => found), ...given]
 }
 
-/** Every leak into an answer so far, with the request that shows it. */
+/** Every leak in a response so far, with its request. */
 export function leaksInResponses({ answers }: Client): readonly string[] {
   return answers.flatMap((answer) =>
-    leaksIn(answer).map((leak) => `${answer.caller.name}: ${answer.asked}: ${answer.status}: ${leak}`),
+    leaksIn(answer).map((leak) => `${answer.caller.name}: ${answer.request}: ${answer.status}: ${leak}`),
   )
 }
 
-/** Lines of logs that hold anything of anybody, their owner's own requests included. */
+/** Log lines with data of anybody, even of the caller. */
 export function leaksInLogs({ written }: AccessHarness): readonly string[] {
   return [...written()].flatMap(([app, output]) => leaksInText(output).map((leak) => `${app}: ${leak}`))
 }
 
-/** Lines that hold anything of anybody. */
+/** Lines with data of anybody. */
 export function leaksInText(output: string): readonly string[] {
   return output.split('\n').flatMap((line) => {
     const leaks = everything(line)
@@ -72,7 +72,7 @@ export function leaksInText(output: string): readonly string[] {
   })
 }
 
-/** What endpoints were sent beside the e-mail of a payment's own payer, and to raw ones beside the provider's own text. */
+/** Data in webhooks beyond the payer's e-mail and, in raw ones, the provider's text. */
 async function leaksInWebhooks(
   { endpoints, databaseUrl }: AccessHarness,
   { payers }: Pick<AccessFixture, 'payers'>,
@@ -80,10 +80,10 @@ async function leaksInWebhooks(
   const payments = await paymentsOf(databaseUrl)
   return Object.entries(endpoints).flatMap(([node, { received }]) =>
     received.flatMap(({ id, body, headers }) => {
-      const { event = '', data: about = {} } = JSON.parse(body) as WebhookBody
-      // A test is recorded under no payment, and a chat is told the id of it in words.
+      const { event = '', data: webhookData = {} } = JSON.parse(body) as WebhookBody
+      // A test names no recorded payment. Chat messages contain its id in their text.
       const tested = [...payers.keys()].find((payment) => body.includes(`Payment: ${payment}`))
-      const payer = payers.get(about.payment_id ?? payments.get(id) ?? tested ?? '')?.toLowerCase()
+      const payer = payers.get(webhookData.payment_id ?? payments.get(id) ?? tested ?? '')?.toLowerCase()
       const unpaid = payer === undefined ? body : body.toLowerCase().replaceAll(payer, '')
       const allowed = event.includes(':') ? unpaid.replaceAll(inProvidersWords, '') : unpaid
       const leaks = everything(`${allowed}\n${JSON.stringify(headers)}`)
@@ -92,10 +92,10 @@ async function leaksInWebhooks(
   )
 }
 
-/** As far as a body says what it is about; messages to a chat do not. */
+/** Chat messages have neither field. */
 type WebhookBody = { readonly event?: string; readonly data?: { readonly payment_id?: string | null } }
 
-/** The payment that each webhook is about, by the webhook's id. */
+/** The payment of each webhook, by webhook id. */
 async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, string | null>> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'leaks', max: 1, log })
@@ -109,7 +109,7 @@ async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, stri
   }
 }
 
-/** Credentials in the event log, and people's data where names and metadata of events show it. */
+/** Credentials in the event log, and personal data in stream names or metadata. */
 async function leaksInEventLog({ store }: AccessHarness): Promise<readonly string[]> {
   const leaks: string[] = []
   for await (const { event } of store.client.readAll()) {
@@ -124,7 +124,10 @@ async function leaksInEventLog({ store }: AccessHarness): Promise<readonly strin
   return leaks
 }
 
-/** All four, once everybody was told of every payment; and that there was something to look at. */
+/**
+ * Asserts that none of the four contains a leak, once every payment has its webhooks, and that each had content to
+ * search.
+ */
 export async function assertNoLeaks(
   t: Test,
   system: AccessHarness,
@@ -135,8 +138,8 @@ export async function assertNoLeaks(
   const isDelivered = (id: string) => canonical.received.some(({ body }) => body.includes(id))
   await waitFor(() => [...fixture.payers.keys()].every(isDelivered), { what: 'the webhooks', timeoutMs: 20_000 })
   for (const [app, output] of system.written()) t.match(output, `"app":"${app}"`, `${app} writes a log`)
-  t.same(leaksInResponses(client), [], 'no answer holds anything of another, and none a credential')
-  t.same(leaksInLogs(system), [], 'no line of a log holds data or credentials')
-  t.same(await leaksInWebhooks(system, fixture), [], 'no webhook tells more than the e-mail of the payer')
-  t.same(await leaksInEventLog(system), [], 'the event log holds no credential')
+  t.same(leaksInResponses(client), [], 'no response contains data of another owner or a credential')
+  t.same(leaksInLogs(system), [], 'no log line contains data or credentials')
+  t.same(await leaksInWebhooks(system, fixture), [], 'no webhook contains more than the e-mail of the payer')
+  t.same(await leaksInEventLog(system), [], 'no event contains a credential')
 }

@@ -1,4 +1,4 @@
-// The whole life of a thing in the hands of its owner, with everybody else looking on.
+// Creates, reads, changes and deletes a resource as its owner, while every other caller gets 404.
 import type { Test } from 'tap'
 import { addressBody, methodBody, pathOf } from './accessFixture.ts'
 import { after, type Client, dataOf, listOf } from './accessHarness.ts'
@@ -7,7 +7,7 @@ import { ada, admin, type Caller, g1, g2, grace } from './people.ts'
 
 const bystanders = [ada, grace, admin, g1, g2]
 
-/** Adds, reads, changes and removes it. @param changer has other credentials of the same owner */
+/** @param changer has other credentials of the same owner */
 export async function checkLifecycle(
   { ask }: Client,
   t: Test,
@@ -16,37 +16,37 @@ export async function checkLifecycle(
   changer = maker,
 ): Promise<void> {
   const { owner } = maker
-  if (owner === null) throw new Error('nobody makes nothing')
+  if (owner === null) throw new Error('an anonymous caller owns nothing')
   const path = pathOf[kind]
   const body = kind === 'method' ? methodBody(owner, 'pm_card_amex') : addressBody(owner)
-  const what = `${changer.name}: ${kind}`
+  const title = `${changer.name}: ${kind}`
   const added = await ask(maker, 'POST', path, { body })
-  t.equal(added.status, 201, `${what}: POST: ${added.text}`)
+  t.equal(added.status, 201, `${title}: POST: ${added.text}`)
   const { id } = dataOf(added)
   const one = `${path}/${id}`
   t.match(added.headers, { etag: /^"\d+"$/, 'x-event-position': /^\d+$/ })
   for (const caller of bystanders.filter((caller) => caller.owner !== owner)) {
-    t.equal((await ask(caller, 'GET', one, after(added))).status, 404, `${what}: GET by ${caller.name}`)
-    t.equal((await ask(caller, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${what}: PUT by ${caller.name}`)
-    t.equal((await ask(caller, 'DELETE', one)).status, 404, `${what}: DELETE by ${caller.name}`)
+    t.equal((await ask(caller, 'GET', one, after(added))).status, 404, `${title}: GET by ${caller.name}`)
+    t.equal((await ask(caller, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${title}: PUT by ${caller.name}`)
+    t.equal((await ask(caller, 'DELETE', one)).status, 404, `${title}: DELETE by ${caller.name}`)
   }
   const changed = await ask(changer, 'PUT', one, {
     body: { alias: 'changed' },
     headers: { 'if-match': added.headers.etag ?? '' },
   })
-  t.equal(changed.status, 200, `${what}: PUT: ${changed.text}`)
+  t.equal(changed.status, 200, `${title}: PUT: ${changed.text}`)
   const read = await ask(maker, 'GET', one, after(changed))
-  t.match(read, { status: 200, json: { data: { alias: 'changed' } }, headers: { etag: changed.headers.etag } }, what)
-  t.same(changed.json.data, seesIdAlone(changer, 'PUT') ? { id } : read.json.data, `${what}: the answer to PUT`)
+  t.match(read, { status: 200, json: { data: { alias: 'changed' } }, headers: { etag: changed.headers.etag } }, title)
+  t.same(changed.json.data, seesIdAlone(changer, 'PUT') ? { id } : read.json.data, `${title}: response to PUT`)
   const stale = { headers: { 'if-match': added.headers.etag ?? '' } }
-  t.equal((await ask(changer, 'DELETE', one, stale)).status, 412, `${what}: DELETE of what was changed since`)
+  t.equal((await ask(changer, 'DELETE', one, stale)).status, 412, `${title}: DELETE with a stale ETag`)
   const removed = await ask(changer, 'DELETE', one)
-  t.same([removed.status, removed.json], [200, { success: true, data: { id, deleted: true } }], what)
+  t.same([removed.status, removed.json], [200, { success: true, data: { id, deleted: true } }], title)
   const gone = after(removed)
-  t.equal((await ask(maker, 'GET', one, gone)).status, 404, `${what}: GET of what is gone`)
-  t.equal((await ask(maker, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${what}: PUT of what is gone`)
+  t.equal((await ask(maker, 'GET', one, gone)).status, 404, `${title}: GET after DELETE`)
+  t.equal((await ask(maker, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${title}: PUT after DELETE`)
   t.notOk(
     listOf(await ask(maker, 'GET', path, gone)).some((listed) => listed.id === id),
-    `${what}: not in the list`,
+    `${title}: not in the list`,
   )
 }

@@ -1,4 +1,4 @@
-// Every route × every kind of caller × whose the thing is: the answer is what the model says, and a refusal leaves no trace.
+// Every route × every caller × every owner: the status is the one of the model, and a rejected request has no effect.
 
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -19,23 +19,34 @@ import {
   startAccessHarness,
 } from './accessHarness.ts'
 import { assertNoLeaks } from './leaks.ts'
-import { authErrorStatus, expectedStatus, has, type Kind, type Row, rows, type Thing, undocumented } from './model.ts'
+import {
+  authErrorStatus,
+  expectedStatus,
+  type Kind,
+  ownsOrAdministers,
+  type Row,
+  rows,
+  type Thing,
+  undocumented,
+} from './model.ts'
 import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
 
 type Case = { readonly expected: number; readonly answer: Promise<ApiResponse>; readonly about: string }
 
 const every = Object.entries({ ...rows, ...undocumented })
-const noOne = '018f0000-0000-7000-8000-000000000000'
+const nobody = '018f0000-0000-7000-8000-000000000000'
 
-/** Ids that are nobody's: one that could be somebody's, and those that could not. Those of the other kinds are ids, but not here. */
-function impostors(kind: Kind, { things }: AccessFixture): readonly [missing: Thing[], impossible: Thing[]] {
-  const ids = ['no-uuid', 'setup-intent', '%2e%2e', "'%20or%20true--", `${noOne}%0a`, `${noOne}x`]
+/**
+ * Ids that belong to nobody: missing ones in the right form, and malformed ones. Ids of other kinds count as missing.
+ */
+function idsOfNobody(kind: Kind, { things }: AccessFixture): readonly [missing: Thing[], impossible: Thing[]] {
+  const ids = ['no-uuid', 'setup-intent', '%2e%2e', "'%20or%20true--", `${nobody}%0a`, `${nobody}x`]
   const others = Object.entries(things).flatMap(([other, [thing]]) => (other === kind || !thing ? [] : [thing.id]))
   const nobodys = (id: string) => ({ name: `the id ${id}`, id, owner: null })
-  return [[nobodys(noOne)], [...ids, ...others].map(nobodys)]
+  return [[nobodys(nobody)], [...ids, ...others].map(nobodys)]
 }
 
-/** What each request for a thing may carry that makes it wrong, and the answer to that from who is let in. */
+/** Ways to make a request wrong, and the status for a caller with access. */
 function flaws({ body, mayNotBeEmpty }: Row) {
   if (body === undefined) return []
   const json = { 'content-type': 'application/json' }
@@ -47,79 +58,84 @@ function flaws({ body, mayNotBeEmpty }: Row) {
   ]
 }
 
-function* readsAndErrors({ ask }: Client, world: AccessFixture): Generator<Case> {
+function* readsAndErrors({ ask }: Client, fixture: AccessFixture): Generator<Case> {
   for (const [route, row] of every) {
     const [method = '', template = ''] = route.split(' ')
     for (const caller of callers) {
-      const door = authErrorStatus(row, caller)
-      const one = (expected: number, path: string, about: string, asked = {}): Case => ({
+      const authError = authErrorStatus(row, caller)
+      const one = (expected: number, path: string, about: string, options = {}): Case => ({
         expected,
         about: `${caller.name}: ${method} ${about}`,
-        answer: ask(caller, method, path, asked),
+        answer: ask(caller, method, path, options),
       })
       if (row.status !== undefined) yield one(row.status, template, template)
       if (row.access === 'provider')
         yield one(template.endsWith('sandbox') ? 400 : 404, template, template, { body: { id: 'evt_1' } })
       if (row.item) {
-        const [missing, impossible] = impostors(row.item, world)
+        const [missing, impossible] = idsOfNobody(row.item, fixture)
         const changes = method === 'PUT' || method === 'DELETE'
         const request = row.body === undefined ? {} : { body: row.body }
-        for (const thing of [...world.things[row.item], ...missing]) {
+        for (const thing of [...fixture.things[row.item], ...missing]) {
           const expected = expectedStatus(row, caller, thing)
           const path = template.replace('{id}', thing.id)
           const about = `${template} ${thing.name}`
           if (!changes || expected !== 200) yield one(expected, path, about, request)
-          // Who is refused at the door is refused whatever he brings, which the things of one owner show.
-          if (!changes || (door && thing.owner !== 'g1')) continue
+          // A caller without access gets the same status whatever the request contains. One owner is enough to show it.
+          if (!changes || (authError && thing.owner !== 'g1')) continue
           const stale = { ...request, headers: { 'if-match': '"77"' } }
           yield one(expected === 200 ? 412 : expected, path, `${about}, stale`, stale)
           for (const { name, status, ...flawed } of flaws(row))
-            yield one(door ?? status, path, `${about} with ${name}`, flawed)
+            yield one(authError ?? status, path, `${about} with ${name}`, flawed)
         }
-        for (const thing of door ? impossible.slice(0, 2) : impossible)
+        for (const thing of authError ? impossible.slice(0, 2) : impossible)
           yield one(expectedStatus(row, caller, thing), template.replace('{id}', thing.id), thing.name, request)
       } else if (row.body) {
         for (const { name, status, ...flawed } of flaws(row))
-          yield one(door ?? rejectedGuest(route, caller, name) ?? status, template, `${template} with ${name}`, flawed)
-        if (door !== undefined) yield one(door, template, template, { body: row.body })
+          yield one(
+            authError ?? rejectedGuest(route, caller, name) ?? status,
+            template,
+            `${template} with ${name}`,
+            flawed,
+          )
+        if (authError !== undefined) yield one(authError, template, template, { body: row.body })
       }
     }
   }
 }
 
-/** A guest token opens no payment without guest_data (rule 4). It is told so as soon as its body can be read. */
+/** A guest token creates no payment without guest_data (rule 4). This is checked as soon as the body is parsed. */
 function rejectedGuest(route: string, { standing }: Caller, flaw: string): 403 | undefined {
   return route === 'POST /payments/intents' && standing === 'guest' && flaw === 'nothing' ? 403 : undefined
 }
 
-/** An entry of each owner: there are very many, and all of them have a test of their own. */
+/** One entry of each owner. All entries have their own test. */
 function oneOfEach(log: readonly Thing[]): Thing[] {
   return [...new Map(log.map((entry) => [entry.owner, entry])).values()]
 }
 
-async function recordsNothing(t: Test, { store }: AccessHarness, act: () => Promise<void>): Promise<void> {
+async function assertNothingRecorded(t: Test, { store }: AccessHarness, act: () => Promise<void>): Promise<void> {
   const before = await store.head()
   await act()
   const recorded: string[] = []
   for await (const { stream, type } of store.readLog({ prefixes: [''], from: before }))
     recorded.push(`${stream} ${type}`)
   t.same(recorded, [], 'nothing is recorded')
-  t.same(await store.head(), before, 'the log has not moved')
+  t.same(await store.head(), before, 'the head of the log is unchanged')
 }
 
 type Entry = { readonly id: string; readonly status: string; readonly response: { readonly node: string } }
 
 const entriesOf = (answer: ApiResponse): readonly Entry[] => JSON.parse(answer.text)
 
-t.test('who may touch what', async (t) => {
+t.test('access matrix', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
   const { ask } = client
   const planted = await createAccessFixture(system, client)
   const log = await createWebhookFixture(system, client, planted)
-  const world: AccessFixture = { ...planted, things: { ...planted.things, log: oneOfEach(log) } }
+  const fixture: AccessFixture = { ...planted, things: { ...planted.things, log: oneOfEach(log) } }
 
-  t.test('every route of the service has a row, and every row a route', async (t) => {
+  t.test('the access model has exactly the routes of the service', async (t) => {
     const { json } = await ask(anonymous, 'GET', '/openapi.json')
     const routes = Object.entries(json.paths as Record<string, object>).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -127,9 +143,9 @@ t.test('who may touch what', async (t) => {
     t.same(routes.sort(), Object.keys(rows).sort())
   })
 
-  t.test('reads, and everything that is refused [4-access]', async (t) => {
-    await recordsNothing(t, system, async () => {
-      const cases = [...readsAndErrors(client, world)]
+  t.test('reads and rejected requests have the status of the access model [4-access]', async (t) => {
+    await assertNothingRecorded(t, system, async () => {
+      const cases = [...readsAndErrors(client, fixture)]
       const wrong: string[] = []
       for (const { expected, about, answer } of cases) {
         const { status, text } = await answer
@@ -140,7 +156,7 @@ t.test('who may touch what', async (t) => {
     })
   })
 
-  t.test('a list has what is the own, and nothing else, whatever is asked for [4-own-lists]', async (t) => {
+  t.test('lists contain exactly the resources of the caller, whatever the query [4-own-lists]', async (t) => {
     const others = ['user_id=00000000-0000-4000-8000-000000000001', 'limit=50&page=1', 'email=a']
     const more = {
       payment: ['include=payment_method', 'search=CANARY.'],
@@ -149,27 +165,27 @@ t.test('who may touch what', async (t) => {
     }
     for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][]) {
       for (const caller of callers) {
-        const own = world.things[kind]
+        const own = fixture.things[kind]
           .filter(({ owner }) => owner !== null && owner === caller.owner)
           .map(({ id }) => id)
         for (const query of ['', ...others, ...more[kind]]) {
           const answer = await ask(caller, 'GET', `${path}?${query}`)
-          const door = authErrorStatus({ access: 'known' }, caller)
-          t.equal(answer.status, door ?? 200, `${caller.name}: ${path}?${query}`)
-          if (!door)
+          const authError = authErrorStatus({ access: 'known' }, caller)
+          t.equal(answer.status, authError ?? 200, `${caller.name}: ${path}?${query}`)
+          if (!authError)
             t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${path}?${query}`)
         }
       }
     }
   })
 
-  t.test('a list narrowed to an e-mail is still a list of the own, and guests may name their own only', async (t) => {
+  t.test('guest_email narrows a list to own resources, and guests may name their own e-mail only', async (t) => {
     for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][])
       for (const caller of [ada, grace, admin, g1, g1Upper, g2])
         for (const email of new Set(Object.values(emailOf))) {
           const answer = await ask(caller, 'GET', `${path}?guest_email=${email}`)
           const what = `${caller.name}: ${path} of ${email}`
-          const own = world.things[kind].filter(({ owner }) => owner === caller.owner)
+          const own = fixture.things[kind].filter(({ owner }) => owner === caller.owner)
           const isGuest = caller.standing === 'guest'
           const isOwn = caller.owner === (email === emailOf.g1 ? 'g1' : 'g2') && email === emailOf[caller.owner]
           t.equal(answer.status, !isGuest || isOwn ? 200 : 403, what)
@@ -180,24 +196,24 @@ t.test('who may touch what', async (t) => {
         }
   })
 
-  t.test('the catalogue is listed to administrators alone [1-products]', async (t) => {
+  t.test('only administrators can list products [1-products]', async (t) => {
     for (const caller of callers) {
       const answer = await ask(caller, 'GET', '/admin/products')
-      const door = authErrorStatus({ access: 'administrator' }, caller)
-      t.equal(answer.status, door ?? 200, caller.name)
-      if (!door)
+      const authError = authErrorStatus({ access: 'administrator' }, caller)
+      t.equal(answer.status, authError ?? 200, caller.name)
+      if (!authError)
         t.same(
           listOf(answer).map(({ id }) => id),
-          world.things.product.map(({ id }) => id),
+          fixture.things.product.map(({ id }) => id),
         )
     }
   })
 
-  t.test("what is another's, what was removed and what never was are told in the same words [5-foreign]", async (t) => {
+  t.test('foreign, deleted and missing resources get identical 404 responses [5-foreign]', async (t) => {
     const words = new Map<string, Set<string>>()
-    for (const { asked, status, json, headers } of client.answers.filter(({ status }) => status === 404)) {
+    for (const { request, status, json, headers } of client.answers.filter(({ status }) => status === 404)) {
       const { error } = json as { error?: { request_id: string } }
-      const route = asked.split('/', asked.includes(' /admin/') ? 3 : 2).join('/')
+      const route = request.split('/', request.includes(' /admin/') ? 3 : 2).join('/')
       const { date, 'x-request-id': _id, ...rest } = headers
       const said = JSON.stringify({ status, error: { ...error, request_id: '' }, rest: { ...rest, date: date && '' } })
       words.set(route, (words.get(route) ?? new Set()).add(said))
@@ -209,11 +225,11 @@ t.test('who may touch what', async (t) => {
   const row = rows['GET /webhooks/logs'] ?? { access: 'public' }
   const path = '/webhooks/logs?limit=1000'
 
-  t.test('there is something to see of every owner, node and mode', async (t) => {
+  t.test('the webhook log has entries of every owner, endpoint and mode', async (t) => {
     t.same(
       log.filter(({ owner }) => owner === null),
       [],
-      'it is known whose each is',
+      'every log entry has a known owner',
     )
     const entries = entriesOf(await ask(admin, 'GET', path))
     const nodes = new Set(entries.map(({ response }) => response.node))
@@ -222,24 +238,24 @@ t.test('who may touch what', async (t) => {
     for (const { status, response } of entries) t.equal(status, response.node === '4' ? 'failed' : 'success')
   })
 
-  t.test('a list has the own entries and nothing else, whatever is asked for [10.4-log-own]', async (t) => {
+  t.test('the webhook log contains exactly the entries of the caller, whatever the query [10.4-log-own]', async (t) => {
     for (const caller of callers) {
-      const door = authErrorStatus(row, caller)
-      const own = log.filter((entry) => has(row, caller, entry)).map(({ id }) => id)
+      const authError = authErrorStatus(row, caller)
+      const own = log.filter((entry) => ownsOrAdministers(row, caller, entry)).map(({ id }) => id)
       for (const query of ['', '&user_id=00000000-0000-4000-8000-000000000001', '&page=1&search=canary', '&offset=0']) {
         const answer = await ask(caller, 'GET', `${path}${query}`)
-        t.equal(answer.status, door ?? 200, `${caller.name}: ${query}`)
-        if (!door) t.same(new Set(entriesOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${query}`)
+        t.equal(answer.status, authError ?? 200, `${caller.name}: ${query}`)
+        if (!authError) t.same(new Set(entriesOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${query}`)
       }
       for (const query of ['status=success', 'status=failed', 'provider=sandbox', 'event_type=payment.succeeded'])
-        if (!door) {
+        if (!authError) {
           const found = entriesOf(await ask(caller, 'GET', `${path}&${query}`))
           t.ok(found.length > 0 && found.every(({ id }) => own.includes(id)), `${caller.name}: ${query}`)
         }
     }
   })
 
-  t.test('each entry is read by whom the list shows it, as the list shows it', async (t) => {
+  t.test('a webhook log entry can be read by exactly the callers that can list it', async (t) => {
     for (const caller of [ada, grace, admin]) {
       const listed = new Map(entriesOf(await ask(caller, 'GET', path)).map((entry) => [entry.id, entry]))
       for (const { id, name } of log) {
@@ -250,18 +266,18 @@ t.test('who may touch what', async (t) => {
     }
   })
 
-  t.test('what an endpoint says about its own address is kept without the secret in it', async (t) => {
+  t.test('a response body that quotes the endpoint URL is logged without the secret in it', async (t) => {
     const failed = entriesOf(await ask(ada, 'GET', `${path}&status=failed`))
     t.ok(failed.length > 0)
     for (const { response } of failed) t.match(response, { body: /^out of order: / })
   })
 
-  t.test('nothing came to where it must not be', (t) => assertNoLeaks(t, system, client, world))
+  t.test('the matrix leaked nothing to responses, webhooks or logs', (t) => assertNoLeaks(t, system, client, fixture))
 
-  t.test('what was asked for while the worker was dead shows nothing to others', async (t) => {
+  t.test('webhook tests requested while the worker was down are visible to their caller only', async (t) => {
     await system.kill('worker')
-    const asked = await ask(grace, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded' } })
-    t.equal(asked.status, 202)
+    const tested = await ask(grace, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded' } })
+    t.equal(tested.status, 202)
     await system.start('worker')
     const before = new Set(log.map(({ id }) => id))
     const fresh = async () => entriesOf(await ask(grace, 'GET', path)).filter(({ id }) => !before.has(id))

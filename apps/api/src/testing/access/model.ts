@@ -1,39 +1,38 @@
-// Who may do what, said a second time: written from the interface (section 5) and not from the code that it judges.
+// The access rules, written from section 5 of the interface and independent of the code under test.
 import type { Caller, OwnerName } from './people.ts'
 
 /**
- * Of products there are no owners, so that those of this world count as the only administrator's. Log entries are of whom
- * the webhook was about, or of who tried the endpoints out.
+ * Products have no owners, so those of the fixture count as the only administrator's. A log entry belongs to the owner
+ * of its payment, or to the caller of its test.
  */
 export type Kind = 'payment' | 'method' | 'address' | 'product' | 'log'
 
-/** Whom a route is for. */
 export type Access =
-  /** Nobody is asked who he is. */
+  /** No credential is read. */
   | 'public'
-  /** A signature is the credential. */
+  /** The signature is the credential. */
   | 'provider'
-  /** Who presents nothing may come in as well. */
+  /** Anonymous callers too. */
   | 'anyone'
   | 'known'
-  /** Also guests whose token expired, as long as payment history knows it (rule 6). */
+  /** Also guests whose token has expired, when payment history knows it (rule 6). */
   | 'known or remembered'
   | 'session'
   | 'administrator'
 
 export type Row = {
   readonly access: Access
-  /** What the path names one of. */
+  /** The resource in the path. */
   readonly item?: Kind
-  /** What it lists. */
+  /** The listed resource. */
   readonly list?: Kind
-  /** Administrators have what anybody has, and what nobody has. */
+  /** Administrators can access the resources of every owner, and those of nobody. */
   readonly administratorsHaveAll?: true
-  /** A body that is in order, for the routes that take one. */
+  /** A valid body, for routes that take one. */
   readonly body?: object
-  /** A body without anything in it is an error. */
+  /** An empty body is an error. */
   readonly mayNotBeEmpty?: true
-  /** The answer to whoever is let in, where there are neither items nor bodies. */
+  /** The status for a caller with access, for routes without items and bodies. */
   readonly status?: number
 }
 
@@ -42,13 +41,13 @@ const address = { address_type: 'billing', line1: 'Example Street 1', city: 'Ber
 const method = { payment_method_token: 'pm_card_amex', provider_id: 'sandbox' }
 const product = { name: 'Example', product_type: 'digital', currency: 'EUR', total_cents: 1200 }
 const sync = { product_ids: ['018f0000-0000-7000-8000-000000000000'], provider_id: 'sandbox' }
-const tried = { event: 'payment.succeeded', test_data: { amount: 1200, currency: 'EUR' } }
+const testBody = { event: 'payment.succeeded', test_data: { amount: 1200, currency: 'EUR' } }
 const simulated = { event: 'payment_intent.succeeded', provider: 'stripe', payload: { id: 'pi_1', amount: 1200 } }
 const entry = { access: 'session', item: 'log', administratorsHaveAll: true } as const
 const receiver = { access: 'provider' } as const
 const anyPayment = { access: 'administrator', item: 'payment', administratorsHaveAll: true } as const
 
-/** Every route of the service. A route that the service has and this table has not is a failure, and the other way round. */
+/** Every route of the service. A test compares this table with the OpenAPI document. */
 export const rows: Readonly<Record<string, Row>> = {
   'POST /payments/intents': { access: 'anyone', body: intent, mayNotBeEmpty: true },
   'GET /payments': { access: 'known', list: 'payment' },
@@ -86,7 +85,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/sync/products': { access: 'administrator', body: sync, mayNotBeEmpty: true },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
-  'POST /webhooks/test': { access: 'session', body: tried, mayNotBeEmpty: true },
+  'POST /webhooks/test': { access: 'session', body: testBody, mayNotBeEmpty: true },
   'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
   'GET /webhooks/logs': { access: 'session', list: 'log', administratorsHaveAll: true },
   'GET /webhooks/logs/{id}': entry,
@@ -99,7 +98,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /metrics': { access: 'public', status: 200 },
 }
 
-/** Routes that the document does not mention: itself and its page. */
+/** Routes outside the OpenAPI document. */
 export const undocumented: Readonly<Record<string, Row>> = {
   'GET /openapi.json': { access: 'public', status: 200 },
   'GET /docs': { access: 'public', status: 200 },
@@ -112,7 +111,7 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'HEAD /webhooks/logs/{id}': entry,
 }
 
-/** The refusal at the door, before anything is said about the request; undefined for who is let in. */
+/** The authentication error, which comes before the request is validated. Undefined with access. */
 export function authErrorStatus({ access }: Row, { standing }: Caller): 401 | 403 | undefined {
   if (access === 'public' || access === 'provider') return undefined
   if (standing === 'unknown') return 401
@@ -123,21 +122,21 @@ export function authErrorStatus({ access }: Row, { standing }: Caller): 401 | 40
   return undefined
 }
 
-/** An expired guest token changes what its guest has, and is shown the id alone of it. */
+/** An expired guest token can change resources, and is shown only the id. */
 export function seesIdAlone({ standing }: Caller, method: string): boolean {
   return standing === 'remembered' && (method === 'PUT' || method === 'DELETE')
 }
 
-/** Nobody has what was removed, what never was, and what cannot be. */
+/** `owner` is null for what was removed, never existed, or cannot exist. */
 export type Thing = { readonly name: string; readonly id: string; readonly owner: OwnerName | null }
 
-/** The answer to a request about one thing that is otherwise in order. */
+/** The status of an otherwise valid request for one resource. */
 export function expectedStatus(row: Row, caller: Caller, thing: Thing): 200 | 401 | 403 | 404 {
-  return authErrorStatus(row, caller) ?? (has(row, caller, thing) ? 200 : 404)
+  return authErrorStatus(row, caller) ?? (ownsOrAdministers(row, caller, thing) ? 200 : 404)
 }
 
-/** Whether one of those who are let in has it. */
-export function has({ administratorsHaveAll }: Row, { owner, standing }: Caller, thing: Thing): boolean {
+/** Whether a caller with access owns the resource. */
+export function ownsOrAdministers({ administratorsHaveAll }: Row, { owner, standing }: Caller, thing: Thing): boolean {
   if (thing.owner === null) return false
   return thing.owner === owner || (administratorsHaveAll === true && standing === 'administrator')
 }

@@ -1,9 +1,9 @@
-// Everybody who calls in the access tests, with data that can be recognised wherever it turns up.
+// The callers of the access tests, with recognisable data.
 
-/** Whose data it is. `shared` is the e-mail that a user and a guest have in common, and is known to both. */
+/** `shared` is the e-mail that a user and a guest have in common, visible to both. */
 export type OwnerName = 'ada' | 'grace' | 'admin' | 'g1' | 'g2' | 'anonymous'
 
-/** A text that must only be shown to its owner. Made to pass as the local part of an e-mail too. */
+/** A text that only its owner may see. Also valid as the local part of an e-mail. */
 export const canary = (owner: OwnerName | 'shared' | 'nobody', label: string) =>
   `canary.${owner.toLowerCase()}.${label}`
 
@@ -17,7 +17,10 @@ export const emailOf = {
 
 const userId = (last: number) => `00000000-0000-4000-8000-00000000000${last}`
 
-/** `expired`: the backend says so, or it answers as for a valid one with a time that is past. */
+/**
+ * `expired`: the backend reports it. `expired by its time`: the backend returns it as valid with an `expires_at` in the
+ * past.
+ */
 export type Validity = 'valid' | 'expired' | 'expired by its time'
 
 export const sessions = [
@@ -31,7 +34,7 @@ export const sessions = [
   },
 ] as const satisfies readonly { id: string; user: object; validity: Validity }[]
 
-/** Those that begin as valid and are to expire are let expire by the test. */
+/** Tests let some of the valid ones expire. */
 export const guestTokens = [
   { token: 'cred.token.g1', email: emailOf.g1, validity: 'valid' },
   { token: 'cred.token.g1.second', email: emailOf.g1, validity: 'valid' },
@@ -43,16 +46,16 @@ export const guestTokens = [
   { token: 'cred.token.forgotten.past', email: emailOf.g1, validity: 'expired by its time' },
 ] as const satisfies readonly { token: string; email: string; validity: Validity }[]
 
-/** What the service should take a caller for. `remembered` is a guest on some routes, and nobody on the others. */
+/** How the service must treat a caller. `remembered` counts as a guest on some routes and as unknown on the others. */
 export type Standing = 'anonymous' | 'unknown' | 'session' | 'administrator' | 'guest' | 'remembered'
 
 export type Caller = {
   readonly name: string
   readonly standing: Standing
-  /** Whose things the caller may have; null where the credentials say nothing. */
+  /** The owner whose resources the caller may access. Null for invalid credentials. */
   readonly owner: OwnerName | null
   readonly headers: Readonly<Record<string, string>>
-  /** Without a question mark; empty for none. */
+  /** Without a question mark, or empty. */
   readonly query: string
 }
 
@@ -95,7 +98,7 @@ export const callers: readonly Caller[] = [
   unknown('an unknown guest token', { 'x-guest-token': 'cred.token.nobody' }),
   unknown('an expired session', { 'x-session-id': 'cred.session.past' }),
   unknown('an expired guest token that was never seen', { 'x-guest-token': 'cred.token.forgotten' }),
-  unknown('one that is past and was never seen', { 'x-guest-token': 'cred.token.forgotten.past' }),
+  unknown('a guest token past its time that was never seen', { 'x-guest-token': 'cred.token.forgotten.past' }),
   unknown('an expired guest token that was seen, as a session', { authorization: 'Bearer cred.token.remembered' }),
   unknown('an empty guest token', { 'x-guest-token': '' }),
   unknown('another scheme', { authorization: 'Basic Y3JlZDpjcmVk' }),

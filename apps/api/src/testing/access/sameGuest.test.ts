@@ -1,4 +1,4 @@
-// Who is the same guest, and who is not; and that nobody's data is told by a refusal.
+// Which guests count as the same, and that errors do not leak data.
 import t from 'tap'
 import { addressBody, createAccessFixture, methodBody, pathOf, paymentBody } from './accessFixture.ts'
 import { type ApiResponse, after, createClient, dataOf, listOf, startAccessHarness } from './accessHarness.ts'
@@ -20,14 +20,14 @@ import {
 } from './people.ts'
 
 const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
-/** One letter of it is a Kelvin sign in the other one; Unicode says that they are the same but for the case. */
+/** Differ in one letter only: k and the Kelvin sign, which Unicode case folding maps to each other. */
 const plain = 'canary.g1.kelvin@example.com'
 const lookalike = 'canary.g1.\u212aelvin@example.com'
 
 const long = `${canary('ada', 'long')}${'x'.repeat(300)}`
 const secret = canary('ada', 'secret')
 
-/** Bodies that are wrong in every way that quotes something when it is told carelessly. */
+/** Bodies with an error at every place where a careless message would quote the value. */
 const badBodies: readonly (object | string)[] = [
   `{"alias":"${secret}"`,
   `{"alias":"${secret}","alias":"${secret}"}`,
@@ -76,13 +76,13 @@ const faults: readonly Fault[] = [
   { status: 302, body: canary('nobody', 'moved') },
 ]
 
-t.test('the same guest', async (t) => {
+t.test('identity of guests', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
   const { ask } = client
-  const world = await createAccessFixture(system, client)
+  const fixture = await createAccessFixture(system, client)
 
-  t.test('two tokens of one e-mail, in whatever case, see and have the same [5-same-guest]', async (t) => {
+  t.test('guest tokens with the same e-mail in any case share their resources [5-same-guest]', async (t) => {
     for (const path of Object.values(pathOf)) {
       const seen = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', path)))
       const [first, ...others] = seen.map((answer) => listOf(answer))
@@ -95,28 +95,31 @@ t.test('the same guest', async (t) => {
     }
   })
 
-  t.test('what one token adds the others see, and may change', async (t) => {
-    const added = await ask(g1Upper, 'POST', '/addresses', { body: addressBody('g1') })
-    const one = `/addresses/${idOf(added)}`
-    const seen = after(added)
-    t.equal((await ask(g1, 'GET', one, seen)).status, 200)
-    t.equal((await ask(g1Second, 'PUT', one, { body: { alias: canary('g1', 'alias') } })).status, 200)
-    t.equal((await ask(grace, 'GET', one, seen)).status, 404, 'a user with the same e-mail is somebody else')
-  })
+  t.test(
+    'a resource created with one guest token can be read and changed with another of the same e-mail',
+    async (t) => {
+      const added = await ask(g1Upper, 'POST', '/addresses', { body: addressBody('g1') })
+      const one = `/addresses/${idOf(added)}`
+      const seen = after(added)
+      t.equal((await ask(g1, 'GET', one, seen)).status, 200)
+      t.equal((await ask(g1Second, 'PUT', one, { body: { alias: canary('g1', 'alias') } })).status, 200)
+      t.equal((await ask(grace, 'GET', one, seen)).status, 404, 'a user with the same e-mail is another owner')
+    },
+  )
 
-  t.test('an e-mail that only Unicode takes for the same is another guest [5-email-case]', async (t) => {
+  t.test('an e-mail that matches only by Unicode case folding is another guest [5-email-case]', async (t) => {
     system.identity.issue('cred.token.plain', plain)
     system.identity.issue('cred.token.lookalike', lookalike)
     const [guest, other] = ['plain', 'lookalike'].map(
       (name): Caller => ({ ...g1, name, headers: { 'x-guest-token': `cred.token.${name}` } }),
     )
-    if (!guest || !other) throw new Error('there are two')
+    if (!guest || !other) throw new Error('both guests are callers')
     const headers = { 'idempotency-key': 'cred.key.kelvin' }
     const added = await ask(guest, 'POST', '/addresses', { body: addressBody('g1'), headers })
     t.equal(added.status, 201)
     const again = await ask(other, 'POST', '/addresses', { body: addressBody('g1'), headers })
     t.equal(again.status, 201, again.text)
-    t.notOk(again.headers['idempotent-replayed'], 'a key is good for one caller')
+    t.notOk(again.headers['idempotent-replayed'], 'an Idempotency-Key belongs to one caller')
     t.not(idOf(again), idOf(added))
     const seen = after(again)
     t.equal((await ask(other, 'GET', `/addresses/${idOf(added)}`, seen)).status, 404)
@@ -125,10 +128,10 @@ t.test('the same guest', async (t) => {
       [idOf(again)],
     )
     const body = { total_cents: 1, currency: 'EUR', provider_id: 'sandbox', guest_data: { email: plain } }
-    t.equal((await ask(other, 'POST', '/payments/intents', { body })).status, 403, 'a payment under the other e-mail')
+    t.equal((await ask(other, 'POST', '/payments/intents', { body })).status, 403, 'a payment for the other e-mail')
   })
 
-  t.test('a key means something else for everybody, and the same for one guest', async (t) => {
+  t.test('an Idempotency-Key is separate for each owner and shared by the tokens of one guest', async (t) => {
     const headers = { 'idempotency-key': 'cred.key.common' }
     const ids = new Map<string, Set<string>>()
     for (const [path, bodyOf] of [
@@ -147,14 +150,18 @@ t.test('the same guest', async (t) => {
       }
     }
     for (const [whose, found] of ids) t.equal(found.size, 1, whose)
-    t.equal(new Set([...ids.values()].flatMap((found) => [...found])).size, ids.size, 'and nobody else has it')
+    t.equal(
+      new Set([...ids.values()].flatMap((found) => [...found])).size,
+      ids.size,
+      'every owner has a resource of their own',
+    )
   })
 
-  t.test('a guest cannot make anything in the name of another', async (t) => {
+  t.test('a guest cannot create a resource for another owner', async (t) => {
     const before = listOf(await ask(g1, 'GET', '/addresses?limit=50')).length
     const foreign = addressBody('g2', { guest_email: emailOf.g1 })
     t.equal((await ask(g2, 'POST', '/addresses', { body: foreign })).status, 403)
-    const taken = world.things.address[0]?.id
+    const taken = fixture.things.address[0]?.id
     const made = await ask(g2, 'POST', '/addresses', {
       body: addressBody('g2', { user_id: '00000000-0000-4000-8000-000000000001', id: taken }),
     })
@@ -164,7 +171,7 @@ t.test('the same guest', async (t) => {
     t.equal(listOf(await ask(g1, 'GET', '/addresses?limit=50', after(made))).length, before)
   })
 
-  t.test('everybody reads what he has just written', async (t) => {
+  t.test('every caller reads their own writes', async (t) => {
     for (let n = 0; n < 50; n++) {
       const caller = [ada, grace, g1, g2][n % 4] ?? ada
       const { owner } = caller
@@ -187,20 +194,22 @@ t.test('the same guest', async (t) => {
     }
   })
 
-  t.test('nothing came to where it must not be', (t) => assertNoLeaks(t, system, client, world))
+  t.test('shared guests leaked nothing to responses, webhooks or logs', (t) =>
+    assertNoLeaks(t, system, client, fixture),
+  )
 
-  const { things } = world
+  const { things } = fixture
   const own = things.address.find(({ owner }) => owner === 'ada')?.id ?? ''
   const ownMethod = things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
-  t.test('bad requests', async (t) => {
-    const asked: Promise<ApiResponse>[] = badBodies.flatMap((body) => {
+  t.test('bad requests leak nothing', async (t) => {
+    const requests: Promise<ApiResponse>[] = badBodies.flatMap((body) => {
       const json = { headers: { 'content-type': 'application/json', 'idempotency-key': 'cred.key.bad' }, body }
       return [...writes, `PUT /addresses/${own}`, `PUT /payment-methods/${ownMethod}`].map((route) => {
         const [method = '', path = ''] = route.split(' ')
         return ask(ada, method, path, json)
       })
     })
-    for (const { asked: what, status, text } of await Promise.all(asked))
+    for (const { request: what, status, text } of await Promise.all(requests))
       t.ok(status < 500, `${what}: ${status}: ${text.slice(0, 300)}`)
     for (const path of ['/addresses', '/payments', '/payment-methods', '/webhooks/logs'])
       for (const query of [
@@ -228,30 +237,31 @@ t.test('the same guest', async (t) => {
     t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
-  t.test(
-    'an identity backend that cannot tell, or says nonsense: nobody comes in, and nothing is changed',
-    async (t) => {
-      const before = await system.store.head()
-      for (const fault of faults) {
-        system.identity.breakWith(fault)
-        const asked = [ada, admin, g1, g2, remembered].flatMap((caller) => [
-          ask(caller, 'GET', '/addresses'),
-          ask(caller, 'GET', `/payments/${things.payment[0]?.id}`),
-          ask(caller, 'GET', '/webhooks/logs'),
-          ask(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'x' } }),
-          ask(caller, 'DELETE', `/payment-methods/${ownMethod}`),
-          ask(caller, 'POST', '/payments/intents', { body: paymentBody('ada') }),
-        ])
-        for (const { caller, asked: what, status, text } of await Promise.all(asked)) {
-          t.equal(status, 503, `${caller.name}: ${what}: ${JSON.stringify(fault)}`)
-          t.match(JSON.parse(text), { error: { code: 'identity_unavailable' } })
-        }
-        t.equal((await ask(anonymous, 'GET', '/addresses')).status, 401, 'who presents nothing is not asked about')
+  t.test('with a failing identity backend every credential gets 503 and nothing is recorded', async (t) => {
+    const before = await system.store.head()
+    for (const fault of faults) {
+      system.identity.breakWith(fault)
+      const requests = [ada, admin, g1, g2, remembered].flatMap((caller) => [
+        ask(caller, 'GET', '/addresses'),
+        ask(caller, 'GET', `/payments/${things.payment[0]?.id}`),
+        ask(caller, 'GET', '/webhooks/logs'),
+        ask(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'x' } }),
+        ask(caller, 'DELETE', `/payment-methods/${ownMethod}`),
+        ask(caller, 'POST', '/payments/intents', { body: paymentBody('ada') }),
+      ])
+      for (const { caller, request: what, status, text } of await Promise.all(requests)) {
+        t.equal(status, 503, `${caller.name}: ${what}: ${JSON.stringify(fault)}`)
+        t.match(JSON.parse(text), { error: { code: 'identity_unavailable' } })
       }
-      system.identity.breakWith(undefined)
-      t.same(await system.store.head(), before, 'nothing is recorded')
-      t.equal((await ask(ada, 'GET', '/addresses')).status, 200, 'it heals by itself')
-      t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
-    },
-  )
+      t.equal(
+        (await ask(anonymous, 'GET', '/addresses')).status,
+        401,
+        'an anonymous request does not need the identity backend',
+      )
+    }
+    system.identity.breakWith(undefined)
+    t.same(await system.store.head(), before, 'nothing is recorded')
+    t.equal((await ask(ada, 'GET', '/addresses')).status, 200, 'requests work again when the backend does')
+    t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
+  })
 })

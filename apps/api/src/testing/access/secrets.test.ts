@@ -1,4 +1,4 @@
-// What operators and providers keep secret is in no log either, whatever goes wrong.
+// Secrets of operators and providers appear in no log, whatever fails.
 
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -12,18 +12,18 @@ import { ada, anonymous, emailOf, g1 } from './people.ts'
 
 const cardNumber = '4242 4242 4242 4242'
 
-/** Answers with an error that quotes everything that it was sent; each is another kind of error than the one before. */
+/** Responds with an error that quotes the whole request, each time of another kind. */
 async function startQuotingServer(t: Test) {
-  const calls: { path: string; told: string }[] = []
+  const calls: { path: string; quoted: string }[] = []
   const statuses = [500, 400, 401, 402, 404, 429, 503]
   const server = createServer((request, response) => {
     text(request).then(
       (body) => {
         const { url: path = '', headers } = request
-        const told = `${path} ${JSON.stringify(headers)} ${body}`
+        const quoted = `${path} ${JSON.stringify(headers)} ${body}`
         const status = statuses[calls.length % statuses.length] ?? 500
-        calls.push({ path, told })
-        const error = { type: 'api_error', code: 'broken', message: `You have sent ${told}` }
+        calls.push({ path, quoted })
+        const error = { type: 'api_error', code: 'broken', message: `You have sent ${quoted}` }
         const messages = { resultCode: 'Error', message: [{ code: 'E00001', text: error.message }] }
         response.writeHead(status, { 'content-type': 'application/json' })
         response.end(JSON.stringify({ error, name: 'BROKEN', message: error.message, details: [error], messages }))
@@ -49,7 +49,7 @@ const atProviders = (origin: string) => ({
   PROVIDER_TIMEOUT_MS: '2000',
 })
 
-t.test('a running system writes no secret of its operator, of its providers or of their answers', async (t) => {
+t.test('a running system logs no secret of its operator, of its providers or of their responses', async (t) => {
   const { origin, calls } = await startQuotingServer(t)
   const system = await startAccessHarness(t, {
     ...atProviders(origin),
@@ -61,12 +61,12 @@ t.test('a running system writes no secret of its operator, of its providers or o
   await askProviders(client)
   for (const secret of ['cred.stripe.key', 'cred.net.key', 'cred.collector.key'])
     t.ok(
-      calls.some(({ told }) => told.includes(secret)),
+      calls.some(({ quoted }) => quoted.includes(secret)),
       `${secret} was quoted`,
     )
   t.ok(
     calls.some(({ path }) => path.includes('oauth2')),
-    'PayPal was asked for a token',
+    'PayPal received a token request',
   )
   await sendNonsense(client)
   await breakIdentity(system, client)
@@ -78,7 +78,7 @@ t.test('a running system writes no secret of its operator, of its providers or o
   await waitFor(() => has('worker', 'traces are not sent'), { what: 'a line about the collector' })
   await waitFor(() => has('worker', 'webhook attempt failed'), { what: 'a line about a webhook', timeoutMs: 20_000 })
   for (const said of ['request failed', 'request refused', 'traces are not sent', '"requestId"'])
-    t.ok(has('api', said), `the api says "${said}"`)
+    t.ok(has('api', said), `the api logs "${said}"`)
   t.same(leaksInLogs(system), [])
   for (const [app, written] of system.written()) t.notMatch(written, /4242[ -]?4242/, `${app} writes no card number`)
   t.same(client.answers.flatMap(leaksIn), [])

@@ -1,11 +1,11 @@
-// An app that does not come up tells its operator why, and none of the secrets that it was given.
+// An app that fails to start reports the reason without any of its secrets.
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
 import { leaksInText } from './leaks.ts'
 
 const main = (app: string) => new URL(`../../../../${app}/src/main.ts`, import.meta.url)
 
-/** What an app writes that cannot start, or is stopped once it has started all the same. */
+/** The output of an app that cannot start, or that is stopped after it has started. */
 async function outputOf(t: Test, app: string, env: Readonly<Record<string, string>>): Promise<string> {
   const started = startProcess(t, { script: main(app), env: { HOST: '127.0.0.1', LOG_LEVEL: 'trace', ...env } })
   const running = await started.catch((error: Error) => error.message)
@@ -17,7 +17,7 @@ async function outputOf(t: Test, app: string, env: Readonly<Record<string, strin
   return running.output()
 }
 
-t.test('an app that cannot start, or finds nobody there, names no secret', async (t) => {
+t.test('an app that fails to start, or cannot reach its backends, prints no secret', async (t) => {
   const nowhere = `127.0.0.1:${await freePort()}`
   const away = {
     DATABASE_URL: `postgres://paylog:cred.database@${nowhere}/paylog`,
@@ -59,7 +59,7 @@ t.test('an app that cannot start, or finds nobody there, names no secret', async
   const work = async () => {
     for (const [app, env] of inTurn) {
       const output = await outputOf(t, app, env)
-      t.match(output, /could not|Bad configuration|failed|not ready|again/, `${app} says what is wrong`)
+      t.match(output, /could not|Bad configuration|failed|not ready|again/, `${app} reports the reason`)
       t.same(leaksInText(output), [], app)
     }
   }
