@@ -1,5 +1,4 @@
-// What an operator is told of an error.
-
+// What a command is, and how its arguments are read.
 import type { Readable, Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { parseDurationMs } from '@paylog/domain/duration'
@@ -9,80 +8,41 @@ import { Value } from 'typebox/value'
 import type { Print } from './printTo.ts'
 import type { CliProgressOutput } from './progress.ts'
 
-/** Its message; of a mistake of ours also where it was made. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  // A refused connection is an AggregateError of one per address, without a message of its own.
-  const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
-  // A mistake of ours is one of the language's own errors, and its stack helps; the rest comes from outside.
-  const isMistake = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
-  return isMistake ? (reason.stack ?? reason.message) : (databaseAdvice(reason) ?? reason.message)
-}
-
-// `--since` and its like: a point in time, or how long ago it was.
-
-/**
- * @param text `2026-11-01T00:00:00Z`, or a duration such as `90m`, `24h` or `7d`
- * @param now what a duration is counted back from, in ms
- * @param option its name, for messages
- * @returns ms since 1970
- * @throws UsageError
- */
-export function readSince(text: string, now: number, option = '--since'): number {
-  const ago = agoMs(text)
-  const time = ago === undefined ? instantMs(text) : now - ago
-  if (Number.isNaN(time))
-    throw new UsageError(
-      `${option} must be a time with an offset such as 2026-11-01T00:00:00Z, or a duration such as 24h`,
-    )
-  if (time > now) throw new UsageError(`${option} lies in the future`)
-  return time
-}
-
-/** Durations of the configuration have a default unit and no days; here it is the other way round. */
-function agoMs(text: string): number | undefined {
-  const days = /^(\d{1,5})d$/.exec(text)?.[1]
-  if (days !== undefined) return parseDurationMs(`${Number(days) * 24}h`)
-  return /\d$/.test(text) ? undefined : parseDurationMs(text)
-}
-
 const instantMs = (text: string) => (Value.Check(Instant, text) ? Date.parse(text) : Number.NaN)
 
-// What a command is, and how its arguments are read.
-
 export type CommandContext = {
-  /** The operator's environment, completed by a local system that runs beside. */
+  /** The operator's environment, completed by a running local system. */
   readonly environment: NodeJS.ProcessEnv
-  /** Writes one line of the answer. */
+  /** Writes one line of output. */
   readonly print: Print
-  /** Where the answer goes: `print` writes there, and this tells whether anybody still reads it. */
+  /** The stream that `print` writes to, to find out whether anybody still reads it. */
   readonly output: Writable
-  /** Where progress, warnings and complaints go. */
+  /** For progress, warnings and errors. */
   readonly errors: Writable & CliProgressOutput
   readonly input: Readable
 }
 
 export type CliCommand = {
-  /** What follows the words by which it is called. */
+  /** The arguments, after the name of the command. */
   readonly usage: string
   readonly summary: string
-  /** The rest of its help: every option of `usage` on a line of its own, what it does, and its exit codes. */
+  /** The rest of the help: one line for each option of `usage`, what the command does, and its exit codes. */
   readonly details: string
-  /** @throws UsageError, OpsError, ConfigError, DomainError: what the operator reads is their message */
+  /** @throws UsageError, OpsError, ConfigError, DomainError: the operator sees their message */
   readonly run: (args: readonly string[], context: CommandContext) => Promise<void>
 }
 
-/** The command line cannot be understood: the usage is shown, exit code 2. */
+/** An invalid command line: prints the usage, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command cannot do what it was asked for: its message is all that is shown. */
+/** A command that failed for a known reason: only the message is printed. */
 export class OpsError extends Error {
   override readonly name = 'OpsError'
   readonly exitCode: number
 
-  /** @param options.exitCode another one than 1, where a script has to tell how it went */
+  /** @param options.exitCode other than 1 when scripts need to tell the reason */
   constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { readonly exitCode?: number } = {}) {
     super(message, options)
     this.exitCode = exitCode
@@ -92,7 +52,7 @@ export class OpsError extends Error {
 type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
 /**
- * Reads a command's options and exactly the given positional arguments.
+ * Reads the options of a command and exactly the given positional arguments.
  * @param positionals their names, for the message when one is missing
  * @throws UsageError
  */
@@ -110,7 +70,7 @@ export function readArguments<const Names extends readonly string[], const Given
 }
 
 /**
- * Reads a command's options and any number of positional arguments.
+ * Reads the options of a command and any number of positional arguments.
  * @throws UsageError
  */
 export function readList<const Given extends ArgumentOptions>(args: readonly string[], options: Given) {
@@ -126,7 +86,7 @@ function parse<const Given extends ArgumentOptions>(args: readonly string[], opt
 }
 
 /**
- * The number of an option.
+ * Reads a number.
  * @throws UsageError when it is not a whole number of at least `min`
  */
 export function readCount(option: string, value: string | undefined, min: number): number | undefined {
@@ -134,4 +94,40 @@ export function readCount(option: string, value: string | undefined, min: number
   const count = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
   if (!(count >= min)) throw new UsageError(`${option} must be a whole number of at least ${min}`)
   return count
+}
+
+/** The message of an error for the operator, with the stack for errors in our own code. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A rejected connection is an AggregateError with one error per address and no message of its own.
+  const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
+  // Errors of the language are bugs, and their stack helps. All others come from outside.
+  const isBug = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
+  return isBug ? (reason.stack ?? reason.message) : (databaseAdvice(reason) ?? reason.message)
+}
+
+/**
+ * Reads `--since` and similar options.
+ * @param text `2026-11-01T00:00:00Z`, or a duration such as `90m`, `24h` or `7d`
+ * @param now what a duration is subtracted from, in ms
+ * @param option its name, for messages
+ * @returns ms since 1970
+ * @throws UsageError
+ */
+export function readSince(text: string, now: number, option = '--since'): number {
+  const ago = agoMs(text)
+  const time = ago === undefined ? instantMs(text) : now - ago
+  if (Number.isNaN(time))
+    throw new UsageError(
+      `${option} must be a time with an offset such as 2026-11-01T00:00:00Z, or a duration such as 24h`,
+    )
+  if (time > now) throw new UsageError(`${option} is in the future`)
+  return time
+}
+
+/** Unlike durations of the configuration, these need a unit and may be in days. */
+function agoMs(text: string): number | undefined {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1]
+  if (days !== undefined) return parseDurationMs(`${Number(days) * 24}h`)
+  return /\d$/.test(text) ? undefined : parseDurationMs(text)
 }

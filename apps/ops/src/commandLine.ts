@@ -1,5 +1,4 @@
-// The commands by the words that call them, in the order of the help. Only the one that is called is loaded.
-
+// Runs the command that a command line names, and prints help.
 import type { Readable, Writable } from 'node:stream'
 import { ConfigError } from '@paylog/config/environment'
 import manifest from '../package.json' with { type: 'json' }
@@ -28,13 +27,11 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   migrate: async () => (await import('./migrate.ts')).migrateTables,
 }
 
-// Understands a command line, and calls the command that it names.
-
 const call = 'npm run -s ops --'
 const exitFailed = 1
 const exitUsage = 2
 
-/** What surrounds a command line: of a process, or of a test. */
+/** The environment and streams of the process, or of a test. */
 export type CommandLineContext = {
   readonly environment: NodeJS.ProcessEnv
   readonly input: Readable
@@ -42,7 +39,7 @@ export type CommandLineContext = {
   readonly errors: CommandContext['errors']
 }
 
-/** @returns the exit code; whatever goes wrong is told on `errors` */
+/** @returns the exit code; errors are printed to `errors` */
 export async function runCommandLine(given: readonly string[], context: CommandLineContext): Promise<number> {
   const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given
   if (args.includes('--version')) {
@@ -79,13 +76,13 @@ async function runCommand(command: CliCommand, args: readonly string[], given: C
   } catch (error) {
     if (!(error instanceof ConfigError) || runtime !== undefined) throw error
     throw new OpsError(
-      `${error.message} (no local system runs on ${directory}; if one runs elsewhere, set DATA_DIR as it has it)`,
+      `${error.message} (no local system runs on ${directory}; if it runs on another directory, set DATA_DIR)`,
       { cause: error },
     )
   }
 }
 
-/** The answer to half a command, an unknown one, and a cry for help: all commands, or those of the group that was named. */
+/** Prints help for all commands or one group: for --help, an incomplete and an unknown command. */
 async function explain(
   args: readonly string[],
   { output }: CommandLineContext,
@@ -102,12 +99,12 @@ async function explain(
       `      ${summary}`,
     ]),
     '',
-    'COMMAND --help shows the options of a command, --version the version of Paylog.',
-    'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
-    'elsewhere it takes the same environment as the apps.',
+    'Run COMMAND --help for the options of a command, --version for the version of Paylog.',
+    'With a running local system (npm start) no configuration is needed; DATA_DIR selects it (default .data).',
+    'Elsewhere, set the same environment variables as for the apps.',
   ].join('\n')
   if (!wantsHelp && group.length === 0) printError(`Unknown command: ${args.join(' ')}`)
-  else if (!wantsHelp && args[1] !== undefined) printError(`There is no ${args[0]} ${args[1]}.`)
+  else if (!wantsHelp && args[1] !== undefined) printError(`Unknown command: ${args[0]} ${args[1]}`)
   if (args.length > 0 && wantsHelp) output.write(`${help}\n`)
   else printError(help)
   return args.length > 0 && wantsHelp ? 0 : exitUsage

@@ -1,4 +1,4 @@
-// Connections of the command line to Postgres.
+// Postgres connections of the commands.
 import type { Writable } from 'node:stream'
 import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
 import { createPool } from '@paylog/runtime/postgres/postgres'
@@ -6,7 +6,7 @@ import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 
 export type Pool = ReturnType<typeof createPool>
 
-/** @param options `errors` is where what happens between two statements is told, from `level` on */
+/** @param options `errors` receives log lines of idle connections, from `level` up */
 export function opsPool(
   databaseUrl: string,
   options: { readonly max: number; readonly errors: Writable; readonly level?: 'warn' | 'fatal' },
@@ -16,9 +16,7 @@ export function opsPool(
   return { pool: createPool({ databaseUrl, applicationName: 'paylog ops', max, log }), log }
 }
 
-// The database in which deliveries stand.
-
-/** Does work on it. @throws what the work throws, and the database's errors */
+/** Runs `work` with a connection pool to the deliveries. @throws what `work` throws, and database errors */
 export async function withDeliveries<Result>(
   databaseUrl: string,
   errors: Writable,
@@ -32,11 +30,10 @@ export async function withDeliveries<Result>(
   }
 }
 
-/** "1 delivery", "2 deliveries". */
 export const deliveriesText = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)
 
-/** That there is no such node, and which there are. */
+/** The message for an unknown endpoint, with the known ones. */
 export async function unknownEndpoint(pool: Pool, node: string): Promise<string> {
   const known = (await listEndpoints(pool)).map((row) => row.node)
-  return `There is no node ${node}. ${known.length === 0 ? 'No node was ever configured.' : `There are ${known.join(', ')}.`}`
+  return `There is no endpoint ${node}. ${known.length === 0 ? 'None has been configured yet.' : `Known endpoints: ${known.join(', ')}.`}`
 }

@@ -1,9 +1,9 @@
-// `npm run -s ops -- …`: the operators' and auditors' command line.
+// `npm run -s ops -- …`: the command line for operators and auditors.
 import { runCommandLine } from './commandLine.ts'
 
 const { stdin: input, stdout: output, stderr: errors } = process
 
-// Whoever reads the output may leave, as `head` does: what is under way goes on without it.
+// A reader may close the pipe early, as `head` does. The command goes on without it.
 for (const stream of [output, errors]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

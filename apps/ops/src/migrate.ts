@@ -1,4 +1,4 @@
-// `migrate`: brings the tables of the read models and of the webhooks to this version.
+// `migrate`: creates or updates the tables of the read models and the webhooks.
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
@@ -11,25 +11,25 @@ import { opsPool } from './database.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
-  /** Who may read the views, and nothing else: the login of the read side, or a role that it belongs to. */
+  /** The Postgres login of the query API, or a role that it belongs to. It may read the views only. */
   READER_ROLE: Type.Optional(text()),
 })
 const schemas = ['read_models', 'webhooks']
 
 export const migrateTables: CliCommand = {
   usage: '[--json]',
-  summary: 'Create or update the tables of the read models and of the webhooks',
+  summary: 'Create or update the tables of the read models and the webhooks',
   details:
     '  --json  one object: the migrations that ran, and the views that READER_ROLE can read\n\n' +
-    'It only goes forward, may run while the version before serves, and may be called again at any time, by several at\n' +
-    'once. READER_ROLE names a role of Postgres that may then read all views, and nothing else, which is all that the\n' +
-    'query API needs.',
+    'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and\n' +
+    'concurrently. READER_ROLE names a Postgres role that gets read access to all views and nothing else, which is all\n' +
+    'that the query API needs.',
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
     const { DATABASE_URL, READER_ROLE: role } = loadConfig(Config, environment)
     const { pool } = opsPool(DATABASE_URL, { max: 2, errors })
     try {
-      // Known before anything is changed.
+      // Checked before anything is changed.
       if (role !== undefined) await requireRole(pool, role)
       const read_models = await migrate(pool, readModelMigrations)
       const webhooks = await migrateWebhooks(pool)
@@ -50,5 +50,5 @@ function applied(names: readonly string[]): string {
 }
 
 function granted(role: string | undefined, views: readonly string[]): readonly string[] {
-  return views.length === 0 ? [] : [`${role} may read ${views.join(', ')}.`]
+  return views.length === 0 ? [] : [`${role} can read ${views.join(', ')}.`]
 }

@@ -1,4 +1,4 @@
-// How far a long command is: one line that changes on a terminal, a line every few seconds elsewhere.
+// Shows the progress of a long command: one changing line on a terminal, a new line every few seconds elsewhere.
 import type { Print } from './printTo.ts'
 
 const onTerminalMs = 200
@@ -6,24 +6,24 @@ const nonTerminalMs = 5_000
 const toLineStart = '\r\u001b[K'
 const barWidth = 20
 
-/** Where progress is written: standard error, in the commands. */
+/** Standard error, in the commands. */
 export type CliProgressOutput = { readonly isTTY?: boolean; write(text: string): unknown }
 
 export type CliProgress<State> = {
   show(state: State): void
-  /** Takes the line off a terminal, so that something else can be written there. */
+  /** Clears the line on a terminal, before other output. */
   clear(): void
-  /** Writes the last state, and leaves the terminal at the beginning of a line. */
+  /** Shows the last state and ends the line. */
   end(): void
 }
 
 /**
- * @param inWords one line for a state
+ * @param inWords the text for a state
  * @param now for tests: a clock in ms
  */
 export function createProgress<State extends { readonly phase: string }>(
   output: CliProgressOutput,
-  inWords: (state: State, elapsedMs: number) => string,
+  toText: (state: State, elapsedMs: number) => string,
   now: () => number = () => performance.now(),
 ): CliProgress<State> {
   const isTerminal = output.isTTY === true
@@ -31,13 +31,13 @@ export function createProgress<State extends { readonly phase: string }>(
   let startedAt = 0
   let shownAt = 0
   let last: State | undefined
-  /** What `last` says and no line has said yet. */
+  /** Whether `last` has not been shown yet. */
   let isPending = false
 
   function write(): void {
     if (last === undefined || !isPending) return
     isPending = false
-    const line = inWords(last, now() - startedAt)
+    const line = toText(last, now() - startedAt)
     output.write(isTerminal ? `${toLineStart}${line}` : `${line}\n`)
   }
   function end(): void {
@@ -67,15 +67,15 @@ export function createProgress<State extends { readonly phase: string }>(
   }
 }
 
-/** A command's report. What writes it ends when there is room for more. */
+/** Its functions resolve when the stream has space for more. */
 export type ReportWriter = {
-  /** Writes a line. */
+  /** Writes a line of the report. */
   readonly say: Print
-  /** Writes its end. */
+  /** Writes the last line of the report. */
   readonly conclude: Print
 }
 
-/** Writes a command's report between the lines of its progress. @param print writes one line of the answer */
+/** Writes a report between progress updates. @param print writes one line of output */
 export function createReportWriter(progress: Pick<CliProgress<never>, 'clear' | 'end'>, print: Print): ReportWriter {
   return {
     say(line) {
@@ -89,7 +89,7 @@ export function createReportWriter(progress: Pick<CliProgress<never>, 'clear' | 
   }
 }
 
-/** Draws a bar in front of what is said of a part of the whole, from 0 to 1: on a terminal, and nothing elsewhere. */
+/** A progress bar for a fraction from 0 to 1, on a terminal only. */
 export function createProgressBar(output: CliProgressOutput): (part: number) => string {
   if (output.isTTY !== true) return () => ''
   return (part) => `[${'='.repeat(Math.round(Math.min(part, 1) * barWidth)).padEnd(barWidth)}] `

@@ -1,9 +1,7 @@
-// How long the rest of some work will take, in words.
-
 /**
- * Roughly: it is a guess in any case.
- * @param part of the work that is done, from 0 to 1
- * @returns nothing where nothing can be said
+ * A rough estimate of the remaining time.
+ * @param part the fraction of the work that is done, from 0 to 1
+ * @returns undefined when there is nothing to base it on
  */
 export function timeLeft(part: number, elapsedMs: number): string | undefined {
   if (part <= 0 || part >= 1 || elapsedMs <= 0) return undefined

@@ -1,15 +1,15 @@
-// Ctrl-C during work that has to be put down in order.
+// Ends work cleanly on Ctrl-C.
 import type { Writable } from 'node:stream'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
-/** Ctrl-C reaches a command that npm runs twice: from the terminal, and from npm. */
+/** npm passes Ctrl-C on, so that a command receives it twice. */
 const sameSignalMs = 1_000
 const exitInterrupted = 130
 
 /**
- * Does work that ends early, and in order, when its signal aborts. Whoever interrupts it twice ends it at once.
- * @param errors where the operator is told that it was understood
- * @param work is waited for in any case
+ * Runs work that ends early and cleanly when its signal aborts. A second Ctrl-C exits at once.
+ * @param errors where the interruption is confirmed
+ * @param work is awaited in any case
  */
 export async function withInterrupt<Result>(
   errors: Writable,
@@ -21,7 +21,7 @@ export async function withInterrupt<Result>(
     if (since !== undefined && performance.now() - since > sameSignalMs) process.exit(exitInterrupted)
     if (since !== undefined) return
     since = performance.now()
-    errors.write('\nStopping when what is under way has ended; once more stops at once.\n')
+    errors.write('\nStopping after the current step. Press Ctrl-C again to stop at once.\n')
     interruption.abort()
   }
   for (const signal of signals) process.on(signal, interrupt)

@@ -9,32 +9,32 @@ import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/wor
 export type ReconcileResult = {
   readonly payment_id: string
   readonly provider_id: string
-  /** `stateless`: the provider keeps nothing that could be asked for. */
+  /** `stateless`: the provider keeps nothing that could be queried. */
   readonly finding: Finding | 'stateless'
-  /** Absent when the question was not even asked. */
+  /** Absent when the provider was not asked. */
   readonly reconciliation: Reconciliation | undefined
   readonly problem: string | undefined
 }
 
 const maxConcurrent = 8
-/** For so long questions about several payments may share what a provider answered. */
+/** How long queries about several payments may share a response of the provider. */
 const maxAgeMs = 5 * 60_000
-/** A provider that is not reached (a refused connection) is asked again after these. */
+/** Delays before retrying a provider that cannot be reached, such as a rejected connection. */
 const pausesMs: readonly number[] = [500, 1_000, 2_000]
-/** A provider that does not answer costs 10 s each time. After so many payments in a row it is left alone. */
+/** A provider that does not respond costs 10 s per payment. After this many failures in a row it is skipped. */
 const maxFailuresInARow = 3 * maxConcurrent
 
 export type AskProvidersOptions = {
   readonly metadata: EventMetadata
-  /** No further question is asked once it aborts; those under way come to their end. */
+  /** When it aborts, no further query starts. Those under way finish. */
   readonly signal: AbortSignal
   readonly pausesMs?: readonly number[]
 }
 
 /**
- * Brings payments up to what their providers say.
- * @param payments by their id that of their provider
- * @returns one answer per payment, in order
+ * Reconciles payments with their providers.
+ * @param payments payment id to provider id
+ * @returns one result per payment, in order
  * @throws DomainError `event_store_unavailable`
  */
 export async function* askProviders(
@@ -42,7 +42,7 @@ export async function* askProviders(
   payments: ReadonlyMap<string, string>,
   options: AskProvidersOptions,
 ): AsyncGenerator<ReconcileResult> {
-  /** How often in a row each provider failed to answer, and why. */
+  /** Failures in a row of each provider, and the latest reason. */
   const failures = new Map<string, { readonly inARow: number; readonly problem: string | undefined }>()
 
   async function ask(payment_id: string, provider_id: string): Promise<ReconcileResult> {
@@ -59,10 +59,10 @@ export async function* askProviders(
   try {
     for (const [payment_id, provider_id] of payments) {
       if (options.signal.aborted) break
-      const asking = ask(payment_id, provider_id)
-      // Its turn to be awaited comes later; until then a failure is not unhandled.
-      asking.catch(() => {})
-      underWay.push(asking)
+      const pending = ask(payment_id, provider_id)
+      // It is awaited later. Until then, a rejection must not count as unhandled.
+      pending.catch(() => {})
+      underWay.push(pending)
       if (underWay.length === maxConcurrent) yield await next(underWay)
     }
     while (underWay.length > 0) yield await next(underWay)
@@ -107,13 +107,13 @@ async function askOne(
     const isStateless = finding === 'same' && provider?.retrieveIntent === null
     return { payment_id, provider_id, finding: isStateless ? 'stateless' : finding, reconciliation, problem }
   } catch (error) {
-    // Others change this payment all the time, which says nothing about the rest.
+    // The payment keeps changing concurrently, which says nothing about the others.
     if (!(error instanceof DomainError) || error.code !== 'concurrent_modification') throw error
     return { payment_id, provider_id, finding: 'unknown', reconciliation: undefined, problem: error.code }
   }
 }
 
-/** An unknown outcome without a problem is what the provider does not know either. */
+/** An unknown outcome without a problem is one that the provider does not know either. */
 function hasResponse({ finding, problem }: ReconcileResult): boolean {
   return finding !== 'unreachable' && (finding !== 'unknown' || problem === undefined)
 }

@@ -1,5 +1,4 @@
-// How far a reconciliation is, in words.
-
+// `payments reconcile`: compares payments with their providers and records what was missed.
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
@@ -22,111 +21,25 @@ import { askProviders } from './askProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 import { createTally, type Tally } from './tally.ts'
 
-export type ReconcileProgress =
-  | {
-      readonly phase: 'reading'
-      readonly events: number
-      /** Chosen so far. */
-      readonly payments: number
-      readonly position: bigint
-      /** Of the log, and above 0. */
-      readonly head: bigint
-    }
-  | { readonly phase: 'asking'; readonly answered: number; readonly of: number }
-
-export function createReconcileProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReconcileProgress> {
-  const bar = createProgressBar(output)
-  return createProgress<ReconcileProgress>(
-    output,
-    (progress, elapsedMs) => reconcileProgressText(progress, elapsedMs, bar),
-    now,
-  )
-}
-
-function reconcileProgressText(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
-  const perSecond = (done: number) => (elapsedMs > 0 ? `, ${Math.round((done * 1_000) / elapsedMs)}/s` : '')
-  if (progress.phase === 'asking') {
-    const { answered, of } = progress
-    return `Asking: ${bar(answered / of)}${answered} of ${of} payments${perSecond(answered)}`
-  }
-  const { events, payments, position, head } = progress
-  const part = Number((position * 1_000n) / head) / 1_000
-  return `Reading: ${bar(part)}${events} events${perSecond(events)}, ${payments} payments to ask about`
-}
-
-// Which payments have something at their provider, as their events tell it.
-
-export type PaymentSelection = {
-  /** By the id of the payment that of its provider, in the order in which the payments' calls were begun. */
-  readonly payments: ReadonlyMap<string, string>
-  /** Takes the next event of the log into account. */
-  take(event: Recorded): void
-}
-
-/**
- * A payment is chosen when its first create call, or a later one, was begun since then. One whose call was refused has
- * nothing at the provider; one that succeeded or was canceled is at its end.
- * @param options `since` in ms; `all` keeps the payments that are at their end
- */
-export function createPaymentSelection({
-  since,
-  all,
-}: {
-  readonly since: number | undefined
-  readonly all: boolean
-}): PaymentSelection {
-  const payments = new Map<string, string>()
-  // Every event brings its own copy of the name.
-  const providers = new Map<string, string>()
-  const nameOf = (provider: string) => {
-    const known = providers.get(provider) ?? provider
-    providers.set(known, known)
-    return known
-  }
-  return {
-    payments,
-    take(event) {
-      switch (event.type) {
-        case 'PaymentInitiated':
-        case 'PaymentAttemptStarted': {
-          const { payment_id, provider_id, occurred_at } = event.data
-          if (since === undefined || Date.parse(occurred_at) >= since) payments.set(payment_id, nameOf(provider_id))
-          return
-        }
-        case 'PaymentAttemptFailed':
-          if (event.data.refusal !== null) payments.delete(event.data.payment_id)
-          return
-        case 'PaymentSucceeded':
-        case 'PaymentCanceled':
-          if (!all) payments.delete(event.data.payment_id)
-          return
-      }
-    },
-  }
-}
-
-// `payments reconcile`: asks the providers what became of the payments, and records what had been missed.
-
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...providerVariables })
 
-/** Of these events alone the selection is made. */
 const paymentStreams = ['payment-']
 
 const noProvider =
-  'No provider is enabled. Set the credentials that the apps have: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, ' +
+  'No provider is enabled. Set the same credentials as for the apps: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, ' +
   'PAYPAL_CLIENT_ID, PAYPAL_CLIENT_SECRET and PAYPAL_WEBHOOK_ID, or AUTHORIZE_NET_API_LOGIN_ID, ' +
   'AUTHORIZE_NET_TRANSACTION_KEY and AUTHORIZE_NET_SIGNATURE_KEY.'
 
 export const paymentsReconcile: CliCommand = {
   usage: '[--since T] [--all] [--json]',
-  summary: 'Ask the providers about every payment that is not at its end, and record what had been missed',
+  summary: 'Compare every open payment with its provider, and record what was missed',
   details: [
-    '  --since T  only payments begun since then: 2026-11-01T00:00:00Z, or so long ago: 90m, 24h, 7d',
-    '  --all      also payments that have succeeded or were canceled',
-    '  --json     one object per finding and a last one with the counts',
+    '  --since T  only payments created since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    '  --all      also succeeded and canceled payments',
+    '  --json     one object per finding, then one with the counts',
     '',
-    'Exits with 0 when every payment is as its provider says, at the latest by this run; with 1 when one is missing,',
-    'different, in conflict or unknown, when a provider could not be asked, or when the run was interrupted.',
+    'Exits with 0 when every payment matches its provider, if necessary after this run; with 1 when a payment is missing,',
+    'different, in conflict or unknown, when a provider could not be reached, or when the run was interrupted.',
     'It may be interrupted and repeated at any time.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
@@ -168,8 +81,8 @@ type ReconcileRun = ReportWriter & {
 }
 
 /**
- * Reads the log, asks, and reports. What was asked is reported and recorded also when it cannot go on to the end.
- * @throws OpsError when something is left to do; UnreadableEventError, DomainError `event_store_unavailable`
+ * Reads the log, asks the providers, and prints the results, also those found before an interruption.
+ * @throws OpsError when payments need attention; UnreadableEventError, DomainError `event_store_unavailable`
  */
 export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<void> {
   const { selection, say, conclude, isJson, onProgress, signal } = run
@@ -181,7 +94,7 @@ export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<
   try {
     for await (const answer of askProviders(workflow, payments, { metadata, signal })) {
       tally.add(answer)
-      onProgress({ phase: 'asking', answered: tally.answered(), of: payments.size })
+      onProgress({ phase: 'checking', answered: tally.answered(), of: payments.size })
       if (!isRemarkable(answer)) continue
       await say(isJson ? JSON.stringify(resultJson(answer)) : resultText(answer))
       lines++
@@ -191,9 +104,9 @@ export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<
     await conclude(isJson ? JSON.stringify(tally.json(payments.size)) : `${gap}${summary}`)
   }
   if (tally.answered() < payments.size)
-    throw new OpsError(`Interrupted: ${tally.answered()} of ${payments.size} payments were asked about.`)
+    throw new OpsError(`Interrupted: ${tally.answered()} of ${payments.size} payments were checked.`)
   const unsettled = tally.unsettled()
-  if (unsettled > 0) throw new OpsError(`${count(unsettled)} ${unsettled === 1 ? 'needs' : 'need'} a look.`)
+  if (unsettled > 0) throw new OpsError(`${count(unsettled)} ${unsettled === 1 ? 'needs' : 'need'} attention.`)
 }
 
 async function select(store: EventStore, { selection, onProgress, signal }: ReconcileRun): Promise<void> {
@@ -201,8 +114,8 @@ async function select(store: EventStore, { selection, onProgress, signal }: Reco
   if (head === undefined) return
   let events = 0
   for await (const event of store.readLog({ prefixes: paymentStreams })) {
-    if (signal.aborted) throw new OpsError('Interrupted before any provider was asked.')
-    selection.take(event)
+    if (signal.aborted) throw new OpsError('Interrupted before any payment was checked.')
+    selection.apply(event)
     events++
     const { payments } = selection
     onProgress({
@@ -216,10 +129,91 @@ async function select(store: EventStore, { selection, onProgress, signal }: Reco
 }
 
 function summaryText(tally: Tally, of: number): string {
-  if (of === 0) return 'There is no payment to ask about.'
+  if (of === 0) return 'There is no payment to check.'
   const answered = tally.answered()
-  const asked = answered === of ? `${count(of)}:` : `${answered} of ${count(of)}, the others were not asked about:`
+  const asked = answered === of ? `${count(of)}:` : `${answered} of ${count(of)}, the others were not checked:`
   return `${asked}\n${tally.text()}`
 }
 
 const count = (payments: number) => (payments === 1 ? '1 payment' : `${payments} payments`)
+
+export type ReconcileProgress =
+  | {
+      readonly phase: 'reading'
+      readonly events: number
+      /** Selected so far. */
+      readonly payments: number
+      readonly position: bigint
+      /** Of the log, greater than 0. */
+      readonly head: bigint
+    }
+  | { readonly phase: 'checking'; readonly answered: number; readonly of: number }
+
+export function createReconcileProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReconcileProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ReconcileProgress>(
+    output,
+    (progress, elapsedMs) => reconcileProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function reconcileProgressText(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const perSecond = (done: number) => (elapsedMs > 0 ? `, ${Math.round((done * 1_000) / elapsedMs)}/s` : '')
+  if (progress.phase === 'checking') {
+    const { answered, of } = progress
+    return `Checking: ${bar(answered / of)}${answered} of ${of} payments${perSecond(answered)}`
+  }
+  const { events, payments, position, head } = progress
+  const part = Number((position * 1_000n) / head) / 1_000
+  return `Reading: ${bar(part)}${events} events${perSecond(events)}, ${payments} payments to check`
+}
+
+export type PaymentSelection = {
+  /** Payment id to provider id, in the order in which the provider calls began. */
+  readonly payments: ReadonlyMap<string, string>
+  /** Applies the next event of the log. */
+  apply(event: Recorded): void
+}
+
+/**
+ * Selects payments that may exist at their provider: those with a create call since `since`, unless the provider
+ * rejected the call, and unless the payment has succeeded or was canceled.
+ * @param options `since` in ms; `all` keeps succeeded and canceled payments
+ */
+export function createPaymentSelection({
+  since,
+  all,
+}: {
+  readonly since: number | undefined
+  readonly all: boolean
+}): PaymentSelection {
+  const payments = new Map<string, string>()
+  // Each event has its own copy of the provider id. Sharing one saves memory.
+  const providers = new Map<string, string>()
+  const nameOf = (provider: string) => {
+    const known = providers.get(provider) ?? provider
+    providers.set(known, known)
+    return known
+  }
+  return {
+    payments,
+    apply(event) {
+      switch (event.type) {
+        case 'PaymentInitiated':
+        case 'PaymentAttemptStarted': {
+          const { payment_id, provider_id, occurred_at } = event.data
+          if (since === undefined || Date.parse(occurred_at) >= since) payments.set(payment_id, nameOf(provider_id))
+          return
+        }
+        case 'PaymentAttemptFailed':
+          if (event.data.refusal !== null) payments.delete(event.data.payment_id)
+          return
+        case 'PaymentSucceeded':
+        case 'PaymentCanceled':
+          if (!all) payments.delete(event.data.payment_id)
+          return
+      }
+    },
+  }
+}

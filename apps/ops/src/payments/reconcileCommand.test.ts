@@ -1,5 +1,4 @@
 // How `payments reconcile` is called, what it asks about, and how it is interrupted.
-
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/assertions'

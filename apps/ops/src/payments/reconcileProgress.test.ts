@@ -9,7 +9,7 @@ function started({ isTTY }: { isTTY: boolean }) {
     ...rest,
     read: (atMs: number, position: bigint) =>
       show(atMs, { phase: 'reading', events: Number(position), payments: 7, position, head: 1_000n }),
-    ask: (atMs: number, answered: number) => show(atMs, { phase: 'asking', answered, of: 40 }),
+    ask: (atMs: number, answered: number) => show(atMs, { phase: 'checking', answered, of: 40 }),
   }
 }
 

@@ -1,44 +1,47 @@
-// One answer of a provider, for people and for machines.
+// Prints one result of a reconciliation, as text and as JSON.
 import { currencyExponent } from '@paylog/domain/money'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { ReconcileResult } from './askProviders.ts'
 
 type Finding = ReconcileResult['finding']
 
-/** Whether it is worth a line: not when everything is as recorded. */
+/** Whether the result is printed: not when everything is as recorded. */
 export const isRemarkable = ({ finding }: ReconcileResult) => finding !== 'same' && finding !== 'stateless'
 
 const widestFinding = 'amount_differs'.length
 const widestProvider = 'authorize-net'.length
 
-/** One line for an answer. */
 export function resultText({ finding, payment_id, provider_id, reconciliation, problem }: ReconcileResult): string {
-  const what = reconciliation ? detail(finding, reconciliation) : (problem ?? 'not asked')
-  return `${finding.padEnd(widestFinding)}  ${provider_id.padEnd(widestProvider)}  ${payment_id}  ${what}`
+  const summary = reconciliation ? detail(finding, reconciliation) : (problem ?? 'not checked')
+  return `${finding.padEnd(widestFinding)}  ${provider_id.padEnd(widestProvider)}  ${payment_id}  ${summary}`
 }
 
 function detail(finding: Finding, reconciliation: Reconciliation): string {
   const { status_before, payment, snapshot, problem } = reconciliation
-  const here = `${payment.status} here`
+  const recorded = `${payment.status} in Paylog`
   switch (finding) {
     case 'same':
     case 'stateless':
       return payment.status
     case 'late':
       return status_before === payment.status
-        ? `${payment.status}, its intent is on record now`
+        ? `${payment.status}, its intent is now recorded`
         : `${status_before} -> ${payment.status}`
     case 'missing':
-      return `${here}, no intent ${payment.provider_intent_id} there`
+      return `${recorded}, intent ${payment.provider_intent_id} unknown to the provider`
     case 'amount_differs':
-      return `${amountText(payment.total_cents, payment.currency)} is due, ${reportedAmount(reconciliation)} there`
+      return `${amountText(payment.total_cents, payment.currency)} is due, ${reportedAmount(reconciliation)} at the provider`
     case 'approval_waits':
-      return `${here}, approved there`
+      return `${recorded}, approved at the provider`
     case 'conflict':
-      return [here, ...(snapshot ? [`${snapshot.evidence.status} there`] : []), ...charges(reconciliation)].join(', ')
+      return [
+        recorded,
+        ...(snapshot ? [`${snapshot.evidence.status} at the provider`] : []),
+        ...charges(reconciliation),
+      ].join(', ')
     case 'unknown':
     case 'unreachable':
-      return `${here}, ${problem ?? 'the create call was not answered'}`
+      return `${recorded}, ${problem ?? 'the create call got no response'}`
   }
 }
 
@@ -47,7 +50,7 @@ function reportedAmount({ payment, snapshot }: Reconciliation): string {
   return amountText(amount_cents ?? payment.total_cents, (currency ?? payment.currency).toUpperCase())
 }
 
-/** What was charged there, if it is not the one charge that is on record here. */
+/** What was charged at the provider, unless it is the one charge on record. */
 function charges({ payment, snapshot }: Reconciliation): readonly string[] {
   if (!snapshot) return []
   const { status, provider_payment_id } = snapshot.evidence
@@ -55,10 +58,10 @@ function charges({ payment, snapshot }: Reconciliation): readonly string[] {
   const charged = [...first, ...snapshot.further_charges]
   const isOnRecord = charged.length === 1 && charged[0] === payment.provider_payment_id
   if (charged.length === 0 || isOnRecord) return []
-  return [`charged there: ${charged.join(' ')}`, `on record: ${payment.provider_payment_id ?? 'none'}`]
+  return [`charges at the provider: ${charged.join(' ')}`, `recorded: ${payment.provider_payment_id ?? 'none'}`]
 }
 
-/** Minor units as people write them. */
+/** Minor units with the decimals of the currency. */
 function amountText(amount_cents: number, currency: string): string {
   const exponent = currencyExponent(currency)
   const digits = String(amount_cents).padStart(exponent + 1, '0')
@@ -66,7 +69,6 @@ function amountText(amount_cents: number, currency: string): string {
   return `${exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`} ${currency}`
 }
 
-/** An answer as machines read it. */
 export function resultJson({ finding, payment_id, provider_id, reconciliation, problem }: ReconcileResult) {
   const { payment, status_before, snapshot } = reconciliation ?? {}
   return {

@@ -53,13 +53,13 @@ const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string)
 }
 
 function chosen(events: readonly PaymentEvent[], options: { since?: number; all?: boolean } = {}): string[] {
-  const { payments, take } = createPaymentSelection({ since: options.since, all: options.all ?? false })
+  const { payments, apply } = createPaymentSelection({ since: options.since, all: options.all ?? false })
   events.forEach((event, number) => {
     const position = { commit: BigInt(number), prepare: BigInt(number) }
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous', schema: 1 }
     const stream = `payment-${event.data.payment_id}`
     const recorded: Recorded = { ...event, id: '', stream, revision: 0n, position, created: new Date(), metadata }
-    take(recorded)
+    apply(recorded)
   })
   return [...payments].map(([id, provider]) => `${provider} ${id}`)
 }

@@ -1,5 +1,4 @@
 // `payment show` on a real log: what it prints, and how it ends.
-
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentHistory } from '@paylog/domain/payments/history'
@@ -97,7 +96,10 @@ t.test('at the time of every event and just before it, it is what had happened b
       const count = later < 0 ? events.length : later
       const { stdout, message } = await show(id, '--at', new Date(time).toISOString(), '--json')
       if (count === 0) {
-        t.same([stdout, message], ['', `There was no payment ${id} then: it began at 2026-01-01T00:00:00.000Z.`])
+        t.same(
+          [stdout, message],
+          ['', `There was no payment ${id} at that time: it was created at 2026-01-01T00:00:00.000Z.`],
+        )
         continue
       }
       const payment = paymentResource(existingPayment(fold(events.slice(0, count))), null)
@@ -129,7 +131,7 @@ t.test('what there is not is told, and what cannot be asked', async (t) => {
     [['no-id'], 'ID must be the id of a payment, a UUID'],
     [[paymentStream(id)], 'ID must be the id of a payment, a UUID'],
     [[id, '--at', 'yesterday'], '--at must be a time with an offset'],
-    [[id, '--at', '9999-01-01T00:00:00Z'], '--at lies in the future'],
+    [[id, '--at', '9999-01-01T00:00:00Z'], '--at is in the future'],
   ]
   for (const [args, says] of wrong) {
     const { stdout, message = '', error } = await show(...args)

@@ -1,10 +1,10 @@
-// Counts what a reconciliation has found, and says what to do about it.
+// Counts the results of a reconciliation by finding and provider.
 import { table } from '@paylog/runtime/process/table'
 import type { ReconcileResult } from './askProviders.ts'
 
 type Finding = ReconcileResult['finding']
 
-/** The harmless ones first. */
+/** Harmless ones first. */
 const findings: readonly Finding[] = [
   'same',
   'stateless',
@@ -16,19 +16,22 @@ const findings: readonly Finding[] = [
   'unknown',
   'unreachable',
 ]
-/** With these everything is as it should be, at the latest by now. */
-const settled: ReadonlySet<Finding> = new Set<Finding>(['same', 'stateless', 'late'])
+
+/** Findings that need no action. */
+const harmless: ReadonlySet<Finding> = new Set<Finding>(['same', 'stateless', 'late'])
 
 const advice: Readonly<Record<Finding, string>> = {
-  same: 'The provider says what is recorded.',
-  stateless: 'This provider keeps nothing that could be asked for.',
-  late: 'Recorded by this run. If there are many: does the provider reach its receiver?',
-  missing: 'The provider does not know the intent. PayPal forgets what nobody approved; else, is it the right account?',
-  amount_differs: 'Another amount was paid or approved; the payment stays as it is. Settle or refund it there.',
-  approval_waits: 'Declined when the money was to be taken. The payer has to approve again, or pay in another way.',
-  conflict: 'The provider contradicts what is final, or charged twice. Look there, and refund what is too much.',
-  unknown: 'It is still open what became of a call. The worker keeps asking; run this again later.',
-  unreachable: 'The provider did not answer or is not enabled: check credentials and network, run this again.',
+  same: 'The provider agrees with the record.',
+  stateless: 'This provider keeps no state that could be compared.',
+  late: 'Recorded by this run. If there are many, check that the provider reaches its receiver.',
+  missing:
+    'The provider does not know the intent. PayPal deletes orders that nobody approved; otherwise check the account.',
+  amount_differs:
+    'Another amount was paid or approved, and the payment is unchanged. Correct or refund it at the provider.',
+  approval_waits: 'Approved, but the capture was declined. The payer has to approve again or pay in another way.',
+  conflict: 'The provider contradicts a final status, or charged twice. Check at the provider and refund the excess.',
+  unknown: 'The outcome of a call is still unknown. The worker keeps asking; run this again later.',
+  unreachable: 'The provider did not respond or is not enabled. Check credentials and network, then run this again.',
 }
 
 type Counts = Map<Finding, number>
@@ -36,11 +39,11 @@ type Counts = Map<Finding, number>
 export type Tally = {
   add(answer: ReconcileResult): void
   answered(): number
-  /** How many answers leave something to do. */
+  /** Results that need action. */
   unsettled(): number
-  /** The findings with their counts, the providers side by side. */
+  /** A table of findings by provider. */
   text(): string
-  /** @param of how many payments there were to ask about */
+  /** @param of the number of selected payments */
   json(of: number): object
 }
 
@@ -51,7 +54,7 @@ export function createTally(): Tally {
   const answered = () => sumOf(findings)
   return {
     answered,
-    unsettled: () => sumOf(findings.filter((finding) => !settled.has(finding))),
+    unsettled: () => sumOf(findings.filter((finding) => !harmless.has(finding))),
     add({ provider_id, finding }) {
       const own = byProvider.get(provider_id) ?? new Map()
       byProvider.set(provider_id, own)
@@ -65,7 +68,7 @@ export function createTally(): Tally {
           const counts = providers.map((provider) => String(byProvider.get(provider)?.get(finding) ?? 0))
           return [finding, ...counts, advice[finding]]
         })
-      return table(['finding', ...providers, 'what it means'], rows, 0)
+      return table(['finding', ...providers, 'meaning'], rows, 0)
     },
     json: (of) => ({
       complete: answered() === of,

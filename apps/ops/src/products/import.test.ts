@@ -172,9 +172,9 @@ t.test('fields that no product has are left out, and told', async (t) => {
   const ended = await run(lines)
   t.match(ended, { code: 2 })
   t.same(ended.stdout.split('\n'), [
-    'line 1: unknown fields, left out: discount, catgory_id',
+    'line 1: ignored unknown fields: discount, catgory_id',
     'line 2: name is required',
-    'line 2: unknown fields, left out: nme',
+    'line 2: ignored unknown fields: nme',
     '3 lines: 2 added, 0 changed, 0 unchanged, 1 rejected; 2 with unknown fields.',
     '',
   ])
@@ -198,7 +198,7 @@ t.test('a line that changes what an earlier line of the file says is told', asyn
   t.match(await run(lines), {
     code: 0,
     stdout:
-      'line 3: the same id as line 1, with another content\n' +
+      'line 3: the same id as line 1, with different content\n' +
       '4 lines: 2 added, 1 changed, 1 unchanged, 0 rejected; 1 with the id of an earlier line.\n',
   })
   const again = await run(lines, '--json')

@@ -23,9 +23,9 @@ t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
   ])
   const ended = await runOps(['products', 'import', file(content)], env)
   t.same(ended.stdout.split('\n').slice(0, 6), [
-    'line 1: unknown fields, left out: filler',
+    'line 1: ignored unknown fields: filler',
     'line 2: The line is longer than 262144 bytes',
-    'line 3: unknown fields, left out: filler',
+    'line 3: ignored unknown fields: filler',
     'line 4: The line is not valid UTF-8',
     'line 5: The line is longer than 262144 bytes',
     '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected; 2 with unknown fields.',

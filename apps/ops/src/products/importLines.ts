@@ -1,4 +1,4 @@
-// Brings lines into the log, several at once and as if one after the other.
+// Imports lines, several at once, with the same result as one after the other.
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { ProductEvent } from '@paylog/domain/products/events'
@@ -14,7 +14,7 @@ export type ImportedLine = { readonly line: number; readonly end: number } & (
   | { readonly outcome: 'empty' }
   | (CheckedLine & {
       readonly outcome: 'added' | 'changed' | 'unchanged'
-      /** As the line names it. */
+      /** As written in the line. */
       readonly id: string | undefined
     })
   | (CheckedLine & { readonly outcome: 'rejected'; readonly error: DomainError })
@@ -27,17 +27,20 @@ export type ImportLog = Pick<Workflow, 'store' | 'now'>
 const maxConcurrent = 16
 
 /**
- * @returns one answer per line, in their order
- * @throws DomainError `event_store_unavailable`, UnreadableEventError, and what reading the lines throws: all lines up to
- *   the last answer are settled then, the next few may or may not be
+ * @returns one result per line, in order
+ * @throws DomainError `event_store_unavailable`, UnreadableEventError, and what reading the lines throws. All lines up
+ * to the last result are done then; the next few may or may not be.
  */
 export function importLines(
   log: ImportLog,
   lines: AsyncIterable<Line>,
   metadata: EventMetadata,
 ): AsyncIterable<ImportedLine> {
-  const inOrder = createKeyedQueue()
-  /** One line is mostly like the one before, so that the stream is read first only where it probably is there. */
+  const enqueue = createKeyedQueue()
+  /**
+   * A line usually has the same outcome as the one before. The stream is read first only when the product probably
+   * exists.
+   */
   let isLikelyNew = true
 
   async function importOne(line: ProductLine) {
@@ -56,7 +59,7 @@ export function importLines(
         unknown = unknownFields(value)
         const line = readProduct(value)
         const id = line.is_named ? line.product_id : undefined
-        return { ...at, unknown, id, outcome: await inOrder(line.product_id, () => importOne(line)) }
+        return { ...at, unknown, id, outcome: await enqueue(line.product_id, () => importOne(line)) }
       } catch (error) {
         if (!(error instanceof DomainError) || error.code === 'event_store_unavailable') throw error
         return { ...at, unknown, outcome: 'rejected', error }
@@ -66,7 +69,7 @@ export function importLines(
   )
 }
 
-/** Does one thing after the other where the key is the same. */
+/** Runs work with the same key one after the other. */
 function createKeyedQueue() {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {

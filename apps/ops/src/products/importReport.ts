@@ -1,5 +1,4 @@
-// What is told of lines that are in order, and yet may not say what they are meant to.
-
+// Prints the results of an import, with warnings about lines that are valid but doubtful.
 import type { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -10,15 +9,15 @@ export type ImportWarning =
   | ({ readonly code: 'unknown_fields' } & UnknownFields)
   | { readonly code: 'repeated_id'; readonly earlierLine: number }
 
-/** Of so many lines with an id, the last ones, is known which came before: a file may have any number of them. */
+/** Repeated ids are only found among this many latest ids, because a file may have any number of lines. */
 export const rememberedIds = 50_000
 
-/** @returns a function that is told of every line in turn, and says what there is to warn of */
+/** @returns a function that takes every line in turn and returns its warnings */
 export function createWarningCheck(): (settled: ImportedLine) => readonly ImportWarning[] {
   let recent = new Map<string, number>()
   let older = new Map<string, number>()
 
-  /** The line that had the id before this one, if it is still known. */
+  /** The number of the earlier line with this id, if remembered. */
   function earlierLine(id: string, line: number): number | undefined {
     const key = compact(id)
     const earlier = recent.get(key) ?? older.get(key)
@@ -34,27 +33,26 @@ export function createWarningCheck(): (settled: ImportedLine) => readonly Import
     const warnings: ImportWarning[] = settled.unknown ? [{ code: 'unknown_fields', ...settled.unknown }] : []
     if (settled.outcome === 'rejected' || settled.id === undefined) return warnings
     const earlier = earlierLine(settled.id, line)
-    // It would have changed nothing if it said the same.
+    // Without a change the lines were the same.
     if (earlier !== undefined && settled.outcome === 'changed')
       warnings.push({ code: 'repeated_id', earlierLine: earlier })
     return warnings
   }
 }
 
-/** A text of its own of 16 bytes. The id as it is might keep the whole line that it was cut from in memory. */
+/** 16 bytes in their own string. The id itself could keep the whole line in memory that it was cut from. */
 const compact = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1')
 
 export const warningText = (line: number, warning: ImportWarning) => `line ${line}: ${textOf(warning)}`
 
 function textOf(warning: ImportWarning): string {
-  if (warning.code === 'repeated_id') return `the same id as line ${warning.earlierLine}, with another content`
+  if (warning.code === 'repeated_id') return `the same id as line ${warning.earlierLine}, with different content`
   const { names, more } = warning
-  const unnamed = more === 1 ? '1 whose name is no plain word' : `${more} whose names are no plain words`
+  const unnamed = more === 1 ? '1 with an unusual name' : `${more} with unusual names`
   const rest = names.length > 0 ? `${more} more` : unnamed
-  return `unknown fields, left out: ${[...names, ...(more > 0 ? [rest] : [])].join(', ')}`
+  return `ignored unknown fields: ${[...names, ...(more > 0 ? [rest] : [])].join(', ')}`
 }
 
-/** The same as machines read it. */
 export function warningJson(line: number, warning: ImportWarning): object {
   const { code } = warning
   if (code === 'repeated_id') return { line, warning: { code, earlier_line: warning.earlierLine } }
@@ -62,13 +60,11 @@ export function warningJson(line: number, warning: ImportWarning): object {
   return { line, warning: { code, fields: names, ...(more > 0 && { more }) } }
 }
 
-// What became of the lines of an import, for people and for machines.
-
 type Rejected = Pick<Extract<ImportedLine, { outcome: 'rejected' }>, 'line' | 'error'>
 
 const Fields = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))
 
-/** What is wrong with each field, where that is known. */
+/** The errors of the fields, if the error has them. */
 function fieldsOf({ details }: DomainError): Static<typeof Fields> | undefined {
   const fields = details?.fields
   return Value.Check(Fields, fields) ? fields : undefined
@@ -82,16 +78,16 @@ function reasonOf(error: DomainError): string {
   )
 }
 
-/** One line for a line, with all that is wrong with it. */
+/** One line with all errors of the input line. */
 export function rejectionText({ line, error }: Rejected): string {
-  // The details of this one are amounts, those that follow from others as well.
+  // For this code the details are the amounts, derived ones included.
   const amounts = error.code === 'amount_inconsistent' ? Object.entries(error.details ?? {}) : []
   const amountsText =
     amounts.length === 0 ? '' : ` (${amounts.map(([name, amount]) => `${name} ${amount}`).join(', ')})`
   return `line ${line}: ${reasonOf(error)}${amountsText}`
 }
 
-/** The same as machines read it, with the details that the HTTP API would give. */
+/** With the details that the HTTP API would return. */
 export function rejectionJson({ line, error }: Rejected) {
   const { code, details } = error
   return { line, error: { code, message: reasonOf(error), ...(details && { details }) } }
@@ -101,14 +97,13 @@ export type ImportTally = {
   add(settled: ImportedLine, warnings: readonly ImportWarning[]): void
   lines(): number
   rejected(): number
-  /** The number of the last line that counts; 0 before the first. */
+  /** The number of the last counted line, or 0. */
   lastLine(): number
   text(): string
   /** @param isComplete whether the end of the file was reached */
   json(isComplete: boolean): object
 }
 
-/** Counts the lines. */
 export function createImportTally(): ImportTally {
   const counts = { added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
   const warned = { unknown_fields: 0, repeated_id: 0 }

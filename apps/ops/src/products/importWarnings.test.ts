@@ -23,7 +23,7 @@ t.test('fields that an import or an answer of the API knows are no mistake', asy
 
 t.test('only plain words are told of unknown fields, and a few of them', async (t) => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => [`field_${index}`, 'hush'])
-  const lead = 'line 7: unknown fields, left out:'
+  const lead = 'line 7: ignored unknown fields:'
   t.same(told({ discount: 'hush', 'category-id': { deep: 'hush' } }), {
     text: `${lead} discount, category-id`,
     json: { line: 7, warning: { code: 'unknown_fields', fields: ['discount', 'category-id'] } },
@@ -52,9 +52,9 @@ t.test('a line that repeats an id is told when it changes what the line before i
   t.same(warned(1, { outcome: 'changed' }), [])
   t.same(warned(2, {}), [])
   t.same(warned(3, { outcome: 'changed', id: id.replace('f6', 'f7') }), [])
-  t.same(warned(9, { outcome: 'changed' }), ['line 9: the same id as line 2, with another content'])
+  t.same(warned(9, { outcome: 'changed' }), ['line 9: the same id as line 2, with different content'])
   t.same(warned(10, { outcome: 'changed', id: undefined }), [])
-  t.same(warned(11, { outcome: 'changed' }), ['line 11: the same id as line 9, with another content'])
+  t.same(warned(11, { outcome: 'changed' }), ['line 11: the same id as line 9, with different content'])
 })
 
 t.test('the ids of a long file are forgotten, but not of its last lines', async (t) => {

@@ -1,5 +1,4 @@
 // Imports whose store is down, from the start or half way through.
-
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { assertCompletes, importHarness, someLine, startHalfwayImport } from '../testing/importHarness.ts'

@@ -1,20 +1,20 @@
-// The lines of a stream of bytes, in bounded memory whatever stands in it.
+// Splits a stream of bytes into lines, in bounded memory.
 
 export type Line = {
-  /** Counted from 1, empty lines as well. */
+  /** From 1, empty lines included. */
   readonly number: number
-  /** Without its ending; `null` for a line that is too long. */
+  /** Without the line ending, or null when the line is too long. */
   readonly bytes: Buffer | null
-  /** How many bytes of the stream have ended with it. */
+  /** Bytes of the stream up to and including this line. */
   readonly end: number
 }
 
 export type LineOptions = {
-  /** Of a line, its ending not counted. */
+  /** Of a line, without its ending. */
   readonly maxBytes: number
-  /** No further line comes once it aborts; what was read of one by then is none. */
+  /** When it aborts, reading stops and an unfinished line is dropped. */
   readonly signal: AbortSignal
-  /** How far the reading has come inside a line that is too long. */
+  /** Called with the position while a line that is too long is skipped. */
   readonly onSkipped?: (end: number) => void
 }
 
@@ -23,8 +23,8 @@ const carriageReturn = 0x0d
 const byteOrderMark = Buffer.of(0xef, 0xbb, 0xbf)
 
 /**
- * Cuts at line feeds; a carriage return before one belongs to it, and so does a byte order mark to the stream. A line
- * that is too long is read over.
+ * Splits at line feeds. A carriage return before one, and a byte order mark at the start, are dropped. A line that is
+ * too long is skipped.
  * @throws what reading `chunks` throws, unless the signal has aborted
  */
 export async function* readLines(
@@ -54,9 +54,8 @@ export async function* readLines(
   if (!signal.aborted && !buffer.isEmpty()) yield { number, bytes: buffer.take(number === 1), end: offset }
 }
 
-/** The pieces of one line. */
 function createLineBuffer(maxBytes: number) {
-  // What does not count may stand there as well; the exact length is known at the end.
+  // Includes bytes that are dropped later. The exact length is checked at the end of the line.
   const limit = maxBytes + byteOrderMark.length + 1
   let pieces: Buffer[] = []
   let length = 0
@@ -68,7 +67,7 @@ function createLineBuffer(maxBytes: number) {
       if (length > limit) pieces = []
       else if (piece.length > 0) pieces.push(piece)
     },
-    /** The line, and the next one begins. */
+    /** Returns the line and starts the next one. */
     take(isFirst: boolean): Buffer | null {
       const [only] = pieces
       const whole = pieces.length === 1 && only ? only : Buffer.concat(pieces)

@@ -1,5 +1,4 @@
-// The fields of a line that no product has: mostly typing mistakes.
-
+// Parses and validates one line of an import.
 import { findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
@@ -12,16 +11,16 @@ import { Type } from 'typebox'
 import { v5 as uuidv5 } from 'uuid'
 
 export type UnknownFields = {
-  /** The first few whose names are plain words; nothing else of a line is ever told. */
+  /** Up to a few names, if they are plain words. Nothing else of a line is ever printed. */
   readonly names: readonly string[]
-  /** How many there are besides. */
+  /** The number of other unknown fields. */
   readonly more: number
 }
 
 const maxNames = 5
 const plainWord = /^[A-Za-z][\w-]{0,39}$/
 
-/** What an answer of the API has and a line has not, such as `created_at`, is no mistake: answers are imported elsewhere. */
+/** Also the fields of API responses, such as `created_at`: exported products can be imported. */
 const known = new Set(Object.keys({ ...NewProduct.properties, ...ProductResource.properties }))
 
 export function unknownFields(value: object): UnknownFields | undefined {
@@ -31,21 +30,19 @@ export function unknownFields(value: object): UnknownFields | undefined {
   return { names, more: unknown.length - names.length }
 }
 
-// One line of an import: the product that it tells of, or why it tells of none.
-
 export type ProductLine = {
   readonly product_id: string
-  /** The line names the product, and so may change it; else it only ever adds it. */
+  /** Whether the line has an id, and so may update the product. Without an id it can only create one. */
   readonly is_named: boolean
   readonly content: ProductContent
-  /** `undefined` where the line does not say it. */
+  /** Undefined when the line does not set it. */
   readonly is_active: boolean | undefined
 }
 
-/** The limit that a body of the HTTP API has. */
+/** The limit of the HTTP API for bodies. */
 export const maxLineBytes = 256 * 1024
 
-/** Names the ids that are derived; a changed value would add everything that was imported once more. */
+/** For derived ids. Changing it would create every imported product again. */
 const namespace = '3e5b0a52-7c1d-5b8e-8f43-90c2a6d7e514'
 
 const readBody = bodyReader(Type.Object({ ...NewProduct.properties, id: Type.Optional(Nullable(Id)) }))
@@ -55,7 +52,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /**
  * @param bytes `null` for a line that is too long
  * @returns `null` for an empty line
- * @throws DomainError `invalid_request`, `card_number_rejected`, `body_too_large`; no message repeats what the line says
+ * @throws DomainError `invalid_request`, `card_number_rejected`, `body_too_large`, without content of the line
  */
 export function parseLine(bytes: Buffer | null): object | null {
   if (bytes === null) throw new DomainError('body_too_large', `The line is longer than ${maxLineBytes} bytes`)
@@ -70,8 +67,8 @@ export function parseLine(bytes: Buffer | null): object | null {
 }
 
 /**
- * @throws DomainError `invalid_request` with `details.fields`, `amount_inconsistent` with the amounts as its details; no
- *   message repeats what the line says
+ * @throws DomainError `invalid_request` with `details.fields`, `amount_inconsistent` with the amounts, without content
+ * of the line
  */
 export function readProduct(value: object): ProductLine {
   const { id = null, is_active, ...fields } = readBody(value)
@@ -92,13 +89,13 @@ function parse(text: string): unknown {
     return parseStrictJson(text)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // The parser takes every text for a body.
+    // The parser speaks of a body.
     const message = error.message.replace(/\b(the) body\b/i, '$1 line')
     throw new DomainError(error.code, message, undefined, { cause: error })
   }
 }
 
-/** The same for the same content, however the line writes it: what was imported is found again. */
+/** The same id for the same content, so that a repeated import finds the product. */
 function derivedId(content: ProductContent): string {
   return uuidv5(JSON.stringify(productContentOf(content)), namespace)
 }

@@ -1,5 +1,4 @@
 // Rebuilds and prunes at the same time, and what is left behind.
-
 import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -17,7 +16,7 @@ t.test('of two rebuilds of one projection the second is refused, and one of anot
   t.match(
     second.stderr,
     new RegExp(
-      `addresses was not rebuilt: somebody else is rebuilding it \\(${building}, since 20\\S+Z\\): another .projections rebuild., or a projector\\. Queries see addresses_v1, as before\\.\n$`,
+      `addresses was not rebuilt: somebody else is rebuilding it \\(${building}, since 20\\S+Z\\): another .projections rebuild., or a projector\\. Queries read addresses_v1, as before\\.\n$`,
     ),
   )
   const { complete, projections } = JSON.parse(second.stdout)

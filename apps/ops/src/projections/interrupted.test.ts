@@ -1,5 +1,4 @@
 // Ctrl-C: nothing is switched, and what was begun is dropped.
-
 import { addProductTo, createLogFixture, type LoggedEvent } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -19,7 +18,7 @@ async function interrupt(command: RunningCommand): Promise<void> {
 async function assertUnchanged(t: Test, command: RunningCommand): Promise<void> {
   const { code, stdout, stderr } = await command.ended
   t.same([code, stdout], [1, ''], stderr)
-  t.match(stderr, /\naddresses was not rebuilt: it was interrupted\. Queries see addresses_v1, as before\.\n$/)
+  t.match(stderr, /\naddresses was not rebuilt: it was interrupted\. Queries read addresses_v1, as before\.\n$/)
   t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 }
 
@@ -47,7 +46,7 @@ t.test('interrupted while the view cannot be switched because it is in use', asy
   const { code, stderr } = await command.ended
   await release()
   t.equal(code, 1)
-  t.match(stderr, 'addresses was not rebuilt: it was interrupted. Queries see addresses_v1, as before.\n')
+  t.match(stderr, 'addresses was not rebuilt: it was interrupted. Queries read addresses_v1, as before.\n')
   t.match(stderr, 'products was not rebuilt: it was not begun.\n')
   t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 })
@@ -87,7 +86,7 @@ t.test('interrupted while the log is read', async (t) => {
     complete: false,
     projections: [{ projection: 'products', outcome: 'interrupted', reason: 'it was interrupted' }],
   })
-  t.match(stderr, /\nproducts was not rebuilt: it was interrupted\. Queries see products_v1, as before\.\n$/)
+  t.match(stderr, /\nproducts was not rebuilt: it was interrupted\. Queries read products_v1, as before\.\n$/)
   t.same(await harness.tables('products'), ['products_v1 live'])
 })
 

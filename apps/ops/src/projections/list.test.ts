@@ -52,7 +52,7 @@ t.test('an event that cannot be read is named by all, and changes nothing', asyn
   t.equal(rebuilt.code, 1)
   t.match(
     rebuilt.stderr,
-    new RegExp(`\naddresses was not rebuilt: event ${event.id} .*\\. Queries see addresses_v1, as before\\.\n$`),
+    new RegExp(`\naddresses was not rebuilt: event ${event.id} .*\\. Queries read addresses_v1, as before\\.\n$`),
   )
   t.same(
     JSON.parse(rebuilt.stdout).projections.map((each: Record<string, unknown>) => [each.projection, each.outcome]),
@@ -81,7 +81,7 @@ t.test('a table of another definition', async (t) => {
     code: 1,
     stderr:
       'addresses was not rebuilt: the live table is of definition 2, and this program knows 1 only: use the version of the ' +
-      'program that made it. Queries see addresses_v1, as before.\n',
+      'program that made it. Queries read addresses_v1, as before.\n',
   })
   t.match(await harness.run(['verify', 'addresses']), {
     code: 1,

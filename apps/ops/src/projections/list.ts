@@ -1,5 +1,4 @@
-// How far behind the log the projections are: asked of the log itself, and known from their projectors otherwise.
-
+// `projections list`: the tables of each projection, whether it runs, and its lag.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
@@ -17,121 +16,6 @@ import type { Pool } from '../database.ts'
 import { heldLocks, withReadModels } from './readModels.ts'
 import { sizeText } from './sizes.ts'
 
-/** Nobody wants to wait long for a list. */
-const timing = { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 }
-
-type Lags = ReadonlyMap<string, Lag>
-
-/** Those of which it can be known. */
-export async function listLags(pool: Pool, eventStoreUrl: string | undefined): Promise<Lags> {
-  const measured = eventStoreUrl === undefined ? undefined : await measure(pool, eventStoreUrl)
-  if (measured !== undefined) return measured
-  const figures = await projectionFigures(pool)
-  return new Map(figures.flatMap(({ projection, lag }) => (lag === undefined ? [] : [[projection, lag]])))
-}
-
-async function measure(pool: Pool, connectionString: string): Promise<Lags | undefined> {
-  const checkpoints = await liveCheckpoints(pool)
-  const store = createEventStore({ connectionString, timing })
-  try {
-    const lags = projections.flatMap(({ name, streamPrefixes }) => {
-      const checkpoint = checkpoints.get(name)
-      return checkpoint === undefined ? [] : [measureOne(store, name, checkpoint, streamPrefixes)]
-    })
-    const known = (await Promise.all(lags)).flatMap(([name, lag]) => (lag === undefined ? [] : [[name, lag] as const]))
-    return new Map(known)
-  } catch {
-    // That nobody can say it is what the list says.
-    return undefined
-  } finally {
-    await store.close()
-  }
-}
-
-async function measureOne(
-  store: EventStore,
-  name: string,
-  { position }: LiveCheckpoint,
-  prefixes: readonly string[],
-): Promise<readonly [string, Lag | undefined]> {
-  return [name, lagOf(await store.lag(position, prefixes), Date.now())]
-}
-
-// The list of projections for a terminal.
-
-export function listText(listed: readonly ListedProjection[]): string {
-  return [projectionsText(listed), tablesText(listed), ...listed.flatMap(remarks)].join('\n\n')
-}
-
-function projectionsText(listed: readonly ListedProjection[]): string {
-  return table(
-    ['Projection', 'Live table', 'Runs', 'Position', 'Behind', 'Under way'],
-    listed.map((projection) => {
-      const live = listedLiveTable(projection)
-      return [
-        projection.projection,
-        live?.table ?? 'none',
-        projection.is_running ? 'yes' : 'no',
-        live === undefined ? '' : (live.position ?? 'start'),
-        lagText(projection.lag),
-        [...(projection.is_rebuilding ? ['rebuild'] : []), ...(projection.is_verifying ? ['verify'] : [])].join(', '),
-      ]
-    }),
-  )
-}
-
-function tablesText(listed: readonly ListedProjection[]): string {
-  return table(
-    ['Table', 'State', 'Since', 'Definition', 'Rows (about)', 'Size'],
-    listed.flatMap(({ tables }) =>
-      tables.map((each) => [
-        each.table,
-        each.state,
-        each.since.toISOString(),
-        String(each.definition),
-        String(each.rows),
-        sizeText(each.bytes),
-      ]),
-    ),
-  )
-}
-
-const listedLiveTable = ({ tables }: ListedProjection) => tables.find(({ state }) => state === 'live')
-
-function lagText(lag: ListedProjection['lag']): string {
-  if (lag === null) return 'unknown'
-  const events = `${lag.events}${lag.is_more ? ' or more' : ''} ${lag.events === 1 && !lag.is_more ? 'event' : 'events'}`
-  return lag.events === 0 && !lag.is_more ? events : `${events}, ${Math.round(lag.seconds)} s`
-}
-
-/** What somebody should look after. */
-function remarks(projection: ListedProjection): string[] {
-  const { projection: name, definition } = projection
-  const live = listedLiveTable(projection)
-  if (live === undefined) return [`${name} has no live table: run \`npm run -s ops -- migrate\`.`]
-  return [
-    ...(live.stopped_because === null
-      ? []
-      : [`${name} stopped at an event that it cannot read: ${live.stopped_because.replaceAll(/\p{C}/gu, '?')}`]),
-    ...definitionRemark(live, definition),
-  ]
-}
-
-function definitionRemark(
-  live: { readonly table: string; readonly definition: number },
-  own: number | null,
-): readonly string[] {
-  const { table: name, definition } = live
-  if (own === null) return [`${name} is of a projection that this program does not know.`]
-  if (definition < own)
-    return [`${name} is of definition ${definition}, and this program makes ${own}: its projector rebuilds it.`]
-  if (definition > own)
-    return [`${name} is of definition ${definition}, and this program knows ${own}: a later one runs elsewhere.`]
-  return []
-}
-
-// `projections list`: what there is of each projection, whether it runs, and how far it is.
-
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
   EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
@@ -144,28 +28,28 @@ export type ListedTable = Omit<StoredTable, 'projection' | 'position'> & {
 
 export type ListedProjection = {
   readonly projection: string
-  /** This program's; null for a projection that it does not know. */
+  /** Of this program, or null for an unknown projection. */
   readonly definition: number | null
-  /** Some projector applies the log to it. */
+  /** Whether a projector applies events to it. */
   readonly is_running: boolean
   readonly is_rebuilding: boolean
   readonly is_verifying: boolean
-  /** Null when nobody can say it. */
+  /** Null when unknown. */
   readonly lag: { readonly events: number; readonly is_more: boolean; readonly seconds: number } | null
   readonly tables: readonly ListedTable[]
 }
 
 export const projectionsList: CliCommand = {
   usage: '[--json]',
-  summary: 'Show the tables of each projection, whether it runs, and how far behind the log it is',
+  summary: 'Show the tables of each projection, whether it runs, and its lag',
   details: [
-    '  --json  one object: projections, each with its tables; the numbers of rows are estimates of the database',
+    '  --json  one object: projections with their tables; row counts are estimates of the database',
     '',
-    'Of the tables of a projection queries see the live one. building: a rebuild fills it, or has left it; retired: it was',
-    'live before a rebuild; scratch: a verification fills it, or has left it. `projections prune` drops what is left.',
+    'Queries read the live table. The other states: building (filled by a rebuild, or left by one), retired (live before',
+    'a rebuild), scratch (filled by a verification, or left by one). `projections prune` drops what is not in use.',
     '',
-    'Behind: events that are recorded and not in the live table yet, and for how long the first of them has been waiting.',
-    'It is unknown when neither the event store nor a projector has said it.',
+    'Lag: the recorded events that are not in the live table yet, and the age of the first of them. It is unknown when',
+    'neither the event store nor a projector reports it.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
@@ -209,4 +93,117 @@ function listedTable({ projection, position, ...table }: StoredTable): ListedTab
 function lagJson(lag: Lag | undefined): ListedProjection['lag'] {
   if (lag === undefined) return null
   return { events: lag.events, is_more: lag.isMore, seconds: Math.round(lag.seconds * 1_000) / 1_000 }
+}
+
+/** Short, so that the list is not delayed. */
+const timing = { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 }
+
+type Lags = ReadonlyMap<string, Lag>
+
+/** The lags that can be measured. */
+export async function listLags(pool: Pool, eventStoreUrl: string | undefined): Promise<Lags> {
+  const measured = eventStoreUrl === undefined ? undefined : await measure(pool, eventStoreUrl)
+  if (measured !== undefined) return measured
+  const figures = await projectionFigures(pool)
+  return new Map(figures.flatMap(({ projection, lag }) => (lag === undefined ? [] : [[projection, lag]])))
+}
+
+async function measure(pool: Pool, connectionString: string): Promise<Lags | undefined> {
+  const checkpoints = await liveCheckpoints(pool)
+  const store = createEventStore({ connectionString, timing })
+  try {
+    const lags = projections.flatMap(({ name, streamPrefixes }) => {
+      const checkpoint = checkpoints.get(name)
+      return checkpoint === undefined ? [] : [measureOne(store, name, checkpoint, streamPrefixes)]
+    })
+    const known = (await Promise.all(lags)).flatMap(([name, lag]) => (lag === undefined ? [] : [[name, lag] as const]))
+    return new Map(known)
+  } catch {
+    // The list shows the lag as unknown.
+    return undefined
+  } finally {
+    await store.close()
+  }
+}
+
+async function measureOne(
+  store: EventStore,
+  name: string,
+  { position }: LiveCheckpoint,
+  prefixes: readonly string[],
+): Promise<readonly [string, Lag | undefined]> {
+  return [name, lagOf(await store.lag(position, prefixes), Date.now())]
+}
+
+export function listText(listed: readonly ListedProjection[]): string {
+  return [projectionsText(listed), tablesText(listed), ...listed.flatMap(remarks)].join('\n\n')
+}
+
+function projectionsText(listed: readonly ListedProjection[]): string {
+  return table(
+    ['Projection', 'Live table', 'Runs', 'Position', 'Lag', 'In progress'],
+    listed.map((projection) => {
+      const live = listedLiveTable(projection)
+      return [
+        projection.projection,
+        live?.table ?? 'none',
+        projection.is_running ? 'yes' : 'no',
+        live === undefined ? '' : (live.position ?? 'start'),
+        lagText(projection.lag),
+        [...(projection.is_rebuilding ? ['rebuild'] : []), ...(projection.is_verifying ? ['verify'] : [])].join(', '),
+      ]
+    }),
+  )
+}
+
+function tablesText(listed: readonly ListedProjection[]): string {
+  return table(
+    ['Table', 'State', 'Since', 'Schema version', 'Rows (about)', 'Size'],
+    listed.flatMap(({ tables }) =>
+      tables.map((each) => [
+        each.table,
+        each.state,
+        each.since.toISOString(),
+        String(each.definition),
+        String(each.rows),
+        sizeText(each.bytes),
+      ]),
+    ),
+  )
+}
+
+const listedLiveTable = ({ tables }: ListedProjection) => tables.find(({ state }) => state === 'live')
+
+function lagText(lag: ListedProjection['lag']): string {
+  if (lag === null) return 'unknown'
+  const events = `${lag.events}${lag.is_more ? ' or more' : ''} ${lag.events === 1 && !lag.is_more ? 'event' : 'events'}`
+  return lag.events === 0 && !lag.is_more ? events : `${events}, ${Math.round(lag.seconds)} s`
+}
+
+/** Problems that need attention. */
+function remarks(projection: ListedProjection): string[] {
+  const { projection: name, definition } = projection
+  const live = listedLiveTable(projection)
+  if (live === undefined) return [`${name} has no live table: run \`npm run -s ops -- migrate\`.`]
+  return [
+    ...(live.stopped_because === null
+      ? []
+      : [`${name} stopped at an event that it cannot read: ${live.stopped_because.replaceAll(/\p{C}/gu, '?')}`]),
+    ...schemaVersionRemark(live, definition),
+  ]
+}
+
+function schemaVersionRemark(
+  live: { readonly table: string; readonly definition: number },
+  own: number | null,
+): readonly string[] {
+  const { table: name, definition } = live
+  if (own === null) return [`${name} belongs to a projection that this program does not know.`]
+  if (definition < own)
+    return [`${name} has schema version ${definition}, and this program has ${own}: its projector will rebuild it.`]
+  if (definition > own)
+    return [
+      `${name} has schema version ${definition}, and this program only knows ${own}: a later version runs elsewhere.`,
+    ]
+  return []
 }

@@ -18,7 +18,7 @@ t.test('command lines that cannot be understood', async (t) => {
     { command: projectionsPrune, args: ['none'], says: `There is no projection none. ${known}` },
     { command: projectionsRebuild, args: [], says: 'NAME or --all is missing' },
     { command: projectionsVerify, args: ['--json'], says: 'NAME or --all is missing' },
-    { command: projectionsRebuild, args: ['--all', 'payments'], says: 'Name projections or say --all, not both' },
+    { command: projectionsRebuild, args: ['--all', 'payments'], says: 'Give names of projections or --all, not both' },
     { command: projectionsList, args: ['payments'], says: 'Unexpected argument: payments' },
     { command: projectionsPrune, args: ['--all'], says: /^Unknown option '--all'/ },
   ]

@@ -1,5 +1,4 @@
-// Drops what no query sees and nobody fills.
-
+// `projections prune`: drops tables of projections that no query reads and nobody fills.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import type { Projection } from '@paylog/projections/projection'
@@ -16,98 +15,20 @@ import { heldLocks, type ReadModels, unlessBusy, withLockTimeout, withReadModels
 import { namedProjections } from './replayEach.ts'
 import { sizeText } from './sizes.ts'
 
-export type Pruned = {
-  /** Or what would be. */
-  readonly dropped: readonly StoredTable[]
-  readonly left: readonly (StoredTable & { readonly because: 'in use' | 'being read' })[]
-  /** Not interrupted. */
-  readonly isComplete: boolean
-}
-
-type PruneOutcome = 'dropped' | 'in use' | 'being read' | 'gone'
-
-type PruneOptions = ReadModels & {
-  readonly projections: readonly Projection[]
-  readonly isDryRun: boolean
-  readonly signal: AbortSignal
-}
-
-/** @param options `pool` is one for the impatient: who waits for a table that is read holds up those who make one */
-export async function pruneTables(options: PruneOptions): Promise<Pruned> {
-  const { pool, projections, isDryRun, signal } = options
-  const names = projections.map(({ name }) => name)
-  const candidates = (await listStoredTables(pool)).filter(
-    ({ projection, state }) => names.includes(projection) && state !== 'live',
-  )
-  const dropped: StoredTable[] = []
-  const left: (StoredTable & { readonly because: 'in use' | 'being read' })[] = []
-  for (const table of candidates) {
-    if (signal.aborted) break
-    const fate = isDryRun ? await dryRun(pool, table) : await drop(options, table)
-    if (fate === 'dropped') dropped.push(table)
-    else if (fate !== 'gone') left.push({ ...table, because: fate })
-  }
-  return { dropped, left, isComplete: dropped.length + left.length === candidates.length || !signal.aborted }
-}
-
-/** The lock of those who fill such a table. */
-function fillLock({ projection: name, state }: StoredTable): string | undefined {
-  if (state === 'building') return rebuildLock({ name })
-  return state === 'scratch' ? verifyLock({ name }) : undefined
-}
-
-async function dryRun(pool: Pool, table: StoredTable): Promise<PruneOutcome> {
-  const lock = fillLock(table)
-  return lock !== undefined && (await heldLocks(pool, [lock])).size > 0 ? 'in use' : 'dropped'
-}
-
-async function drop({ databaseUrl, pool, log, signal }: PruneOptions, table: StoredTable): Promise<PruneOutcome> {
-  const name = fillLock(table)
-  if (name === undefined) return await dropIfUnchanged(pool, table)
-  const lock = await unlessBusy(signal, (locking) => holdLock({ databaseUrl, name, log, ...locking })).catch(
-    (error: unknown) => {
-      // Interrupted before it was there.
-      if (signal.aborted) return 'busy' as const
-      throw error
-    },
-  )
-  if (lock === 'busy') return 'in use'
-  try {
-    return await dropIfUnchanged(pool, table)
-  } finally {
-    await lock.release()
-  }
-}
-
-/** Drops it if it is still what it was: whoever was filling it may have ended meanwhile, and have made it the live one. */
-async function dropIfUnchanged(pool: Pool, { projection: name, version, state }: StoredTable): Promise<PruneOutcome> {
-  const table = (await listTables(pool, name)).find((each) => each.version === version)
-  if (table?.state !== state) return 'gone'
-  try {
-    await dropTable(pool, { name }, version)
-    return 'dropped'
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '55P03') return 'being read'
-    throw error
-  }
-}
-
-// `projections prune`: drops the tables of projections that nobody needs any more.
-
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-/** A query is over by then; a backup is not. */
+/** Longer than a query, shorter than a backup. */
 const lockTimeoutMs = 3_000
 
 export const projectionsPrune: CliCommand = {
   usage: '[NAME…] [--dry-run] [--json]',
-  summary: 'Drop the tables that rebuilds have replaced, and what was left unfinished',
+  summary: 'Drop the tables that rebuilds have replaced or left unfinished',
   details: [
     '  NAME…      only of these projections',
-    '  --dry-run  only says what would be dropped',
-    '  --json     one object: dropped and left tables, and freed_bytes',
+    '  --dry-run  only shows what would be dropped',
+    '  --json     one object: dropped and remaining tables, and freed_bytes',
     '',
-    'Never the live table, and never one that a rebuild or a verification is filling. A table that something else still',
-    'reads, such as a backup, is left for the next time. Exits with 1 when it was interrupted.',
+    'The live table is never dropped, nor one that a rebuild or a verification is filling. A table that is still being read,',
+    'by a backup for example, is left for the next time. Exits with 1 when it was interrupted.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
     const { values, positionals } = readList(args, { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' } })
@@ -118,7 +39,7 @@ export const projectionsPrune: CliCommand = {
       withInterrupt(errors, (signal) => pruneTables({ ...readModels, projections: chosen, isDryRun, signal })),
     )
     await print(values.json ? json(pruned, isDryRun) : text(pruned, isDryRun))
-    if (!pruned.isComplete) throw new OpsError('Interrupted. Run it again for the rest.')
+    if (!pruned.isComplete) throw new OpsError('Interrupted. Run the command again for the rest.')
   },
 }
 
@@ -147,7 +68,7 @@ function json(pruned: Pruned, isDryRun: boolean): string {
 
 const reasons = {
   'in use': 'a rebuild or a verification is filling it',
-  'being read': 'something still reads it; try again later',
+  'being read': 'it is still being read; try again later',
 } as const
 
 function text(pruned: Pruned, isDryRun: boolean): string {
@@ -159,7 +80,83 @@ function text(pruned: Pruned, isDryRun: boolean): string {
       (table) =>
         `${drop} ${nameOf(table)}: ${table.state} since ${table.since.toISOString()}, ${sizeText(table.bytes)}.`,
     ),
-    ...left.map((table) => `Left ${nameOf(table)}: ${reasons[table.because]}.`),
-    dropped.length === 0 ? 'There is nothing to drop.' : `${free} ${sizeText(freedBy(pruned))}.`,
+    ...left.map((table) => `Kept ${nameOf(table)}: ${reasons[table.because]}.`),
+    dropped.length === 0 ? 'Nothing to drop.' : `${free} ${sizeText(freedBy(pruned))}.`,
   ].join('\n')
+}
+
+export type Pruned = {
+  /** With a dry run: the tables that would be dropped. */
+  readonly dropped: readonly StoredTable[]
+  readonly left: readonly (StoredTable & { readonly because: 'in use' | 'being read' })[]
+  /** False after an interruption. */
+  readonly isComplete: boolean
+}
+
+type PruneOutcome = 'dropped' | 'in use' | 'being read' | 'gone'
+
+type PruneOptions = ReadModels & {
+  readonly projections: readonly Projection[]
+  readonly isDryRun: boolean
+  readonly signal: AbortSignal
+}
+
+/** @param options `pool` needs a lock timeout: waiting for a table that is being read would block its other users */
+export async function pruneTables(options: PruneOptions): Promise<Pruned> {
+  const { pool, projections, isDryRun, signal } = options
+  const names = projections.map(({ name }) => name)
+  const candidates = (await listStoredTables(pool)).filter(
+    ({ projection, state }) => names.includes(projection) && state !== 'live',
+  )
+  const dropped: StoredTable[] = []
+  const left: (StoredTable & { readonly because: 'in use' | 'being read' })[] = []
+  for (const table of candidates) {
+    if (signal.aborted) break
+    const outcome = isDryRun ? await dryRun(pool, table) : await drop(options, table)
+    if (outcome === 'dropped') dropped.push(table)
+    else if (outcome !== 'gone') left.push({ ...table, because: outcome })
+  }
+  return { dropped, left, isComplete: dropped.length + left.length === candidates.length || !signal.aborted }
+}
+
+/** The lock that is held while the table is filled. */
+function fillLock({ projection: name, state }: StoredTable): string | undefined {
+  if (state === 'building') return rebuildLock({ name })
+  return state === 'scratch' ? verifyLock({ name }) : undefined
+}
+
+async function dryRun(pool: Pool, table: StoredTable): Promise<PruneOutcome> {
+  const lock = fillLock(table)
+  return lock !== undefined && (await heldLocks(pool, [lock])).size > 0 ? 'in use' : 'dropped'
+}
+
+async function drop({ databaseUrl, pool, log, signal }: PruneOptions, table: StoredTable): Promise<PruneOutcome> {
+  const name = fillLock(table)
+  if (name === undefined) return await dropIfUnchanged(pool, table)
+  const lock = await unlessBusy(signal, (locking) => holdLock({ databaseUrl, name, log, ...locking })).catch(
+    (error: unknown) => {
+      // Interrupted before the lock was taken.
+      if (signal.aborted) return 'busy' as const
+      throw error
+    },
+  )
+  if (lock === 'busy') return 'in use'
+  try {
+    return await dropIfUnchanged(pool, table)
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Drops the table if it is unchanged: its rebuild may have finished meanwhile and made it the live one. */
+async function dropIfUnchanged(pool: Pool, { projection: name, version, state }: StoredTable): Promise<PruneOutcome> {
+  const table = (await listTables(pool, name)).find((each) => each.version === version)
+  if (table?.state !== state) return 'gone'
+  try {
+    await dropTable(pool, { name }, version)
+    return 'dropped'
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '55P03') return 'being read'
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-// The database of the read models, and who does something to a projection there.
+// The database of the read models, and the locks of rebuilds and verifications.
 import type { Writable } from 'node:stream'
 import { lockKey } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -7,20 +7,20 @@ import { opsPool, type Pool } from '../database.ts'
 
 export type ReadModels = { readonly databaseUrl: string; readonly pool: Pool; readonly log: Logger }
 
-/** A rebuild and a verification use three at the same time; one more asks meanwhile. */
+/** Three at the same time for a rebuild or a verification, and one for queries meanwhile. */
 const maxConnections = 4
 
 /**
- * Does work on it.
- * @param databaseUrl where it is, perhaps with `impatient`
- * @throws OpsError when its tables are not of this version; what the work throws, and the database's errors
+ * Runs `work` with the database of the read models.
+ * @param databaseUrl perhaps from `withLockTimeout`
+ * @throws OpsError when its tables have another version; what `work` throws, and database errors
  */
 export async function withReadModels<Result>(
   databaseUrl: string,
   errors: Writable,
   work: (readModels: ReadModels) => Promise<Result>,
 ): Promise<Result> {
-  // Whatever goes wrong is told by the error of the work as well, in words and not between the lines of the progress.
+  // Connection problems also fail the work. They must not be logged between lines of progress.
   const { pool, log } = opsPool(databaseUrl, { max: maxConnections, errors, level: 'fatal' })
   try {
     const { rows } = await pool.query<{ ready: boolean }>(
@@ -28,7 +28,7 @@ export async function withReadModels<Result>(
     )
     if (rows[0]?.ready !== true)
       throw new OpsError(
-        'The read models of this database are not of this version: run `npm run -s ops -- migrate` first',
+        'The read model tables of this database have another version: run `npm run -s ops -- migrate` first',
       )
     return await work({ databaseUrl, pool, log })
   } finally {
@@ -36,7 +36,7 @@ export async function withReadModels<Result>(
   }
 }
 
-/** The same database for statements that give up when they do not get what they lock in this time, with code 55P03. */
+/** The same database with a lock timeout: statements that wait longer fail with code 55P03. */
 export function withLockTimeout(databaseUrl: string, lockTimeoutMs: number): string {
   const url = new URL(databaseUrl)
   const own = url.searchParams.get('options')
@@ -44,7 +44,7 @@ export function withLockTimeout(databaseUrl: string, lockTimeoutMs: number): str
   return url.href
 }
 
-/** Those of these locks that somebody holds: see `holdLock`. */
+/** Those of the given locks that are held: see `holdLock`. */
 export async function heldLocks(pool: Pool, names: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ name: string }>(
     `select name from unnest($1::text[], $2::bigint[]) as wanted (name, key)
@@ -60,8 +60,8 @@ export async function heldLocks(pool: Pool, names: readonly string[]): Promise<R
 }
 
 /**
- * Does work that begins by taking a lock, and refuses to wait for it.
- * @param work takes the lock with this signal, and calls `onWaiting` when somebody else has it
+ * Runs work that starts by taking a lock, and stops when the lock is held elsewhere.
+ * @param work takes the lock with this signal, and calls `onWaiting` when somebody else holds it
  * @returns `busy` then
  */
 export async function unlessBusy<Result>(

@@ -1,5 +1,4 @@
-// One rebuild of one projection, and what is said of it.
-
+// `projections rebuild`: fills projections again from the log and replaces their live tables.
 import type { Projection } from '@paylog/projections/projection'
 import { type RebuildResult, rebuild, rebuildLock } from '@paylog/projections/rebuild/rebuild'
 import type { RowDifference } from '@paylog/projections/tables/comparison'
@@ -10,7 +9,7 @@ import { heldLocks, unlessBusy } from './readModels.ts'
 import { type FailedProjection, type ReplayOptions, replayEach } from './replayEach.ts'
 import { rowJson, rowText } from './rowText.ts'
 
-/** Of the rows that differed as many are shown. */
+/** Of the rows that differed, this many are shown. */
 export const maxShown = 20
 
 type CompletedRebuild = RebuildResult & {
@@ -20,14 +19,14 @@ type CompletedRebuild = RebuildResult & {
   readonly shown: readonly RowDifference[]
 }
 
-/** @throws OpsError when somebody else rebuilds it, or it belongs to a later program; what `rebuild` throws */
+/** @throws OpsError when somebody else is rebuilding it, or it belongs to a later version; what `rebuild` throws */
 export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
   const { pool, projection, signal, onProgress } = options
   const live = await liveTable(pool, projection)
   if (live !== undefined && live.definition > projection.schemaVersion)
     throw new OpsError(
-      `the live table is of definition ${live.definition}, and this program knows ${projection.schemaVersion} only: use the ` +
-        'version of the program that made it',
+      `the live table has schema version ${live.definition}, and this program only knows ${projection.schemaVersion}: use the ` +
+        'version of Paylog that created it',
     )
   const shown: RowDifference[] = []
   const startedAt = performance.now()
@@ -54,7 +53,7 @@ async function busyReason(pool: Pool, projection: Projection): Promise<string> {
   return `somebody else is rebuilding it${which}: another \`projections rebuild\`, or a projector`
 }
 
-/** While the table is written to: as many as it has at the moment. */
+/** The current number of rows, also while it is being filled. */
 async function countRows(pool: Pool, projection: Projection, version: number): Promise<number> {
   const { rows } = await pool.query<{ rows: number }>(
     `select count(*)::float8 as rows from read_models.${tableName(projection, version)}`,
@@ -62,7 +61,7 @@ async function countRows(pool: Pool, projection: Projection, version: number): P
   return rows[0]?.rows ?? 0
 }
 
-/** For machines: positions and hashes as decimal strings. */
+/** Positions and hashes as decimal strings. */
 export function rebuiltJson({
   projection,
   version,
@@ -106,7 +105,7 @@ export function rebuiltText(done: CompletedRebuild): string {
   return [
     `${name}: rebuilt from ${countText(events, 'event')} in ${speed}, ${countText(rows, 'row')}.`,
     ...comparisonText(done),
-    `  Queries see ${tableName(projection, version)}.`,
+    `  Queries read ${tableName(projection, version)}.`,
     ...(replaced === undefined
       ? []
       : [`  ${tableName(projection, replaced.version)} is kept until \`projections prune ${name}\`.`]),
@@ -118,7 +117,7 @@ function comparisonText({ projection, version, replaced, comparison, shown }: Co
   const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
   if (comparison === undefined)
     return [
-      `  ${before} was of definition ${replaced.definition} and ${now} is of definition ${projection.schemaVersion}: not compared.`,
+      `  ${before} had schema version ${replaced.definition} and ${now} has ${projection.schemaVersion}: not compared.`,
     ]
   const { differing, live, expected, position } = comparison
   const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
@@ -126,19 +125,19 @@ function comparisonText({ projection, version, replaced, comparison, shown }: Co
     return [`  ${before} had the same rows: ${countText(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
   const rest = differing - shown.length
   return [
-    `  ${countText(differing, 'row')} of ${before} differed from what the log says, mended in ${now} (${live.rows} rows instead`,
+    `  ${countText(differing, 'row')} of ${before} differed from the log and are corrected in ${now} (${live.rows} rows instead`,
     `  of ${expected.rows}, ${at}):`,
     ...shown.map(rowText),
     ...(rest > 0 ? [`  … and ${rest} more.`] : []),
   ]
 }
 
-/** What went wrong, and what queries see. */
+/** The reason, and which table queries read now. */
 export async function failureText(pool: Pool, failed: readonly FailedProjection[]): Promise<string> {
   const lines = failed.map(async ({ projection, outcome, reason }) => {
     const text = `${projection} was not rebuilt: ${reason}.`
     if (outcome === 'not begun') return text
-    return `${text} ${await remainingTables(pool, projection).catch(() => 'The database does not say what queries see.')}`
+    return `${text} ${await remainingTables(pool, projection).catch(() => 'The database cannot be reached to see which table is live.')}`
   })
   return (await Promise.all(lines)).join('\n')
 }
@@ -149,10 +148,10 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
   const live = tables.find(({ state }) => state === 'live')
   const left = held.size > 0 ? [] : tables.filter(({ state }) => state === 'building')
   return [
-    live === undefined ? 'There is no live table.' : `Queries see ${tableName({ name }, live.version)}, as before.`,
+    live === undefined ? 'There is no live table.' : `Queries read ${tableName({ name }, live.version)}, as before.`,
     ...left.map(
       ({ version }) =>
-        `${tableName({ name }, version)} is left unfinished, for the next rebuild or \`projections prune\` to drop.`,
+        `${tableName({ name }, version)} is unfinished. The next rebuild or \`projections prune\` drops it.`,
     ),
   ].join(' ')
 }
@@ -161,25 +160,23 @@ const countText = (count: number, thing: string) => `${count} ${count === 1 ? th
 const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
 const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)
 
-// `projections rebuild`: makes the rows of projections again from the log, and lets them take the place of the live ones.
-
 export const projectionsRebuild: CliCommand = {
   usage: 'NAME… | --all [--json]',
-  summary: 'Make the rows of projections again from the log, while everything runs',
+  summary: 'Fill projections again from the log, while everything runs',
   details: [
-    'A new table is filled from the log beside the live one, and takes its place in one moment: until then queries see the',
-    'rows as they are, and no stop of any program is needed. Before that both are compared at the same position of the log;',
-    `rows of the old table that were not what the log says are counted, and the first ${maxShown} are shown. The old table is`,
-    'kept until `projections prune`.',
+    'Fills a new table from the log beside the live one and switches to it atomically. Queries read the old table until',
+    'then, and nothing has to be stopped. Before the switch both tables are compared at the same position of the log.',
+    `Differing rows of the old table are counted, and the first ${maxShown} are shown. The old table is kept until`,
+    '`projections prune`.',
     '',
-    'It may be interrupted and repeated at any time: nothing has changed then, and what was left unfinished is dropped. Of',
-    'several projections those that are done stay done.',
+    'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and its unfinished table is',
+    'dropped later. Projections that were already rebuilt stay so.',
     '',
     '  NAME…   the projections to rebuild, as `projections list` names them',
     '  --all   every projection, one after the other',
     '  --json  one object: projections, each with its outcome',
     '',
-    'Exits with 0 when all were rebuilt, whether rows had differed or not, and with 1 otherwise.',
+    'Exits with 0 when all were rebuilt, whether or not rows differed, and with 1 otherwise.',
   ].join('\n'),
   run: (args, context) =>
     replayEach(args, context, {

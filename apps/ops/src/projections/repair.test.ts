@@ -52,8 +52,8 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   const address = ids.get('addresses')
   t.equal(text.code, 3)
   t.match(text.stdout, 'addresses: rows that are not what the log says:\n')
-  t.match(text.stdout, `  ${address?.missing}  missing: the log has it, the table has not\n`)
-  t.match(text.stdout, `  ${address?.extra}  extra: the table has it, the log has not\n`)
+  t.match(text.stdout, `  ${address?.missing}  missing: it is in the log but not in the table\n`)
+  t.match(text.stdout, `  ${address?.extra}  extra: it is in the table but not in the log\n`)
   t.match(text.stdout, `  ${address?.different}  different\n      city: "tampered" instead of "Town"\n`)
   t.match(
     text.stdout,
@@ -65,7 +65,7 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   for (const name of names) {
     t.match(mended.stdout, new RegExp(`^${name}: rebuilt from \\d+ events in `, 'm'))
     t.match(mended.stdout, new RegExp(`^ {2}3 rows of ${name}_v1 differed from what the log says`, 'm'))
-    t.match(mended.stdout, `\n  Queries see ${name}_v2.\n  ${name}_v1 is kept until \`projections prune ${name}\`.\n`)
+    t.match(mended.stdout, `\n  Queries read ${name}_v2.\n  ${name}_v1 is kept until \`projections prune ${name}\`.\n`)
     t.match(mended.stdout, `  ${ids.get(name)?.different}  different\n`)
   }
   t.notMatch(mended.stdout, /cs_/)

@@ -1,5 +1,4 @@
-// The projections that a command is asked about.
-
+// Shared by `projections rebuild` and `projections verify`: replays the log for one projection after another.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import type { LogPosition } from '@paylog/domain/events'
@@ -24,30 +23,90 @@ import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { type ReadModels, withReadModels } from './readModels.ts'
 
+const Config = Type.Object({
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+})
+
+export type ReplayOptions = ReadModels & {
+  readonly store: EventStore
+  readonly projection: Projection
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: ReplayProgress) => void
+}
+
+type ReplayWork = {
+  /**
+   * Replays one projection. @returns the report as text and as JSON
+   * @param say prints before the end; undefined with `--json`
+   */
+  readonly replay: (
+    replay: ReplayOptions,
+    say: Print | undefined,
+  ) => Promise<{ readonly text: string; readonly json: object }>
+  /** The JSON summary of all projections. */
+  readonly summary?: (failed: readonly FailedProjection[]) => object
+  /** The error of the command after all projections, if any. */
+  readonly problem: (failed: readonly FailedProjection[], pool: Pool) => Promise<OpsError | undefined>
+}
+
+/** @param args `NAME… | --all [--json]` @throws OpsError, UsageError */
+export async function replayEach(
+  args: readonly string[],
+  { environment, print, errors }: CommandContext,
+  { replay, summary, problem }: ReplayWork,
+): Promise<void> {
+  const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
+  const chosen = chosenProjections(positionals, values.all === true)
+  const config = loadConfig(Config, environment)
+  const progress = createReplayProgress(errors)
+  const { say, conclude } = createReportWriter(progress, print)
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  try {
+    await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
+      const { all, failed } = await withInterrupt(errors, (signal) =>
+        forEachProjection(chosen, signal, async (projection) => {
+          const options = { ...readModels, store, projection, signal, onProgress: progress.show }
+          const { text, json } = await replay(options, values.json ? undefined : say)
+          progress.end()
+          if (!values.json) await say(text)
+          return json
+        }),
+      )
+      progress.end()
+      if (values.json)
+        await conclude(JSON.stringify({ complete: failed.length === 0, ...summary?.(failed), projections: all }))
+      const failure = await problem(failed, readModels.pool)
+      if (failure !== undefined) throw failure
+    })
+  } finally {
+    progress.end()
+    await store.close()
+  }
+}
+
 /**
- * Those with these names, in their order.
- * @throws UsageError when there is none of a name
+ * The projections with these names, in this order.
+ * @throws UsageError for an unknown name
  */
 export function namedProjections(names: readonly string[]): readonly Projection[] {
   return [...new Set(names)].map((name) => {
     const named = projections.find((projection) => projection.name === name)
     if (named !== undefined) return named
     const known = projections.map((projection) => projection.name).join(', ')
-    throw new UsageError(`There is no projection ${name}. There are ${known}.`)
+    throw new UsageError(`Unknown projection ${name}. Known projections: ${known}.`)
   })
 }
 
 /**
- * Those with these names, or all if so asked: one of both has to be said.
- * @throws UsageError
+ * The projections with these names, or all.
+ * @throws UsageError unless exactly one of both is given
  */
 export function chosenProjections(names: readonly string[], isAll: boolean): readonly Projection[] {
-  if (isAll && names.length > 0) throw new UsageError('Name projections or say --all, not both')
+  if (isAll && names.length > 0) throw new UsageError('Give names of projections or --all, not both')
   if (!isAll && names.length === 0) throw new UsageError('NAME or --all is missing')
   return isAll ? projections : namedProjections(names)
 }
-
-// Several projections, one after another: what became of each.
 
 export type FailedProjection = {
   readonly projection: string
@@ -61,8 +120,8 @@ export type ProjectionOutcomes<Result> = {
 }
 
 /**
- * Does work for one projection after another. What is the matter with one does not keep the others from it; what is the
- * matter with the servers, and an interruption, does.
+ * Runs `work` for one projection after another. A failed projection does not stop the others; an unavailable server and
+ * an interruption do.
  * @param work throws OpsError, and everything that `rebuild` and `verify` throw
  */
 async function forEachProjection<Result>(
@@ -80,7 +139,7 @@ async function forEachProjection<Result>(
   for (const projection of projections) {
     const { name } = projection
     if (isOver || signal.aborted) {
-      fail({ projection: name, outcome: 'not begun', reason: 'it was not begun' })
+      fail({ projection: name, outcome: 'not begun', reason: 'it was not started' })
       continue
     }
     try {
@@ -102,12 +161,9 @@ function isProjectionError(error: unknown): boolean {
   return error instanceof OpsError || error instanceof SchemaVersionError || error instanceof UnreadableEventError
 }
 
-// How far a rebuild or a verification is, in words.
-
 export type ReplayProgress = {
   readonly projection: string
   readonly step: RebuildPhase
-  /** Applied so far. */
   readonly events: number
   readonly position: LogPosition | undefined
   readonly end: LogPosition | undefined
@@ -119,11 +175,11 @@ type ShownProgress = ReplayProgress & {
   readonly first: ReplayProgress
 }
 
-/** Steps without progress of their own show the time that passes. */
+/** Steps without progress events show the elapsed time. */
 const tickMs = 1_000
 const titles: Readonly<Record<Exclude<RebuildPhase, 'filling'>, string>> = {
   comparing: 'comparing with the live rows',
-  indexing: 'making the indexes',
+  indexing: 'creating the indexes',
   'catching up': 'catching up',
   switching: 'switching',
 }
@@ -171,67 +227,3 @@ function replayProgressText(shown: ShownProgress, elapsedMs: number, bar: (part:
 
 const fraction = (done: bigint, whole: bigint) =>
   whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0
-
-// What `projections rebuild` and `projections verify` have in common: the log is replayed for one projection after another.
-
-const Config = Type.Object({
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
-})
-
-export type ReplayOptions = ReadModels & {
-  readonly store: EventStore
-  readonly projection: Projection
-  readonly signal: AbortSignal
-  readonly onProgress: (progress: ReplayProgress) => void
-}
-
-type ReplayWork = {
-  /**
-   * Replays for one projection. @returns what is said of it to people and to machines
-   * @param say where something can be said before the end; with `--json` there is no such place
-   */
-  readonly replay: (
-    replay: ReplayOptions,
-    say: Print | undefined,
-  ) => Promise<{ readonly text: string; readonly json: object }>
-  /** What the JSON says of all of them together. */
-  readonly summary?: (failed: readonly FailedProjection[]) => object
-  /** With what the command fails when all are over, if it does. */
-  readonly problem: (failed: readonly FailedProjection[], pool: Pool) => Promise<OpsError | undefined>
-}
-
-/** @param args `NAME… | --all [--json]` @throws OpsError, UsageError */
-export async function replayEach(
-  args: readonly string[],
-  { environment, print, errors }: CommandContext,
-  { replay, summary, problem }: ReplayWork,
-): Promise<void> {
-  const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
-  const chosen = chosenProjections(positionals, values.all === true)
-  const config = loadConfig(Config, environment)
-  const progress = createReplayProgress(errors)
-  const { say, conclude } = createReportWriter(progress, print)
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
-  try {
-    await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
-      const { all, failed } = await withInterrupt(errors, (signal) =>
-        forEachProjection(chosen, signal, async (projection) => {
-          const options = { ...readModels, store, projection, signal, onProgress: progress.show }
-          const { text, json } = await replay(options, values.json ? undefined : say)
-          progress.end()
-          if (!values.json) await say(text)
-          return json
-        }),
-      )
-      progress.end()
-      if (values.json)
-        await conclude(JSON.stringify({ complete: failed.length === 0, ...summary?.(failed), projections: all }))
-      const failure = await problem(failed, readModels.pool)
-      if (failure !== undefined) throw failure
-    })
-  } finally {
-    progress.end()
-    await store.close()
-  }
-}

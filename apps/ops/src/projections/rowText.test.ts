@@ -40,9 +40,9 @@ t.test('long values are cut off, and nothing reaches the terminal but text', (t)
 })
 
 t.test('rows that are missing or extra, or differ in how they are written only', (t) => {
-  t.equal(rowText({ id: 'row-1', kind: 'missing' }), '  row-1  missing: the log has it, the table has not')
-  t.equal(rowText({ id: 'row-1', kind: 'extra' }), '  row-1  extra: the table has it, the log has not')
+  t.equal(rowText({ id: 'row-1', kind: 'missing' }), '  row-1  missing: it is in the log but not in the table')
+  t.equal(rowText({ id: 'row-1', kind: 'extra' }), '  row-1  extra: it is in the table but not in the log')
   t.same(rowJson({ id: 'row-1', kind: 'extra' }), { id: 'row-1', kind: 'extra' })
-  t.equal(rowText(different()), '  row-1  different\n      in how its JSON is written')
+  t.equal(rowText(different()), '  row-1  different\n      only in the formatting of its JSON')
   t.end()
 })

@@ -1,28 +1,31 @@
-// Rows that are not what the log says, for operators and for machines.
+// Prints a row that differs from the log, as text and as JSON.
 import type { RowDifference } from '@paylog/projections/tables/comparison'
 
-/** Never shown: whoever reads a report is not the payer. */
+/** Secrets of the payer, which a report must not show. */
 const secretColumns: readonly string[] = ['client_secret']
 const redacted = '[redacted]'
 const maxTextLength = 80
 const maxJsonLength = 500
 
-/** In lines for a terminal. */
 export function rowText(row: RowDifference): string {
   if (row.kind !== 'different') return `  ${row.id}  ${row.kind}: ${where[row.kind]}`
   const columns = row.columns.map(
     ({ column, found, expected }) =>
       `      ${column}: ${valueText(column, found)} instead of ${valueText(column, expected)}`,
   )
-  // Two texts of JSON can differ and mean the same, as far as can be told.
-  return [`  ${row.id}  different`, ...(columns.length === 0 ? ['      in how its JSON is written'] : columns)].join(
-    '\n',
-  )
+  // JSON texts can differ and mean the same.
+  return [
+    `  ${row.id}  different`,
+    ...(columns.length === 0 ? ['      only in the formatting of its JSON'] : columns),
+  ].join('\n')
 }
 
-const where = { missing: 'the log has it, the table has not', extra: 'the table has it, the log has not' } as const
+const where = {
+  missing: 'it is in the log but not in the table',
+  extra: 'it is in the table but not in the log',
+} as const
 
-/** As data; a long value is cut off, and becomes text. */
+/** A long value is cut and becomes text. */
 export function rowJson(row: RowDifference): RowDifference {
   if (row.kind !== 'different') return row
   const columns = row.columns.map(({ column, found, expected }) => ({
@@ -33,7 +36,7 @@ export function rowJson(row: RowDifference): RowDifference {
   return { ...row, columns }
 }
 
-/** A column may hold what somebody else has written, and is shown on a terminal. */
+/** Values may contain control characters, which a terminal would interpret. */
 function valueText(column: string, value: unknown): string {
   return cut(textOf(shown(column, value)), maxTextLength).replaceAll(/\p{C}/gu, '?')
 }

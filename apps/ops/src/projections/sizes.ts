@@ -1,8 +1,6 @@
-// Bytes in words.
-
 const units = ['kB', 'MB', 'GB', 'TB']
 
-/** "0 B", "24.0 kB", "1.5 GB". */
+/** Formats bytes: "0 B", "24.0 kB", "1.5 GB". */
 export function sizeText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
   const power = Math.min(Math.floor(Math.log10(bytes) / 3), units.length)

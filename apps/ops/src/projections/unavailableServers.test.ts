@@ -29,7 +29,7 @@ t.test('without an event store the list asks the projectors, and the others say 
   t.equal(rebuilt.code, 1)
   t.match(
     rebuilt.stderr,
-    'payments was not rebuilt: The event store cannot be read at the moment. Queries see payments_v1, as before.\n',
+    'payments was not rebuilt: The event store cannot be read at the moment. Queries read payments_v1, as before.\n',
   )
   t.match(rebuilt.stderr, 'products was not rebuilt: it was not begun.\n')
   const verified = await harness.run(['verify', 'payments'], { EVENTSTORE_URL })

@@ -1,5 +1,4 @@
-// One verification of one projection, and what is said of it.
-
+// `projections verify`: compares the live rows of projections with a replay of the log.
 import type { Projection } from '@paylog/projections/projection'
 import { type Verification, verify } from '@paylog/projections/rebuild/verify'
 import type { RowDifference } from '@paylog/projections/tables/comparison'
@@ -23,11 +22,11 @@ type CompletedVerification = Verification & {
 }
 
 type VerifyOptions = ReplayOptions & {
-  /** Where rows are told as soon as they are found; nowhere when left out. */
+  /** Prints rows as soon as they are found, unless undefined. */
   readonly say: Print | undefined
 }
 
-/** @throws OpsError when somebody else verifies it; what `verify` throws */
+/** @throws OpsError when somebody else is verifying it; what `verify` throws */
 export async function verifyOne(options: VerifyOptions): Promise<CompletedVerification> {
   const { projection, signal, onProgress, say } = options
   const { name } = projection
@@ -46,16 +45,16 @@ export async function verifyOne(options: VerifyOptions): Promise<CompletedVerifi
         found += 1
         kinds[row.kind] += 1
         if (first.length < maxInJson) first.push(row)
-        if (found === 1) await say?.(`${name}: rows that are not what the log says:`)
+        if (found === 1) await say?.(`${name}: rows that differ from the log:`)
         if (found <= maxInText) await say?.(rowText(row))
       },
     }),
   )
-  if (verified === 'busy') throw new OpsError('somebody else is verifying it; try again when that has ended')
+  if (verified === 'busy') throw new OpsError('another verification is running; try again when it has ended')
   return { ...verified, projection, seconds: (performance.now() - startedAt) / 1_000, kinds, first }
 }
 
-/** For machines: positions and hashes as decimal strings. */
+/** Positions and hashes as decimal strings. */
 export function verifiedJson({
   projection,
   live,
@@ -85,7 +84,7 @@ export function verifiedJson({
   }
 }
 
-/** The verdict, after the rows that were told. */
+/** The result, printed after the differing rows. */
 export function verifiedText({
   projection,
   live,
@@ -104,7 +103,7 @@ export function verifiedText({
       : `up to position ${position.commit} of the log (${events} events for it, ${seconds.toFixed(1)} s)`
   const isOne = live.rows === 1
   const all = isOne ? `the one row of ${table} is` : `all ${live.rows} rows of ${table} are`
-  if (differing === 0) return `${name}: ${all} what the log says, ${range}.`
+  if (differing === 0) return `${name}: ${all} equal to the log, ${range}.`
   const rest = differing - maxInText
   const each = `${kinds.missing} missing, ${kinds.extra} extra, ${kinds.different} different`
   return [
@@ -113,24 +112,21 @@ export function verifiedText({
   ].join('\n')
 }
 
-// `projections verify`: whether the rows that queries see are what the log says.
-
 const exitDifferent = 3
 
 export const projectionsVerify: CliCommand = {
   usage: 'NAME… | --all [--json]',
-  summary: 'Replay the log beside the live rows of projections, and show every row that differs',
+  summary: 'Compare the live rows of projections with a replay of the log',
   details: [
-    'The log is replayed into a table of its own, up to where the projection stands, and both are compared as of one moment;',
-    'everything goes on meanwhile. Each row that is missing, extra or different is shown with what is found and expected;',
-    `after ${maxInText} of a projection they are only counted. \`projections rebuild\` mends them.`,
+    'Replays the log into a separate table, up to the position of the projection, and compares both as of one moment, while',
+    'everything runs. Every missing, extra or different row is shown with the found and expected values. More than',
+    `${maxInText} rows of a projection are only counted. \`projections rebuild\` corrects them.`,
     '',
     '  NAME…   the projections to verify, as `projections list` names them',
     '  --all   every projection, one after the other',
-    `  --json  one object: projections, each with all counts and up to ${maxInJson} differences`,
+    `  --json  one object: projections, each with its counts and up to ${maxInJson} differences`,
     '',
-    'Exits with 0 when all rows are what the log says, with 3 when rows differ, and with 1 when something could not be',
-    'checked, whatever was found in the rest.',
+    'Exits with 0 when all rows equal the log, with 3 when rows differ, and with 1 when a projection could not be checked.',
   ].join('\n'),
   run(args, context) {
     const different: string[] = []
@@ -144,7 +140,7 @@ export const projectionsVerify: CliCommand = {
       async problem(failed) {
         const lines = failed.map(({ projection, reason }) => `${projection} was not checked: ${reason}.`)
         if (different.length > 0)
-          lines.push(`Rows differ. To mend them: npm run -s ops -- projections rebuild ${different.join(' ')}`)
+          lines.push(`Rows differ. To correct them: npm run -s ops -- projections rebuild ${different.join(' ')}`)
         if (lines.length === 0) return undefined
         return new OpsError(lines.join('\n'), { exitCode: failed.length === 0 ? exitDifferent : 1 })
       },

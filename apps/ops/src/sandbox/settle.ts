@@ -1,4 +1,4 @@
-// `sandbox settle`: lets a payment of the sandbox end as you like.
+// `sandbox settle`: reports the outcome of a sandbox payment.
 import { loadConfig } from '@paylog/config/environment'
 import { commaList, port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -16,13 +16,13 @@ const Config = Type.Object({
 
 export const sandboxSettle: CliCommand = {
   usage: `PAYMENT ${settlements.join('|')} [--json]`,
-  summary: 'Report the outcome of a payment as the sandbox provider would',
+  summary: 'Report the outcome of a sandbox payment as the provider would',
   details: [
     `  OUTCOME  what the provider reports: ${settlements.join(', ')}`,
     '  --json   one object: payment_id, status, event_id',
     '',
-    'Sends a signed webhook of the sandbox to the API. Exits with 1 when the payment does not get this status, as when it',
-    'has ended already.',
+    'Sends a signed sandbox notification to the API. Exits with 1 when the payment does not get this status, for example',
+    'because it is already final.',
   ].join('\n'),
   async run(args, { environment, print }) {
     const { values, positionals } = readArguments(args, ['PAYMENT', 'OUTCOME'], { json: { type: 'boolean' } })
@@ -41,7 +41,8 @@ export const sandboxSettle: CliCommand = {
       const { status } = payment
       if (values.json) await print(JSON.stringify({ payment_id: paymentId, status, event_id }))
       else await print(`Payment ${paymentId} is ${status}.`)
-      if (status !== outcome) throw new OpsError(`The report of "${outcome}" is recorded, but does not lead there.`)
+      if (status !== outcome)
+        throw new OpsError(`The notification is recorded, but the payment did not become "${outcome}".`)
     } finally {
       await store.close()
     }

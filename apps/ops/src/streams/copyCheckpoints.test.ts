@@ -1,5 +1,4 @@
 // Checkpoints move together or not at all, and once.
-
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
@@ -71,7 +70,7 @@ t.test('none moves when one has moved by itself meanwhile', async (t) => {
   await pool.query('update webhooks.checkpoints set commit_position = 21, prepare_position = 21')
   await t.rejects(checkpoints.move([at(1n), at(2n)]), {
     name: 'OpsError',
-    message: 'The checkpoint b has moved meanwhile: stop projector and worker first.',
+    message: 'The checkpoint b has changed meanwhile: stop projector and worker first.',
   })
   await checkpoints.close()
   t.same(await rows(), [

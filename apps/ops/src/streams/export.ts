@@ -1,5 +1,4 @@
-// How far an export or its verification is, in words.
-
+// `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
@@ -26,68 +25,27 @@ import {
   untilInterrupted,
 } from './exportSelection.ts'
 
-export type ExportProgress =
-  /** On the way back from the end of the log to where the export ends. */
-  | { readonly phase: 'looking'; readonly events: number }
-  | {
-      readonly phase: 'exporting' | 'comparing'
-      /** Written, or compared. */
-      readonly events: number
-      /** In the log. */
-      readonly position: bigint
-      /** Where the export ends. */
-      readonly head: bigint
-    }
-
-const titles = { exporting: 'Exporting', comparing: 'Comparing' } as const
-
-export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
-  const bar = createProgressBar(output)
-  return createProgress<ExportProgress>(
-    output,
-    (progress, elapsedMs) => exportProgressText(progress, elapsedMs, bar),
-    now,
-  )
-}
-
-function exportProgressText(progress: ExportProgress, elapsedMs: number, bar: (part: number) => string): string {
-  const { events } = progress
-  const rate = elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []
-  if (progress.phase === 'looking') return [`Looking for the end: ${events} events are later`, ...rate].join(', ')
-  const { phase, position, head } = progress
-  const part = head > 0n ? Math.min(Number((position * 1_000n) / head) / 1_000, 1) : 1
-  const left = timeLeft(part, elapsedMs)
-  return [
-    `${titles[phase]}: ${bar(part)}${Math.floor(part * 100)} %, ${events} events`,
-    ...rate,
-    ...(left === undefined ? [] : [left]),
-  ].join(', ')
-}
-
-// `streams export`: recorded events as ndjson for auditors, with a manifest by which the file can be checked.
-
 export const streamsExport: CliCommand = {
   usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--json]',
-  summary: 'Write recorded events into a file, as ndjson in the order of the log, with FILE.manifest.json beside it',
+  summary: 'Export recorded events as ndjson in the order of the log, with FILE.manifest.json beside it',
   details: [
-    '  --out FILE     is written as a whole or not at all, readable for its owner only',
-    '  --category C   of streams: what stands before the first dash of their names, such as payment',
+    '  --out FILE     written completely or not at all, readable by its owner only',
+    '  --category C   streams of this category: the part of the name before the first dash, such as payment',
     '  --stream S     one stream',
-    '  --type T       of events, such as PaymentSucceeded',
-    '  --since T      recorded at this time or later: 2026-11-01T00:00:00Z, or how long ago: 90m, 24h, 7d',
-    '  --until T      recorded before this time, which must be 10 s ago',
-    '  --force        replaces files that are there',
-    '  --json         answers with the manifest',
+    '  --type T       events of this type, such as PaymentSucceeded',
+    '  --since T      recorded at this time or later: 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    '  --until T      recorded before this time, which must be at least 10 s ago',
+    '  --force        replaces existing files',
+    '  --json         prints the manifest',
     '',
-    'Events come out as they were recorded, also those that this program cannot read: JSON as it is, anything else in',
-    "base64, as data_base64 or metadata_base64. The server's own streams (their names begin with $) and the metadata of",
-    'streams are left out; the event by which a stream was closed for good is there, and so are the events of deleted',
-    'streams, for as long as the log has them.',
+    'Events are exported as recorded, also those that this program cannot read: JSON unchanged, anything else in base64 as',
+    'data_base64 or metadata_base64. System streams (their names begin with $) and stream metadata are not exported.',
+    'Tombstones are, and so are the events of deleted streams while the log still has them.',
     '',
-    'The same filters over the same part of the log give the same bytes, wherever and whenever; with --until also after',
-    'the log has grown. `streams verify-export FILE` checks a file against its manifest and against the log.',
+    'The same filters over the same part of the log always give the same bytes; with --until also after the log has grown.',
+    '`streams verify-export FILE` checks a file against its manifest and the log.',
     '',
-    'It may be interrupted at any time, exits with 1 then, and leaves nothing behind.',
+    'When interrupted, it exits with 1 and leaves no file.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], {
@@ -166,9 +124,47 @@ function exportSummaryText(
   { count, bytes, first_position, last_position, head, sha256 }: Manifest,
 ): string {
   const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
-  const covered = head === null ? 'the log has nothing in that time' : `of the log up to position ${head}`
+  const covered = head === null ? 'the log has no events in that time' : `of the log up to position ${head}`
   return [
     `${out}: ${count === 1 ? '1 event' : `${count} events`}${range}, ${covered}; ${bytes} bytes, SHA-256 ${sha256}`,
-    `${manifestOf(out)} says the same, and \`streams verify-export ${out}\` checks it.`,
+    `${manifestOf(out)} is its manifest. \`streams verify-export ${out}\` checks the export.`,
   ].join('\n')
+}
+
+export type ExportProgress =
+  /** Reading backwards from the end of the log to find where the export ends. */
+  | { readonly phase: 'looking'; readonly events: number }
+  | {
+      readonly phase: 'exporting' | 'comparing'
+      /** Written, or compared. */
+      readonly events: number
+      /** In the log. */
+      readonly position: bigint
+      /** Where the export ends. */
+      readonly head: bigint
+    }
+
+const titles = { exporting: 'Exporting', comparing: 'Comparing' } as const
+
+export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ExportProgress>(
+    output,
+    (progress, elapsedMs) => exportProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function exportProgressText(progress: ExportProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const { events } = progress
+  const rate = elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []
+  if (progress.phase === 'looking') return [`Finding the end: ${events} later events`, ...rate].join(', ')
+  const { phase, position, head } = progress
+  const part = head > 0n ? Math.min(Number((position * 1_000n) / head) / 1_000, 1) : 1
+  const left = timeLeft(part, elapsedMs)
+  return [
+    `${titles[phase]}: ${bar(part)}${Math.floor(part * 100)} %, ${events} events`,
+    ...rate,
+    ...(left === undefined ? [] : [left]),
+  ].join(', ')
 }

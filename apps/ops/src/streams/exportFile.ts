@@ -1,4 +1,4 @@
-// The files of an export: whole under their names, or not there.
+// Writes an export and its manifest completely or not at all.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
@@ -6,23 +6,23 @@ import { dirname } from 'node:path'
 import { OpsError } from '../command.ts'
 import { type Manifest, manifestOf } from './exportManifest.ts'
 
-/** Lines are written when they are so long together. */
+/** Lines are written in chunks of this size. */
 const chunkBytes = 1 << 20
 
 export type ExportFile = {
-  /** Adds a line; ends when there is room for another one. */
+  /** Adds a line. Resolves when there is space for another one. */
   add(line: string): Promise<void>
-  /** Puts what was added on the disk. */
+  /** Flushes all lines to the disk. */
   seal(): Promise<Pick<Manifest, 'bytes' | 'sha256'>>
-  /** Gives both files their names, the manifest last: without it a file is no export. */
+  /** Renames both files to their final names, the manifest last: a file without it is not an export. */
   publish(manifest: Manifest): Promise<void>
-  /** Removes what was not published. */
+  /** Removes unpublished files. */
   discard(): Promise<void>
 }
 
 /**
- * Looks whether the files of an export can have their names, before the work begins.
- * @throws OpsError when one of them is a directory, or is there and may not be replaced
+ * Checks the paths before the work begins.
+ * @throws OpsError when one is a directory, or exists and may not be replaced
  */
 export function requireFreePaths(path: string, options: { readonly replaces: boolean }): void {
   const files = [path, manifestOf(path)]
@@ -35,9 +35,9 @@ export function requireFreePaths(path: string, options: { readonly replaces: boo
 const existing = (path: string) => new OpsError(`${path} exists. Name another file, or replace it with --force.`)
 
 /**
- * Begins a file under a temporary name beside its own, for its owner's eyes only.
- * @param options `replaces` whether files that are there may be replaced
- * @throws OpsError whenever it cannot be written
+ * Creates a temporary file beside the final one, readable by its owner only.
+ * @param options `replaces`: whether existing files may be replaced
+ * @throws OpsError when it cannot be written
  */
 export async function createExportFile(path: string, options: { readonly replaces: boolean }): Promise<ExportFile> {
   const draft = `${path}.${randomBytes(4).toString('hex')}.part`
@@ -71,7 +71,7 @@ export async function createExportFile(path: string, options: { readonly replace
     async publish(manifest) {
       await writing(path, writeWhole(manifestDraft, `${JSON.stringify(manifest, undefined, 2)}\n`))
       if (options.replaces) {
-        // A new file beside an old manifest would look like one that was tampered with.
+        // A new file beside an old manifest would look tampered with.
         await writing(path, rm(manifestOf(path), { force: true }))
         await writing(path, rename(draft, path))
         await writing(path, rename(manifestDraft, manifestOf(path)))
@@ -93,7 +93,7 @@ export async function createExportFile(path: string, options: { readonly replace
   }
 }
 
-/** Gives a file a name that nothing has; a rename would take it from whatever has come to have it meanwhile. */
+/** Creates the name only if it is free. A rename would replace a file created meanwhile. */
 async function linkNew(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path)
@@ -109,7 +109,7 @@ async function writeWhole(path: string, content: string): Promise<void> {
   await synced(file)
 }
 
-/** A name is on the disk when its directory is. */
+/** A new name is durable when its directory is synced. */
 const syncDirectory = async (path: string) => synced(await open(path, 'r'))
 
 async function synced(file: FileHandle): Promise<void> {

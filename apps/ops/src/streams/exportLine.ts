@@ -1,15 +1,12 @@
-// An event as a line of an export.
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The fields in this order: id, stream, revision, position, type, created, data, metadata; revision and position as decimal
- * strings. Data and metadata that are JSON stand there exactly as they were recorded, digit by digit; only a line break
- * between two of its parts becomes a space, because the event is one line. Whatever else they are, the bytes
- * stand there in base64, as `data_base64` or `metadata_base64`: data that was recorded as bytes, what says that it is
- * JSON and is not, and nothing at all (an empty text).
- * @returns without a line feed
+ * An event as a line of an export, without a line feed. The fields in this order: id, stream, revision, position, type,
+ * created, data, metadata; revision and position as decimal strings. JSON data and metadata are copied digit by digit;
+ * only line breaks between tokens become spaces, because an event is one line. Anything else (binary data, invalid
+ * JSON, empty metadata) is written in base64 as `data_base64` or `metadata_base64`.
  */
 export function exportLine(event: RawEvent): string {
   const { id, stream, revision, position, type, created } = event
@@ -29,12 +26,12 @@ function field(name: string, json: string | undefined, bytes: Uint8Array): strin
   return json === undefined ? `"${name}_base64":"${Buffer.from(bytes).toString('base64')}"` : `"${name}":${json}`
 }
 
-/** The text on one line, if it is JSON. */
+/** The text on one line, or undefined when it is not JSON. */
 function jsonText(bytes: Uint8Array): string | undefined {
   try {
     const text = utf8.decode(bytes)
     JSON.parse(text)
-    // Inside of its strings JSON has no line breaks, only signs for them.
+    // JSON strings contain no raw line breaks, only escapes.
     return text.replaceAll(/[\r\n]/g, ' ')
   } catch {
     return undefined

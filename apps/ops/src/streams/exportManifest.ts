@@ -1,4 +1,4 @@
-// FILE.manifest.json: what an export holds, and by what it is known again.
+// FILE.manifest.json: what an export contains, and its checksum.
 import { readFileSync } from 'node:fs'
 import { Instant } from '@paylog/domain/fields'
 import { type Static, Type } from 'typebox'
@@ -6,7 +6,7 @@ import { Value } from 'typebox/value'
 import { OpsError } from '../command.ts'
 import type { ExportSelection } from './exportSelection.ts'
 
-/** Raised whenever a line or the manifest looks otherwise. */
+/** Raised whenever the layout of lines or manifest changes. */
 const format = 1
 
 const Position = Type.String({ pattern: '^\\d{1,20}$' })
@@ -22,7 +22,7 @@ export const Manifest = Type.Object({
     since: orNull(Instant),
     until: orNull(Instant),
   }),
-  /** Of the last event of the log that was looked at, whether it belongs into the export or not. */
+  /** Position of the last event that was considered, exported or not. */
   head: orNull(Position),
   count: Type.Integer({ minimum: 0 }),
   first_position: orNull(Position),
@@ -30,12 +30,14 @@ export const Manifest = Type.Object({
   bytes: Type.Integer({ minimum: 0 }),
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 })
+
 export type Manifest = Readonly<Static<typeof Manifest>>
 
 const ending = '.manifest.json'
+
 export const manifestOf = (file: string) => `${file}${ending}`
 
-/** Of which file a manifest with this name would be. */
+/** The export that a manifest of this name belongs to. */
 export const fileOf = (manifest: string) => (manifest.endsWith(ending) ? manifest.slice(0, -ending.length) : undefined)
 
 export function createManifest(
@@ -48,7 +50,7 @@ export function createManifest(
 
 const instant = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
 
-/** What the export was asked to hold. */
+/** The selection that an export was made with. */
 export function selectionOf({ filters: { category, stream, type, since, until } }: Manifest): ExportSelection {
   return {
     ...(category === null ? {} : { category }),
@@ -59,7 +61,7 @@ export function selectionOf({ filters: { category, stream, type, since, until } 
   }
 }
 
-/** "all events of the category payment that were recorded from … on". */
+/** For example "all events of the category payment that were recorded from … on". */
 export function filtersText({ filters: { category, stream, type, since, until } }: Manifest): string {
   const times = [...(since === null ? [] : [`from ${since} on`]), ...(until === null ? [] : [`before ${until}`])]
   return [
@@ -71,7 +73,7 @@ export function filtersText({ filters: { category, stream, type, since, until } 
   ].join(' ')
 }
 
-/** Whether the file is not an export, but the manifest of one. */
+/** Whether the path is a manifest instead of an export. */
 export function isManifest(path: string): boolean {
   try {
     return Value.Check(Manifest, parsed(path))
@@ -80,20 +82,20 @@ export function isManifest(path: string): boolean {
   }
 }
 
-/** @throws OpsError when there is none that this program can read */
+/** @throws OpsError when it is missing or cannot be read by this program */
 export function readManifest(file: string): Manifest {
   const path = manifestOf(file)
   const content = parsed(path)
   if (Value.Check(Manifest, content)) {
     const { since, until } = selectionOf(content)
     if (since === undefined || until === undefined || since < until) return content
-    throw new OpsError(`${path} is no manifest of an export: its since does not lie before its until`)
+    throw new OpsError(`${path} is not the manifest of an export: its since is not before its until`)
   }
   const other = typeof content === 'object' && content !== null && 'format' in content ? content.format : format
   if (other !== format) throw new OpsError(`${path} has format ${other}, and this program knows format ${format} only`)
   const [first] = Value.Errors(Manifest, content)
   throw new OpsError(
-    `${path} is no manifest of an export: ${first?.instancePath || 'it'} ${first?.message ?? 'is wrong'}`,
+    `${path} is not the manifest of an export: ${first?.instancePath || 'it'} ${first?.message ?? 'is wrong'}`,
   )
 }
 

@@ -1,4 +1,4 @@
-// The log that an export is made from or compared with.
+// Selects the events of an export from the log.
 import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
@@ -11,9 +11,9 @@ import { Type } from 'typebox'
 import { OpsError, readSince, UsageError } from '../command.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 
-/** Longer than any answer takes that a healthy server gives. */
+/** Longer than any response of a healthy server takes. */
 const callTimeoutMs = 20_000
-/** A server that leaves out most of the log by itself is silent meanwhile. */
+/** A server that filters out most of the log sends nothing meanwhile. */
 const filteredCallTimeoutMs = 600_000
 
 /** @throws ConfigError */
@@ -24,9 +24,9 @@ export function openRawLog(environment: NodeJS.ProcessEnv, options: { readonly i
 }
 
 /**
- * Reads the log until Ctrl-C, which also cuts off what it waits for.
- * @param work fails on its own once the signal has aborted, or ends
- * @throws OpsError `interrupted` when it was, whatever came of the work
+ * Runs work that reads the log until Ctrl-C, which also ends pending reads.
+ * @param work rejects or returns once the signal has aborted
+ * @throws OpsError `interrupted` when it was, whatever the result
  */
 export async function untilInterrupted<Result>(
   { log, errors }: { readonly log: RawClient; readonly errors: Writable },
@@ -47,9 +47,7 @@ export async function untilInterrupted<Result>(
   }
 }
 
-// What an export is to hold, as its options say it and as its manifest keeps it.
-
-/** Everything that is set must be true of an event. Times are in ms, of when the server recorded it. */
+/** All conditions that are set must hold. Times are in ms, of when the server recorded the event. */
 export type ExportSelection = {
   readonly category?: string
   readonly stream?: string
@@ -68,11 +66,11 @@ export const selectionOptions = {
   until: { type: 'string' },
 } as const
 
-/** Far more than the clocks of two machines differ that are set by the same time. */
+/** Far more than the clocks of two synchronised machines differ. */
 const clocksDifferMs = 10_000
 
 /**
- * @param now what durations are counted back from, in ms
+ * @param now what durations are subtracted from, in ms
  * @throws UsageError
  */
 export function parseSelection(
@@ -83,18 +81,19 @@ export function parseSelection(
   for (const [name, value] of Object.entries({ category, stream, type })) {
     if (value === '') throw new UsageError(`--${name} is empty`)
   }
-  if (category?.includes('-')) throw new UsageError('--category has no dash: it is what stands before the first one')
+  if (category?.includes('-'))
+    throw new UsageError('--category must not contain a dash: it is the part of a stream name before the first one')
   for (const name of [category, stream]) {
-    if (name?.startsWith('$')) throw new UsageError(`${name} is the server's own, and such streams are not exported`)
+    if (name?.startsWith('$')) throw new UsageError(`${name} is a system stream, which is not exported`)
   }
   const since = given.since === undefined ? undefined : readSince(given.since, now, '--since')
   const until = given.until === undefined ? undefined : readSince(given.until, now, '--until')
   if (since !== undefined && until !== undefined && since >= until) {
-    throw new UsageError('--since must lie before --until')
+    throw new UsageError('--since must be before --until')
   }
-  // By the server's clock it may still be to come: what is recorded then would be missing from what looks complete.
+  // By the clock of the server it may still be in the future. Events recorded until then would be missing.
   if (until !== undefined && until > now - clocksDifferMs) {
-    throw new UsageError('--until must be 10 s ago or longer: the clock of the event store may be that much behind')
+    throw new UsageError('--until must be at least 10 s ago, because the clock of the event store may be behind')
   }
   return {
     ...(category === undefined ? {} : { category }),
@@ -105,13 +104,13 @@ export function parseSelection(
   }
 }
 
-/** What an operator should know who may have mistyped a category. */
+/** A warning for a probably mistyped category. */
 export function categoryWarning({ category }: ExportSelection): string | undefined {
   if (category === undefined || categories.some((known) => known === category)) return undefined
   return `Paylog has no category ${category}. It has ${categories.join(', ')}.`
 }
 
-/** Whether an event belongs into the export. What a server keeps for itself never does, metadata of streams included. */
+/** Whether the event belongs in the export. System streams and stream metadata never do. */
 export function isSelected({ category, stream, type, since, until }: ExportSelection, event: RawEvent): boolean {
   const createdMs = event.created.getTime()
   return (
@@ -124,7 +123,7 @@ export function isSelected({ category, stream, type, since, until }: ExportSelec
   )
 }
 
-/** As much of the selection as a server can go by. */
+/** The part of the selection that a server can filter by. */
 export function serverFilter({ category, stream, type }: ExportSelection): RawFilter | undefined {
   if (stream !== undefined) return { streamPrefix: stream }
   if (category !== undefined) return { streamPrefix: `${category}-` }
@@ -132,10 +131,10 @@ export function serverFilter({ category, stream, type }: ExportSelection): RawFi
 }
 
 /**
- * Where the part of the log ends that an export covers. With `until`, at the last event that was recorded before it:
- * nothing behind that can belong into the export, and the same export made later, of a longer log, is the same.
- * @param onRead is told of what is passed on the way back
- * @returns undefined when no event can belong into the export
+ * Where the part of the log ends that an export covers. With `until` that is the last event recorded before it, so that
+ * a later export of a longer log is the same.
+ * @param onRead called for each event that is skipped on the way back
+ * @returns undefined when no event can belong in the export
  */
 export async function readExportHead(
   client: RawClient,
@@ -152,8 +151,8 @@ export async function readExportHead(
 
 /**
  * The selected events in the order of the log.
- * @param head the position of the last event that is looked at; none without it
- * @param onRead is told of every event that the server sends
+ * @param head the last position to read; without it nothing is read
+ * @param onRead called for every event that the server sends
  * @throws LogUnusableError
  */
 export async function* readSelected(

@@ -1,21 +1,21 @@
-// The lines of an exported file, and what its bytes add up to.
+// Reads the lines of an exported file and computes its summary.
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, type ReadStream } from 'node:fs'
 import { OpsError } from '../command.ts'
 import { readLines } from '../products/lines.ts'
 import type { Manifest } from './exportManifest.ts'
 
-/** Events are up to 1 MiB on most servers and 16 MiB on any; in base64 they take a third more. */
+/** Events are up to 1 MiB on most servers and 16 MiB on any; base64 adds a third. */
 const maxLineBytes = 64 << 20
 
 export type ExportedLine = {
-  /** Counted from 1. */
+  /** From 1. */
   readonly number: number
   /** `null` for a line that is longer than any event. */
   readonly bytes: Buffer | null
-  /** Whether it ends with a line feed and nothing else. */
+  /** Whether it ends with a single line feed. */
   readonly isWhole: boolean
-  /** As far as they can be read. */
+  /** As far as they can be parsed. */
   readonly id: string | undefined
   readonly position: bigint | undefined
 }
@@ -24,7 +24,7 @@ export type ExportSummary = Pick<Manifest, 'bytes' | 'sha256' | 'count' | 'first
 
 export type ExportedFile = {
   lines(signal: AbortSignal): AsyncGenerator<ExportedLine, void>
-  /** What a manifest would say of the file, when all lines were read. */
+  /** The summary for a manifest, after all lines were read. */
   summary(): ExportSummary
 }
 
@@ -90,11 +90,11 @@ export function openExport(path: string): ExportedFile {
   }
 }
 
-/** The beginning of a line, whose fields have an order: enough to know it by, also when the rest of it is broken. */
+/** Matches the start of a line, whose fields have a fixed order: enough to identify it even when the rest is broken. */
 const beginning = /^\{"id":"([^"]*)","stream":"(?:[^"\\]|\\.)*","revision":"[^"]*","position":"(\d{1,20})"/
 const anyId = /"id":"([0-9a-fA-F-]{36})"/
 const anyPosition = /"position":"(\d{1,20})"/
-/** Names of streams are shorter than this by far. */
+/** Far longer than any stream name. */
 const beginningBytes = 16 << 10
 
 function identify(bytes: Buffer | null): { id: string | undefined; position: bigint | undefined } {

@@ -1,19 +1,107 @@
-// What waits for its counterpart, in order; when it gets too much, the first ones are given up.
+// Pairs the lines of an export with the events of the log, both in order, in bounded memory.
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 import type { ExportedLine } from './exportedLines.ts'
 
 const maxItems = 1_000
 const maxBytes = 64 << 20
+/** An event of the log, and the line that it must be exported as. */
+export type LogLine = { readonly event: RawEvent; readonly bytes: Buffer }
+
+export type PairingFindings = {
+  /** The line is about this event. Whether its content is right is checked separately. */
+  paired(line: ExportedLine, expected: LogLine): Promise<void>
+  /** The event is in the log and not in the file. */
+  missing(expected: LogLine): Promise<void>
+  /** The line matches no event of the log, or one that already has a line. */
+  extra(line: ExportedLine): Promise<void>
+}
+
+/**
+ * Compares line by line while both sides match. Otherwise it searches by position and id: a line among the events up to
+ * its position and those that have no line yet, and vice versa. The number of waiting items is bounded, so that a line
+ * moved by more than a thousand others may count as one missing and one extra.
+ */
+export async function pair(
+  lines: AsyncGenerator<ExportedLine, void>,
+  log: AsyncGenerator<LogLine, void>,
+  findings: PairingFindings,
+): Promise<void> {
+  const file = lookAhead(lines)
+  const events = lookAhead(log)
+  const waitingLines = createPendingItems<ExportedLine>(({ bytes }) => bytes?.length ?? 0, findings.extra)
+  const waitingEvents = createPendingItems<LogLine>(({ bytes }) => bytes.length, findings.missing)
+
+  /** Takes the next event of the log, which does not belong to the current line. */
+  async function pass(expected: LogLine): Promise<void> {
+    const line = waitingLines.take((waiting) => isAbout(waiting, expected))
+    if (line === undefined) await waitingEvents.add(expected)
+    else await findings.paired(line, expected)
+  }
+  /** Finds the event of a line, up to the position that the line states. */
+  async function find(line: ExportedLine): Promise<LogLine | undefined> {
+    const waiting = waitingEvents.take((expected) => isAbout(line, expected))
+    if (waiting !== undefined) return waiting
+    for (let isNext = true; ; isNext = false) {
+      const expected = await events.peek()
+      if (expected === undefined) return undefined
+      const isFound = isAbout(line, expected)
+      // When the next line has a lower position, the position of this one cannot be trusted.
+      if (!isFound && !(await isUpTo(line, expected, isNext))) return undefined
+      await events.take()
+      if (isFound) return expected
+      await pass(expected)
+    }
+  }
+  async function isUpTo({ position }: ExportedLine, expected: LogLine, looksAhead: boolean): Promise<boolean> {
+    if (position === undefined || position <= expected.event.position.commit) return false
+    const following = looksAhead ? await file.peek() : undefined
+    return following?.position === undefined || following.position > position
+  }
+
+  for (let line = await file.take(); line !== undefined; line = await file.take()) {
+    const next = await events.peek()
+    const isNext = next !== undefined && line.bytes !== null && next.bytes.equals(line.bytes)
+    if (isNext) await events.take()
+    const expected = isNext ? next : await find(line)
+    if (expected === undefined) await waitingLines.add(line)
+    else await findings.paired(line, expected)
+  }
+  for (let expected = await events.take(); expected !== undefined; expected = await events.take()) await pass(expected)
+  await waitingEvents.end()
+  await waitingLines.end()
+}
+
+/** Position or id is enough: the other may have been changed. */
+function isAbout(line: ExportedLine, { event }: LogLine): boolean {
+  return line.position === event.position.commit || line.id === event.id
+}
+
+/** The items of a generator, with a look at the next one. */
+function lookAhead<Item>(items: AsyncGenerator<Item, void>) {
+  let next: Promise<IteratorResult<Item, void>> | undefined
+  const peek = async () => {
+    next ??= items.next()
+    return (await next).value ?? undefined
+  }
+  return {
+    peek,
+    async take(): Promise<Item | undefined> {
+      const item = await peek()
+      next = undefined
+      return item
+    },
+  }
+}
 
 export type PendingItems<Item> = {
   add(item: Item): Promise<void>
-  /** The first that fits, which waits no longer. */
+  /** Takes the first item that matches. */
   take(fits: (item: Item) => boolean): Item | undefined
-  /** Gives up all that is left. */
+  /** Gives up all remaining items. */
   end(): Promise<void>
 }
 
-/** @param giveUp is told of each item whose counterpart did not come */
+/** @param giveUp called for each item without a counterpart */
 function createPendingItems<Item>(
   sizeOf: (item: Item) => number,
   giveUp: (item: Item) => Promise<void>,
@@ -41,96 +129,5 @@ function createPendingItems<Item>(
       return item
     },
     end: () => shrinkTo(0, 0),
-  }
-}
-
-// Pairs the lines of an export with the events of the log, both in order, in bounded memory.
-
-/** An event of the log and the line that it must have been exported as. */
-export type LogLine = { readonly event: RawEvent; readonly bytes: Buffer }
-
-export type PairingFindings = {
-  /** The line is about this event; whether it is right is another question. */
-  paired(line: ExportedLine, expected: LogLine): Promise<void>
-  /** The event is in the log and not in the file. */
-  missing(expected: LogLine): Promise<void>
-  /** The line is about no event of the log, or about one that has its line already. */
-  extra(line: ExportedLine): Promise<void>
-}
-
-/**
- * Line by line as long as all is well. Otherwise a line is looked for by its position and its id, among the log's events up to
- * its position and those that were found without a line; and the other way round. What waits for its counterpart is
- * bounded: a line that was moved by more than a thousand others may count as one that is missing and one too many.
- */
-export async function pair(
-  lines: AsyncGenerator<ExportedLine, void>,
-  log: AsyncGenerator<LogLine, void>,
-  findings: PairingFindings,
-): Promise<void> {
-  const file = lookAhead(lines)
-  const events = lookAhead(log)
-  const waitingLines = createPendingItems<ExportedLine>(({ bytes }) => bytes?.length ?? 0, findings.extra)
-  const waitingEvents = createPendingItems<LogLine>(({ bytes }) => bytes.length, findings.missing)
-
-  /** Takes the log's next event, which is not that of the present line. */
-  async function pass(expected: LogLine): Promise<void> {
-    const line = waitingLines.take((waiting) => isAbout(waiting, expected))
-    if (line === undefined) await waitingEvents.add(expected)
-    else await findings.paired(line, expected)
-  }
-  /** The event of a line in the log, up to where the line says that it is. */
-  async function find(line: ExportedLine): Promise<LogLine | undefined> {
-    const waiting = waitingEvents.take((expected) => isAbout(line, expected))
-    if (waiting !== undefined) return waiting
-    for (let isNext = true; ; isNext = false) {
-      const expected = await events.peek()
-      if (expected === undefined) return undefined
-      const isFound = isAbout(line, expected)
-      // Where the file goes back with its next line, this one's position may be anything.
-      if (!isFound && !(await isUpTo(line, expected, isNext))) return undefined
-      await events.take()
-      if (isFound) return expected
-      await pass(expected)
-    }
-  }
-  async function isUpTo({ position }: ExportedLine, expected: LogLine, looksAhead: boolean): Promise<boolean> {
-    if (position === undefined || position <= expected.event.position.commit) return false
-    const following = looksAhead ? await file.peek() : undefined
-    return following?.position === undefined || following.position > position
-  }
-
-  for (let line = await file.take(); line !== undefined; line = await file.take()) {
-    const next = await events.peek()
-    const isNext = next !== undefined && line.bytes !== null && next.bytes.equals(line.bytes)
-    if (isNext) await events.take()
-    const expected = isNext ? next : await find(line)
-    if (expected === undefined) await waitingLines.add(line)
-    else await findings.paired(line, expected)
-  }
-  for (let expected = await events.take(); expected !== undefined; expected = await events.take()) await pass(expected)
-  await waitingEvents.end()
-  await waitingLines.end()
-}
-
-/** One of the two is enough: the other one may be what was changed. */
-function isAbout(line: ExportedLine, { event }: LogLine): boolean {
-  return line.position === event.position.commit || line.id === event.id
-}
-
-/** The items of a generator, of which the next one can be seen before it is taken. */
-function lookAhead<Item>(items: AsyncGenerator<Item, void>) {
-  let next: Promise<IteratorResult<Item, void>> | undefined
-  const peek = async () => {
-    next ??= items.next()
-    return (await next).value ?? undefined
-  }
-  return {
-    peek,
-    async take(): Promise<Item | undefined> {
-      const item = await peek()
-      next = undefined
-      return item
-    },
   }
 }

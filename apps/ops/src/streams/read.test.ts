@@ -1,5 +1,4 @@
 // What `streams read` shows, also of what this program cannot read.
-
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'

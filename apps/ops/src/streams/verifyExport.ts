@@ -1,4 +1,4 @@
-// `streams verify-export`: whether an export is what its manifest says, and what the log holds.
+// `streams verify-export`: checks an export against its manifest and the log.
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { readLogEnd } from '@paylog/event-store/raw/rawRead'
@@ -27,24 +27,24 @@ import {
 } from './exportSelection.ts'
 import { type LogLine, pair } from './pairing.ts'
 
-/** As many are told of; the others are counted. */
+/** Differences that are printed. The others are counted. */
 const maxListed = 100
 const exitDifferent = 3
-/** So many lines that have no event are looked up even when nobody is told of them: is this the right log at all? */
+/** Lines without an event that are looked up even if not printed, to find out whether this is the right log. */
 const minLookedUp = 10
 
 export const streamsVerifyExport: CliCommand = {
   usage: 'FILE [--json]',
-  summary: 'Check an export against its manifest and against the log',
+  summary: 'Check an export against its manifest and the log',
   details: [
-    '  --json  one object: whether the export holds, and its differences',
+    '  --json  one object: whether the export is valid, and its differences',
     '',
-    'The part of the log that FILE.manifest.json names is read again with the same filters, and compared line by line.',
-    `Up to ${maxListed} differences are told one by one: what was changed, what is missing, what is too much, what stands at`,
-    'another place, and what the log itself no longer has because its stream was deleted or cut off since.',
-    'Of an export without --until only its manifest says how far it goes: how far the log has gone since is told as well.',
+    'Reads the part of the log that FILE.manifest.json names again, with the same filters, and compares line by line.',
+    `Up to ${maxListed} differences are listed: changed, missing, extra and misplaced lines, and those that the log no longer has`,
+    'because their stream was deleted or truncated. For an export without --until, only the manifest says where it ends,',
+    'so that the output also shows how far the log has grown since.',
     '',
-    'Exits with 0 when all is the same, with 3 when something differs, and with 1 when it could not be checked.',
+    'Exits with 0 when everything matches, with 3 when something differs, and with 1 when it could not be checked.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
@@ -57,21 +57,21 @@ export const streamsVerifyExport: CliCommand = {
     try {
       const verdict = await untilInterrupted(
         { log, errors },
-        'Interrupted: the export was not checked to its end.',
+        'Interrupted before the whole export was checked.',
         (signal) => verify(log, { path, manifest, progress, signal }),
       )
       const { differences } = verdict
       await conclude((values.json ? verdictJson : verdictText)(path, manifest, verdict))
       if (differences === 0) return
       const many = differences === 1 ? '1 difference' : `${differences} differences`
-      throw new OpsError(`${path} is not what it should be: ${many}.`, { exitCode: exitDifferent })
+      throw new OpsError(`${path} does not match: ${many}.`, { exitCode: exitDifferent })
     } finally {
       progress.end()
     }
   },
 }
 
-/** @throws OpsError when the file cannot be read, or its manifest */
+/** @throws OpsError when the file or its manifest cannot be read */
 function manifestOfExport(path: string): Manifest {
   requireReadable(path)
   const file = fileOf(path)
@@ -98,7 +98,7 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
   const file = openExport(path)
   const order = createOrder()
   let paired = 0
-  let [known, strange] = [0, 0]
+  let [known, unknown] = [0, 0]
   const show = (position: LogPosition) =>
     progress.show({ phase: 'comparing', events: paired, position: position.commit, head: head?.commit ?? 0n })
   await pair(file.lines(signal), logLines(log, selection, head, show), {
@@ -108,36 +108,36 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
     },
     missing: async ({ event }) => differences.note(() => ({ kind: 'missing', event: nameOf(event) })),
     async extra(line) {
-      // What nobody is told of needs no explanation, which costs calls.
-      if (differences.isFull() && known + strange >= minLookedUp) return differences.count()
+      // What is not printed needs no explanation, which costs calls to the server.
+      if (differences.isFull() && known + unknown >= minLookedUp) return differences.count()
       const difference = await explainExtra(log, line, { selection, head })
       if (difference.kind === 'no_longer_in_log' || difference.in_log) known++
-      else strange++
+      else unknown++
       differences.note(() => difference)
     },
   })
   if (head !== undefined) show(head)
   const isAsManifest = noteSummary(differences, manifest, file.summary())
-  const isOfAnotherLog = strange > 0 && known + paired === 0
+  const isOfAnotherLog = unknown > 0 && known + paired === 0
   return { ...differences.found(), isOfAnotherLog, isAsManifest, logEnd: asText(end?.commit ?? null) }
 }
 
 type Differences = ReturnType<typeof createDifferences>
 
 function createDifferences() {
-  const told: ExportDifference[] = []
+  const shownDifferences: ExportDifference[] = []
   let differences = 0
   return {
-    isFull: () => told.length >= maxListed,
-    /** One that nobody is told of. */
+    isFull: () => shownDifferences.length >= maxListed,
+    /** Counts a difference that is not printed. */
     count(): void {
       differences++
     },
     note(describe: () => ExportDifference): void {
       differences++
-      if (told.length < maxListed) told.push(describe())
+      if (shownDifferences.length < maxListed) shownDifferences.push(describe())
     },
-    found: () => ({ differences, told }),
+    found: () => ({ differences, shownDifferences }),
   }
 }
 
@@ -147,7 +147,7 @@ type Extent = {
   readonly end: LogPosition | undefined
 }
 
-/** What is wrong with how much of the log the manifest says that the export covers. */
+/** Whether the part of the log that the manifest covers fits this log. */
 async function extentDifference(
   log: RawClient,
   { selection, head, end }: Extent,
@@ -159,7 +159,7 @@ async function extentDifference(
     if (head !== undefined || end === undefined) return undefined
     return { kind: 'nothing_covered', end: String(end.commit) }
   }
-  // With an until the manifest has no say in how far the export goes.
+  // With `until`, the end of the export does not depend on the manifest.
   const due = await readExportHead(log, selection, () => {})
   if (due === undefined || (head !== undefined && due.commit <= head.commit)) return undefined
   return { kind: 'cut_short', head: asText(head?.commit ?? null), end: String(due.commit) }
@@ -171,12 +171,12 @@ function notePair(differences: Differences, line: ExportedLine, { event, bytes }
   if (!line.bytes?.equals(bytes)) {
     differences.note(() => ({ kind: 'changed', ...place, fields: changedFields(bytes, line.bytes) }))
   } else if (!line.isWhole) {
-    const fields = [{ field: 'line', log: null, file: 'not ended by a line feed alone' }]
+    const fields = [{ field: 'line', log: null, file: 'does not end with a single line feed' }]
     differences.note(() => ({ kind: 'changed', ...place, fields }))
   }
 }
 
-/** @returns whether the file is the one that the manifest describes */
+/** @returns whether the file matches the manifest */
 function noteSummary(differences: Differences, manifest: Manifest, summary: ExportSummary): boolean {
   let isAsManifest = true
   for (const field of ['count', 'first_position', 'last_position', 'bytes', 'sha256'] as const) {
@@ -201,7 +201,7 @@ async function* logLines(
 
 type Order = ReturnType<typeof createOrder>
 
-/** Whether lines come in the order of the log, of those that have come so far. */
+/** Checks that lines are in the order of the log. */
 function createOrder() {
   let [lastLine, lastPosition] = [0, -1n]
   return {
@@ -214,7 +214,7 @@ function createOrder() {
   }
 }
 
-/** Positions of current servers are one number twice. */
+/** On current servers commit and prepare position are equal. */
 const positionAt = (text: string): LogPosition => ({ commit: BigInt(text), prepare: BigInt(text) })
 
 const asText = (value: string | number | bigint | null) => (value === null ? null : String(value))

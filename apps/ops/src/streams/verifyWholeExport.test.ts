@@ -1,5 +1,4 @@
 // An export as a whole: how much of the log it covers, of which log it is, and when nothing can be said of it.
-
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { matchList } from '@paylog/testing/assertions'
@@ -87,7 +86,7 @@ t.test('what cannot be checked is no verdict', async (t) => {
   writeFileSync(manifestOf(path), '{"format":2}')
   t.match(await verify(path), { code: 1, message: /has format 2, and this program knows format 1 only$/ })
   writeFileSync(manifestOf(path), '{"format":1}')
-  t.match(await verify(path), { code: 1, message: /is no manifest of an export: / })
+  t.match(await verify(path), { code: 1, message: /is not the manifest of an export: / })
   const unreachable = { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' }
   t.match(await runOps(['streams', 'verify-export', original], unreachable), { code: 1, stderr: /cannot be reached/ })
 })

@@ -1,5 +1,4 @@
-// How far a backfill is, in words.
-
+// `webhooks backfill`: creates the deliveries that an endpoint never got.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/deliveries/variables'
@@ -23,57 +22,24 @@ import {
 import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 
-export type BackfillProgress = {
-  readonly phase: 'backfilling'
-  readonly events: number
-  readonly missing: number
-  /** Positions of the log: where it began, where it is, and where it ends. */
-  readonly from: bigint
-  readonly position: bigint
-  readonly head: bigint
-}
-
-export function createBackfillProgress(output: CliProgressOutput, now?: () => number): CliProgress<BackfillProgress> {
-  const bar = createProgressBar(output)
-  return createProgress<BackfillProgress>(
-    output,
-    (progress, elapsedMs) => backfillProgressText(progress, elapsedMs, bar),
-    now,
-  )
-}
-
-function backfillProgressText(progress: BackfillProgress, elapsedMs: number, bar: (part: number) => string): string {
-  const { events, missing, from, position, head } = progress
-  const part = head > from ? Math.min(Number(((position - from) * 1_000n) / (head - from)) / 1_000, 1) : 1
-  const left = timeLeft(part, elapsedMs)
-  return [
-    `Reading: ${bar(part)}${Math.floor(part * 100)} %, ${events} events`,
-    ...(elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []),
-    `${missing} deliveries missing`,
-    ...(left === undefined ? [] : [left]),
-  ].join(', ')
-}
-
-// `webhooks backfill`: makes the deliveries that a node should have got and never had.
-
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
 const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION })
 
 export const webhooksBackfill: CliCommand = {
   usage: '--node N --from POSITION [--dry-run] [--json]',
-  summary: 'Send a node what it should have got and never had, from a position of the log on',
+  summary: 'Create the deliveries that an endpoint never got, from a position of the log on',
   details: [
-    '  --node N         one that is configured here as the worker has it (WEBHOOK_n_…, EXTERNAL_WEBHOOK_…)',
-    '  --from POSITION  of the first event, as `streams read --json` shows it; 0 is the beginning of the log',
-    '  --dry-run        only says how many are missing',
-    '  --json           one object: how many were missing and made',
+    '  --node N         an endpoint, configured here as for the worker (WEBHOOK_n_…, EXTERNAL_WEBHOOK_…)',
+    '  --from POSITION  position of the first event, as shown by `streams read --json`; 0 is the start of the log',
+    '  --dry-run        only counts what is missing',
+    '  --json           one object: the numbers of missing and created deliveries',
     '',
-    'The log is read up to its present end and mapped with the configuration of today. Only what is missing is made, with',
-    'the ids that the worker would have given, so that what was sent before is not sent again, at whatever address the',
-    'node was. Tests and simulations are left out, and events older than WEBHOOK_LOG_RETENTION: their deliveries may have',
-    'been removed, and would be sent again.',
+    'Reads the log up to its current end and applies the current configuration. Only missing deliveries are created, with',
+    'the ids that the worker would have used, so that nothing is sent twice, even if the URL of the endpoint has changed.',
+    'Webhook tests are skipped, and so are events older than WEBHOOK_LOG_RETENTION: their deliveries may have been removed,',
+    'and would be sent again.',
     '',
-    'It may run beside the worker, which sends what is made, and be interrupted and repeated at any time. Exits with 1',
+    'It may run beside the worker, which sends the deliveries, and may be interrupted and repeated at any time. Exits with 1',
     'when it was interrupted.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
@@ -126,7 +92,7 @@ export const webhooksBackfill: CliCommand = {
         await conclude(values.json ? json(done, { complete, isDryRun }) : backfillSummaryText(done, isDryRun))
         return complete
       })
-      if (!isWhole) throw new OpsError('Interrupted. Run it again for the rest: nothing is made twice.')
+      if (!isWhole) throw new OpsError('Interrupted. Run the command again for the rest: nothing is created twice.')
     } finally {
       progress.end()
       await store.close()
@@ -139,8 +105,8 @@ function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): We
   if (node !== undefined) return node
   const others = nodes.map((configured) => configured.name).join(', ')
   throw new OpsError(
-    `Node ${name} is not configured here. ${others === '' ? 'No node is.' : `Configured: ${others}.`} ` +
-      'Give this command the variables that the worker has.',
+    `Endpoint ${name} is not configured here. ${others === '' ? 'No endpoint is.' : `Configured: ${others}.`} ` +
+      'Set the same variables as for the worker.',
   )
 }
 
@@ -157,6 +123,37 @@ function backfillSummaryText({ events, tooOld, missing, present }: BackfillResul
   const read = events === 1 ? '1 event' : `${events} events`
   const age = tooOld === 0 ? '' : ` (${tooOld} older than WEBHOOK_LOG_RETENTION)`
   const are = missing === 1 ? 'is' : 'are'
-  const made = isDryRun ? `${deliveriesText(missing)} ${are} missing` : `${deliveriesText(missing)} made`
-  return `${read}${age}: ${made}, ${present} there before.`
+  const made = isDryRun ? `${deliveriesText(missing)} ${are} missing` : `${deliveriesText(missing)} created`
+  return `${read}${age}: ${made}, ${present} already there.`
+}
+
+export type BackfillProgress = {
+  readonly phase: 'backfilling'
+  readonly events: number
+  readonly missing: number
+  /** Positions of the log: the first, the current and the last one. */
+  readonly from: bigint
+  readonly position: bigint
+  readonly head: bigint
+}
+
+export function createBackfillProgress(output: CliProgressOutput, now?: () => number): CliProgress<BackfillProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<BackfillProgress>(
+    output,
+    (progress, elapsedMs) => backfillProgressText(progress, elapsedMs, bar),
+    now,
+  )
+}
+
+function backfillProgressText(progress: BackfillProgress, elapsedMs: number, bar: (part: number) => string): string {
+  const { events, missing, from, position, head } = progress
+  const part = head > from ? Math.min(Number(((position - from) * 1_000n) / (head - from)) / 1_000, 1) : 1
+  const left = timeLeft(part, elapsedMs)
+  return [
+    `Reading: ${bar(part)}${Math.floor(part * 100)} %, ${events} events`,
+    ...(elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []),
+    `${missing} missing deliveries`,
+    ...(left === undefined ? [] : [left]),
+  ].join(', ')
 }

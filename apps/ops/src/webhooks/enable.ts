@@ -1,4 +1,4 @@
-// `webhooks enable`: lets a node get messages again that answered that it is gone.
+// `webhooks enable`: sends to a paused endpoint again.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
@@ -11,12 +11,12 @@ const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
 export const webhooksEnable: CliCommand = {
   usage: 'NODE [--json]',
-  summary: 'Send to a node again that was disabled by its answer 410, what was held first of all',
+  summary: 'Enable an endpoint that was paused after a 410 response, and send its waiting deliveries',
   details: [
-    '  --json  one object: the node and how many deliveries were held',
+    '  --json  one object: the endpoint and the number of waiting deliveries',
     '',
-    'A node that answers 410 Gone gets nothing until it is enabled here; its deliveries are held meanwhile.',
-    'The worker sends them within seconds, each with a schedule of retries that begins anew; those of a node that is not',
+    'An endpoint that responds 410 Gone is paused: it receives nothing until it is enabled here, and its deliveries are',
+    'kept. The worker then sends them within seconds, each with a new retry schedule. Deliveries of an endpoint that is not',
     'configured wait until it is.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
@@ -36,11 +36,10 @@ export const webhooksEnable: CliCommand = {
 type Outcome = EnabledEndpoint & { readonly node: string; readonly is_configured: boolean }
 
 function outcomeText({ node, is_configured, disabled_at, held }: Outcome): string {
-  if (disabled_at === null) return `Node ${node} is not disabled${is_configured ? '' : ', but not configured either'}.`
+  if (disabled_at === null) return `Endpoint ${node} is not paused${is_configured ? '' : ', but it is not configured'}.`
   const since = disabled_at.toISOString()
-  const [were, go] = held === 1 ? ['was', 'goes'] : ['were', 'go']
-  const what =
-    held === 0 ? `nothing was held since ${since}` : `${deliveriesText(held)} that ${were} held since ${since}`
-  const when = held === 0 ? '' : ` ${go} out ${is_configured ? 'now' : 'once it is'}`
-  return `Node ${node} is enabled${is_configured ? '' : ', but it is not configured'}: ${what}${when}.`
+  const [have, are] = held === 1 ? ['has', 'is'] : ['have', 'are']
+  const what = held === 0 ? `no delivery has waited` : `${deliveriesText(held)} that ${have} waited`
+  const when = held === 0 ? '' : ` ${are} sent ${is_configured ? 'now' : 'once it is'}`
+  return `Endpoint ${node} is enabled${is_configured ? '' : ', but it is not configured'}: ${what} since ${since}${when}.`
 }

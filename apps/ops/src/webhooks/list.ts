@@ -1,4 +1,4 @@
-// `webhooks list`: how the nodes stand, and the newest deliveries.
+// `webhooks list`: shows the state of the endpoints and the newest deliveries.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import {
@@ -17,18 +17,18 @@ import { withDeliveries } from '../database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 const defaultLimit = 50
-/** More is a matter for the database itself. */
+/** Query the database for more. */
 const maxLimit = 10_000
 
 export const webhooksList: CliCommand = {
   usage: `[--node N] [--status ${listedStatuses.join('|')}] [--limit N] [--json]`,
-  summary: 'Show how the nodes stand, and the newest deliveries',
+  summary: 'Show the state of the endpoints, and the newest deliveries',
   details: [
-    '  --node N    only those of one node: 1, 2, legacy-1',
-    '  --status S  pending: to be tried; held: waiting for `webhooks enable`, because the node answered that it is gone;',
-    '              succeeded; failed: not tried any more, `webhooks redeliver` sends it again',
-    `  --limit N   so many deliveries (${defaultLimit}, at most ${maxLimit})`,
-    '  --json      one object: nodes and deliveries',
+    '  --node N    only one endpoint: 1, 2, legacy-1',
+    '  --status S  pending: still to be sent; held: waiting for `webhooks enable`, because the endpoint is paused;',
+    '              succeeded; failed: not retried any more, `webhooks redeliver` sends it again',
+    `  --limit N   the number of deliveries (${defaultLimit}, at most ${maxLimit})`,
+    '  --json      one object: nodes (the endpoints) and deliveries',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], {
@@ -59,10 +59,10 @@ function readStatus(text: string | undefined): ListedStatus | undefined {
 }
 
 function endpointsText(nodes: readonly ListedEndpoint[]): string {
-  if (nodes.length === 0) return 'No such node was ever configured.'
+  if (nodes.length === 0) return 'No such endpoint has been configured yet.'
   const count = (number: number) => (number === maxCounted ? `${number} or more` : String(number))
   return table(
-    ['Node', 'State', 'Pending', 'Failed', 'Oldest pending'],
+    ['Endpoint', 'State', 'Pending', 'Failed', 'Oldest pending'],
     nodes.map((node) => [
       node.node,
       stateText(node),
@@ -76,19 +76,19 @@ function endpointsText(nodes: readonly ListedEndpoint[]): string {
 function stateText({ disabled_at, is_configured }: ListedEndpoint): string {
   const states = [
     ...(is_configured ? [] : ['not configured']),
-    ...(disabled_at === null ? [] : [`disabled since ${disabled_at.toISOString()}`]),
+    ...(disabled_at === null ? [] : [`paused since ${disabled_at.toISOString()}`]),
   ]
   return states.length === 0 ? 'enabled' : states.join(', ')
 }
 
 function listText(deliveries: readonly ListedDelivery[]): string {
-  if (deliveries.length === 0) return 'There are no such deliveries.'
+  if (deliveries.length === 0) return 'No such deliveries.'
   return table(
-    ['Id', 'Node', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
+    ['Id', 'Endpoint', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
     deliveries.map(({ id, node, event, status, attempts, is_test, next_attempt_at, created_at, ...last }) => [
       id,
       node,
-      // An event's name may come from a provider, and is shown on a terminal.
+      // Event names may come from a provider. Control characters must not reach the terminal.
       `${event.replaceAll(/\p{C}/gu, '?')}${is_test ? ' (test)' : ''}`,
       status,
       String(attempts),

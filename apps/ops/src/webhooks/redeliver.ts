@@ -1,5 +1,4 @@
-// How far a redelivery is, in words.
-
+// `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import {
@@ -25,6 +24,65 @@ import {
 import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 
+const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
+
+export const webhooksRedeliver: CliCommand = {
+  usage: 'ID… | --node N --failed [--since T] [--dry-run] [--json]',
+  summary: 'Send deliveries again, with the same id and body',
+  details: [
+    '  ID…        ids of the webhook log, in any state; a pending delivery is sent now',
+    '  --node N   with --failed: the failed deliveries of this endpoint',
+    '  --failed   with --node: deliveries that failed and are not retried any more',
+    '  --since T  only those that failed since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    '  --dry-run  only counts them',
+    '  --json     one object: the counts',
+    '',
+    'The worker sends them within seconds, with a new retry schedule. While an endpoint is paused or not configured, its',
+    'deliveries wait. Exits with 1 when an id is unknown (the others are sent) or the endpoint is, or when it was',
+    'interrupted. It may be interrupted and repeated at any time.',
+  ].join('\n'),
+  async run(args, { environment, print, errors }) {
+    const { values, positionals: ids } = readList(args, {
+      node: { type: 'string' },
+      failed: { type: 'boolean' },
+      since: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const bulk = readBulk(values, ids)
+    const { DATABASE_URL } = loadConfig(Config, environment)
+    const progress = createRedeliverProgress(errors)
+    const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true }
+    try {
+      await withDeliveries(DATABASE_URL, errors, (pool) =>
+        withInterrupt(errors, (signal) => {
+          const run = { ...options, ...createReportWriter(progress, print), onProgress: progress.show, signal }
+          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverAllFailed(pool, bulk, run)
+        }),
+      )
+    } finally {
+      progress.end()
+    }
+  },
+}
+
+type Values = {
+  readonly node?: string | undefined
+  readonly failed?: boolean | undefined
+  readonly since?: string | undefined
+}
+
+function readBulk({ node, failed, since }: Values, ids: readonly string[]) {
+  if (node === undefined && failed === undefined && since === undefined) {
+    if (ids.length === 0) throw new UsageError('ID is missing')
+    return undefined
+  }
+  if (ids.length > 0) throw new UsageError('Give either ids or --node and --failed')
+  if (node === undefined) throw new UsageError('--node is missing')
+  if (failed !== true) throw new UsageError('--failed is missing: without ids, only failed deliveries are sent again')
+  return { node, since: since === undefined ? undefined : new Date(readSince(since, Date.now())) }
+}
+
 export type RedeliverProgress = { readonly phase: 'redelivering'; readonly done: number; readonly of: number }
 
 export function createRedeliverProgress(output: CliProgressOutput, now?: () => number): CliProgress<RedeliverProgress> {
@@ -44,13 +102,11 @@ function redeliverProgressText(
   const part = of === 0 ? 1 : Math.min(done / of, 1)
   const left = timeLeft(part, elapsedMs)
   return [
-    `Sending again: ${bar(part)}${done} of ${of}`,
+    `Redelivering: ${bar(part)}${done} of ${of}`,
     ...(elapsedMs > 0 ? [`${Math.round((done * 1_000) / elapsedMs)}/s`] : []),
     ...(left === undefined ? [] : [left]),
   ].join(', ')
 }
-
-// One run of a redelivery.
 
 type Pool = Parameters<typeof redeliver>[0]
 
@@ -66,7 +122,7 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 type RedeliverSummary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
 
-/** Sends these again. @throws OpsError when some are unknown, or after an interruption */
+/** Sends these deliveries again. @throws OpsError when some are unknown, or after an interruption */
 export async function redeliverIds(pool: Pool, given: readonly string[], run: RedeliverRun): Promise<void> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
   const batches = inBatches(ids)
@@ -76,12 +132,15 @@ export async function redeliverIds(pool: Pool, given: readonly string[], run: Re
   const known = new Set(found.map(({ id }) => id))
   const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
   await conclude(run, { ...count(found), unknown })
-  if (unknown.length > 0) throw new OpsError(`Unknown: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new OpsError(`Unknown ids: ${unknown.join(', ')}`)
 }
 
 const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
 
-/** Sends all of a node again that failed. @throws OpsError when there is no such node, or after an interruption */
+/**
+ * Sends all failed deliveries of an endpoint again. @throws OpsError when the endpoint is unknown, or after an
+ * interruption
+ */
 export async function redeliverAllFailed(
   pool: Pool,
   asked: Omit<FailedRange, 'until'>,
@@ -93,7 +152,7 @@ export async function redeliverAllFailed(
   if (run.isDryRun || until === null)
     return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
   const range = { ...asked, until }
-  // What was sent again is failed no more, so that the next ones are always the first.
+  // Redelivered ones no longer count as failed, so that the next batch is always the first.
   async function* batches() {
     for (;;) {
       const ids = await failedIds(pool, range, batchSize)
@@ -135,69 +194,8 @@ async function conclude(
   const { redelivered, held } = summary
   const isWhole = !signal.aborted
   const will = isDryRun ? 'would be sent again' : 'will be sent again'
-  const waits = held === 0 ? '' : `, ${held} of them once their node is enabled (webhooks enable)`
+  const waits = held === 0 ? '' : `, ${held} of them once their endpoint is enabled (webhooks enable)`
   const json = { complete: isWhole, dry_run: isDryRun, ...summary }
   await end(isJson ? JSON.stringify(json) : `${deliveriesText(redelivered)} ${will}${waits}.`)
-  if (!isWhole) throw new OpsError('Interrupted. Run it again for the rest.')
-}
-
-// `webhooks redeliver`: sends deliveries again, single ones by id or all of a node that failed.
-
-const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-
-export const webhooksRedeliver: CliCommand = {
-  usage: 'ID… | --node N --failed [--since T] [--dry-run] [--json]',
-  summary: 'Send deliveries again, with the same id and body',
-  details: [
-    '  ID…        ids of the webhook log, whatever became of them; one that is pending is tried now',
-    '  --node N   with --failed: all of a node that ended as failed, its retries used up',
-    '  --failed   the deliveries that failed, of the node that --node names',
-    '  --since T  only those that failed since then: 2026-11-01T00:00:00Z, or so long ago: 90m, 24h, 7d',
-    '  --dry-run  only says which there are',
-    '  --json     one object: the counts',
-    '',
-    'The worker sends them within seconds, and the schedule of retries begins anew. While a node is disabled, or not',
-    'configured, its deliveries wait. Exits with 1 when an id is unknown (the others are sent again) or the node is,',
-    'or when it was interrupted. It may be interrupted and repeated at any time.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values, positionals: ids } = readList(args, {
-      node: { type: 'string' },
-      failed: { type: 'boolean' },
-      since: { type: 'string' },
-      'dry-run': { type: 'boolean' },
-      json: { type: 'boolean' },
-    })
-    const bulk = readBulk(values, ids)
-    const { DATABASE_URL } = loadConfig(Config, environment)
-    const progress = createRedeliverProgress(errors)
-    const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true }
-    try {
-      await withDeliveries(DATABASE_URL, errors, (pool) =>
-        withInterrupt(errors, (signal) => {
-          const run = { ...options, ...createReportWriter(progress, print), onProgress: progress.show, signal }
-          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverAllFailed(pool, bulk, run)
-        }),
-      )
-    } finally {
-      progress.end()
-    }
-  },
-}
-
-type Values = {
-  readonly node?: string | undefined
-  readonly failed?: boolean | undefined
-  readonly since?: string | undefined
-}
-
-function readBulk({ node, failed, since }: Values, ids: readonly string[]) {
-  if (node === undefined && failed === undefined && since === undefined) {
-    if (ids.length === 0) throw new UsageError('ID is missing')
-    return undefined
-  }
-  if (ids.length > 0) throw new UsageError('Give either ids or --node and --failed')
-  if (node === undefined) throw new UsageError('--node is missing')
-  if (failed !== true) throw new UsageError('--failed is missing: without ids only what failed is sent again')
-  return { node, since: since === undefined ? undefined : new Date(readSince(since, Date.now())) }
+  if (!isWhole) throw new OpsError('Interrupted. Run the command again for the rest.')
 }
