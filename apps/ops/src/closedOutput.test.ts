@@ -1,4 +1,4 @@
-// Commands whose output nobody reads to its end: `… | head -1`.
+// Commands whose reader closes the pipe early, as in `… | head -1`.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
@@ -13,7 +13,7 @@ const { env, start, history } = await importHarness(t)
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const reported = { timeoutMs: 30_000, what: 'the first line of the report' }
 
-t.test('an import goes on when nobody reads its report any more, and ends with its own exit code', async (t) => {
+t.test('an import whose reader has gone continues and keeps its exit code', async (t) => {
   const id = randomUUID()
   const input = new PassThrough()
   const running = start('-', { input })
@@ -26,7 +26,7 @@ t.test('an import goes on when nobody reads its report any more, and ends with i
   t.same(await history(id), ['ProductAdded'])
 })
 
-t.test('standard error stays when only the reader of the answer is gone, and shows no stack', async (t) => {
+t.test('when only the reader of stdout has gone, stderr still works and shows no stack', async (t) => {
   const id = randomUUID()
   const input = new PassThrough()
   const running = start('-', { input })
@@ -37,7 +37,7 @@ t.test('standard error stays when only the reader of the answer is gone, and sho
   input.end(`${someLine({ id })}\n`)
   t.match(await running.ended, {
     code: 2,
-    stderr: /^Importing: 40 lines, \d+\/s\n39 lines were rejected\. Mend what is wrong and import it again\.\n$/,
+    stderr: /^Importing: 40 lines, \d+\/s\n39 lines were rejected\. Correct the file and import it again\.\n$/,
   })
 
   const reading = startOps(t, ['streams', 'read', `product-${id}`, '--json'], env)
@@ -45,7 +45,7 @@ t.test('standard error stays when only the reader of the answer is gone, and sho
   t.match(await reading.ended, { code: 0, stdout: '', stderr: /^$/ })
 })
 
-t.test('an output that fails in another way is an error', async (t) => {
+t.test('an output that fails for another reason is an error', async (t) => {
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
   const { status, stderr } = spawnSync(process.execPath, [main, '--help'], {

@@ -18,7 +18,7 @@ const runtime = {
   parts: [],
 }
 
-t.test('a command line that cannot be understood exits 2 and shows the usage', async (t) => {
+t.test('an invalid command line exits 2 and shows the usage', async (t) => {
   const wrong = [
     { args: [], says: 'Usage: npm run -s ops -- COMMAND' },
     { args: ['streams', 'write'], says: 'There is no streams write.' },
@@ -45,7 +45,7 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
 const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)
 const webhookCommands = ['webhooks list', 'webhooks redeliver', 'webhooks backfill', 'webhooks enable']
 
-t.test('half a command is answered with the commands that begin so', async (t) => {
+t.test('the name of a group prints the commands of the group', async (t) => {
   const half = await runOps(['webhooks'])
   t.strictSame([half.code, half.stdout, commandsIn(half.stderr)], [2, '', webhookCommands])
   t.notMatch(half.stderr, 'Unknown')
@@ -55,7 +55,7 @@ t.test('half a command is answered with the commands that begin so', async (t) =
   t.match((await runOps(['webhook'])).stderr, /^Unknown command: webhook\n(.*\n)+ {2}streams read STREAM/)
 })
 
-t.test('help is an answer, not a mistake', async (t) => {
+t.test('--help prints to stdout and exits 0', async (t) => {
   for (const args of [['--help'], ['-h'], ['help'], ['product', '--help']])
     t.match(await runOps(args), { code: 0, stdout: /streams read STREAM/, stderr: '' }, args.join(' '))
   for (const args of [
@@ -87,19 +87,19 @@ t.test('--version prints the version of Paylog, also after a command', async (t)
     t.same(await runOps(args), { code: 0, stdout: 'paylog 0.1.0\n', stderr: '' }, args.join(' '))
 })
 
-t.test('what is not set and not found beside is named in one line', async (t) => {
+t.test('a missing variable without a running system is named in one line', async (t) => {
   const DATA_DIR = t.testdir()
   t.match(await runOps(['streams', 'read', 'payment-1'], { DATA_DIR }), {
     code: 1,
     stderr:
       `Bad configuration: EVENTSTORE_URL is required (no local system runs on ${DATA_DIR}; ` +
-      'if one runs elsewhere, set DATA_DIR as it has it)\n',
+      'if it runs on another directory, set DATA_DIR)\n',
   })
   const unreachable = await runOps(['migrate'], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none' })
   t.match(unreachable, { code: 1, stderr: 'Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n' })
 })
 
-t.test('a running system says what the operator has not set; a system that was killed says nothing', (t) => {
+t.test('unset variables are taken from a running system, but not from a killed one', (t) => {
   const DATA_DIR = t.testdir()
   writeRuntime(DATA_DIR, runtime)
   const found = findRunningSystem({ DATA_DIR })
@@ -108,13 +108,13 @@ t.test('a running system says what the operator has not set; a system that was k
     EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
     PORT: '9000',
   })
-  // No process has this id: it is above the largest that Linux gives.
+  // No process has this id: it is above the maximum of Linux.
   writeRuntime(DATA_DIR, { ...runtime, pid: 2 ** 22 + 1 })
   t.equal(findRunningSystem({ DATA_DIR }).runtime, undefined)
   t.end()
 })
 
-t.test('runtime.json is for its owner only, and a broken or missing one is no system', (t) => {
+t.test('runtime.json is readable by its owner only, and a broken or missing one counts as no system', (t) => {
   const directory = t.testdir()
   writeRuntime(directory, runtime)
   t.equal(statSync(join(directory, 'runtime.json')).mode & 0o777, 0o600)
@@ -128,7 +128,7 @@ t.test('runtime.json is for its owner only, and a broken or missing one is no sy
   t.end()
 })
 
-t.test('arguments are read by name', (t) => {
+t.test('readArguments returns positionals and options, and rejects invalid ones', (t) => {
   const { values, positionals } = readArguments(['a', '--json'], ['STREAM'], { json: { type: 'boolean' } })
   t.same([values.json, ...positionals], [true, 'a'])
   t.throws(() => readArguments([], ['STREAM'], {}), new UsageError('STREAM is missing'))
@@ -138,14 +138,14 @@ t.test('arguments are read by name', (t) => {
   t.end()
 })
 
-t.test('a server that listens everywhere is reached on the loopback interface', (t) => {
+t.test('reachableUrl uses the loopback interface for a server that listens on all', (t) => {
   t.equal(reachableUrl('0.0.0.0', 80), 'http://127.0.0.1:80')
   t.equal(reachableUrl('::', 80), 'http://[::1]:80')
   t.equal(reachableUrl('192.0.2.1', 8080), 'http://192.0.2.1:8080')
   t.end()
 })
 
-t.test('columns are as wide as their widest cell', (t) => {
+t.test('table columns are as wide as their widest cell', (t) => {
   t.equal(table(['a', 'longer'], [['cell', 'x'], ['y']]), '  a     longer\n  ----  ------\n  cell  x\n  y')
   t.end()
 })

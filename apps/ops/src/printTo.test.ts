@@ -1,10 +1,9 @@
-// What is written waits for whoever reads it.
 import { PassThrough, Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { printTo } from './printTo.ts'
 
-t.test('lines are written at once as long as there is room, and then when the reader has made some', async (t) => {
+t.test('print resolves at once while the buffer has space, then when the reader catches up', async (t) => {
   const output = new PassThrough({ highWaterMark: 16 })
   const print = printTo(output)
   await print('one')
@@ -21,7 +20,7 @@ t.test('lines are written at once as long as there is room, and then when the re
   t.equal(String(output.read()), 'three\n')
 })
 
-t.test('nobody waits for a reader that has gone', async (t) => {
+t.test('print does not wait for a reader that has gone', async (t) => {
   const gone = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
   const output = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => done(gone) })
   const errors: unknown[] = []

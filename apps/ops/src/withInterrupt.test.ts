@@ -1,8 +1,7 @@
-// That nothing listens for Ctrl-C longer than the work lasts.
 import t from 'tap'
 import { withInterrupt } from './withInterrupt.ts'
 
-t.test('signals are listened for while the work lasts, however it ends', async (t) => {
+t.test('withInterrupt removes its signal handlers when the work ends', async (t) => {
   const listening = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')
   const before = listening()
   const result = await withInterrupt(process.stderr, async (signal) => {

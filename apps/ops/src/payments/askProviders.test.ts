@@ -1,4 +1,4 @@
-// How many payments are asked about: a few at a time, in order, and no further when nobody answers.
+// How payments are checked: a few at a time, in order, and no more after repeated failures.
 import { setImmediate as tick } from 'node:timers/promises'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -12,7 +12,7 @@ const log = await paymentsHarness(t)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'operator' }
 const options = { metadata, signal: new AbortController().signal, pausesMs: [1, 1] }
 
-/** A provider whose answers a test gives. */
+/** A provider whose responses come from the test. */
 function providerWith(id: string, retrieveIntent: (ref: IntentRef) => Promise<IntentSnapshot | null>): Provider {
   return { ...createSandbox({ webhookSecrets: [] }), id, retrieveIntent }
 }
@@ -33,7 +33,7 @@ const workflow = (...providers: Provider[]): Workflow => ({
   now: () => new Date(),
 })
 
-/** Payments with intents, taking turns between the providers. */
+/** Payments with intents, alternating between the providers. */
 async function record(count: number, ...providers: string[]): Promise<Map<string, string>> {
   const payments = new Map<string, string>()
   for (let number = 0; number < count; number++) {
@@ -43,20 +43,20 @@ async function record(count: number, ...providers: string[]): Promise<Map<string
   return payments
 }
 
-async function resultsOf(asking: AsyncGenerator<ReconcileResult>): Promise<ReconcileResult[]> {
+async function resultsOf(running: AsyncGenerator<ReconcileResult>): Promise<ReconcileResult[]> {
   const answers: ReconcileResult[] = []
-  for await (const answer of asking) answers.push(answer)
+  for await (const answer of running) answers.push(answer)
   return answers
 }
 
-t.test('eight are asked about at a time, and answers come in order', async (t) => {
+t.test('eight payments are checked at a time, and results come in order', async (t) => {
   let underWay = 0
   let most = 0
   const released = Array.from({ length: 8 }, () => Promise.withResolvers<void>())
   const provider = providerWith('stripe', async (ref) => {
     most = Math.max(most, ++underWay)
     if (most === 8) released.at(-1)?.resolve()
-    // The first eight wait for each other, and are answered from the last one to the first.
+    // The first eight wait for each other and get their responses in reverse order.
     const number = Number(ref.provider_intent_id.slice('intent-'.length))
     await released[number]?.promise
     released[number - 1]?.resolve()
@@ -73,7 +73,7 @@ t.test('eight are asked about at a time, and answers come in order', async (t) =
   t.equal(most, 8)
 })
 
-t.test('a provider that does not answer is left alone after a while, the others are asked on', async (t) => {
+t.test('a provider that does not respond is skipped after a while, and the others are still asked', async (t) => {
   for (const kind of ['unavailable', 'unknown'] as const) {
     let silent = 0
     let asked = 0
@@ -89,7 +89,7 @@ t.test('a provider that does not answer is left alone after a while, the others 
     const answers = await resultsOf(askProviders(workflow(down, up), payments, options))
     t.equal(asked, 60)
     const tries = kind === 'unavailable' ? 3 : 1
-    t.ok(silent >= 24 * tries && silent < 32 * tries, `asked ${silent} times`)
+    t.ok(silent >= 24 * tries && silent < 32 * tries, `called ${silent} times`)
     const unanswered = answers.filter(({ provider_id }) => provider_id === 'paypal')
     t.ok(unanswered.every(({ problem }) => problem === 'no_answer'))
     const skipped = unanswered.filter(({ reconciliation }) => reconciliation === undefined)
@@ -98,7 +98,7 @@ t.test('a provider that does not answer is left alone after a while, the others 
   }
 })
 
-t.test('a provider that takes no more for the moment is asked again', async (t) => {
+t.test('a provider that rejects connections for a moment is retried', async (t) => {
   const tries = new Map<string, number>()
   const provider = providerWith('stripe', async (ref) => {
     const nth = (tries.get(ref.payment_id) ?? 0) + 1
@@ -112,7 +112,7 @@ t.test('a provider that takes no more for the moment is asked again', async (t) 
   t.ok(answers.every(({ finding }) => finding === 'same'))
 })
 
-t.test('a provider that fails now and then is asked on', async (t) => {
+t.test('a provider that fails now and then is not skipped', async (t) => {
   let asked = 0
   const provider = providerWith('stripe', async (ref) => {
     asked++
@@ -125,7 +125,7 @@ t.test('a provider that fails now and then is asked on', async (t) => {
   t.equal(answers.filter(({ finding }) => finding === 'same').length, 6)
 })
 
-t.test('a provider that is not enabled is not waited for', async (t) => {
+t.test('a provider that is not enabled is not retried', async (t) => {
   const payments = await record(1, 'elsewhere')
   const hours = { ...options, pausesMs: [3_600_000] }
   t.match(await resultsOf(askProviders(workflow(), payments, hours)), [
@@ -133,11 +133,11 @@ t.test('a provider that is not enabled is not waited for', async (t) => {
   ])
 })
 
-t.test('whoever stops it need not wait for a provider that takes no more', async (t) => {
+t.test('an abort ends the retries of an unreachable provider', async (t) => {
   const stop = new AbortController()
   let asked = 0
   const provider = providerWith('stripe', async () => {
-    // Long after the answer was taken for what it is.
+    // Long after the response was classified.
     if (++asked === 8) setTimeout(() => stop.abort(), 300)
     throw new ProviderError('unavailable', 'http_429', 'Busy')
   })
@@ -151,7 +151,7 @@ t.test('whoever stops it need not wait for a provider that takes no more', async
   t.equal(asked, 8)
 })
 
-t.test('an outcome that the provider does not know either is an answer', async (t) => {
+t.test('an unknown outcome without a problem does not count as a failed response', async (t) => {
   let called = 0
   const provider: Provider = {
     ...providerWith('stripe', async (ref) => pendingIntent(ref)),
@@ -168,7 +168,7 @@ t.test('an outcome that the provider does not know either is an answer', async (
   t.equal(called, 40)
 })
 
-t.test('a provider without a memory is not said to agree, but its open calls are finished', async (t) => {
+t.test('a stateless provider is not reported as agreeing, and its open calls are finished', async (t) => {
   const payments = await record(2, 'sandbox')
   payments.set(await log.initiate('sandbox'), 'sandbox')
   const provider = createSandbox({ webhookSecrets: [] })
@@ -179,7 +179,7 @@ t.test('a provider without a memory is not said to agree, but its open calls are
   )
 })
 
-t.test('a payment that others change all the time does not end the run', async (t) => {
+t.test('a payment that keeps changing concurrently does not end the run', async (t) => {
   const [busy, calm] = [...(await record(2, 'stripe')).keys()]
   const provider = providerWith('stripe', async (ref) => {
     if (ref.payment_id === busy) await log.notify(ref.payment_id, 'pending')
@@ -190,7 +190,7 @@ t.test('a payment that others change all the time does not end the run', async (
   t.match(answers, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
 })
 
-t.test('whoever stops it gets the answers to what was asked, and no further question is asked', async (t) => {
+t.test('an abort returns the results of calls under way and starts no more', async (t) => {
   const stop = new AbortController()
   const released = Promise.withResolvers<void>()
   let asked = 0
@@ -201,7 +201,7 @@ t.test('whoever stops it gets the answers to what was asked, and no further ques
   })
   const payments = await record(30, 'stripe')
   const answers = resultsOf(askProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
-  await waitFor(() => asked === 8, { what: 'the first questions' })
+  await waitFor(() => asked === 8, { what: 'the first calls' })
   stop.abort()
   released.resolve()
   t.same(
@@ -211,7 +211,7 @@ t.test('whoever stops it gets the answers to what was asked, and no further ques
   t.equal(asked, 8)
 })
 
-t.test('a mistake ends the run when the questions that are under way have been answered', async (t) => {
+t.test('a bug ends the run after the calls under way', async (t) => {
   let ended = 0
   const thrown = Promise.withResolvers<void>()
   const provider = providerWith('stripe', async (ref) => {
@@ -230,6 +230,6 @@ t.test('a mistake ends the run when the questions that are under way have been a
     for await (const answer of askProviders(workflow(provider), payments, options)) answers.push(answer)
   }
   await t.rejects(run(), TypeError)
-  t.equal(answers.length, 3, 'those before it are told')
+  t.equal(answers.length, 3, 'the results before it are returned')
   t.equal(ended, 7)
 })

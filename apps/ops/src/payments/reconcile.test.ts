@@ -1,19 +1,19 @@
-// What `payments reconcile` finds, records and tells, called as an operator calls it.
+// What `payments reconcile` finds, records and prints.
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { readJson, reconcile, reconcileHarness } from '../testing/reconcileHarness.ts'
 import { type CommandResult, runOps } from '../testing/runOps.ts'
 
-/** Finding and payment of each line before the table. */
+/** Finding and payment id of each line before the table. */
 const foundIn = ({ stdout }: CommandResult) =>
   stdout
     .slice(0, stdout.indexOf('\n\n'))
     .split('\n')
     .map((line) => [line.split(/ +/)[0], line.split(/ +/)[2]])
 
-t.test('what happened unseen is recorded and told; a second run finds nothing and records nothing', async (t) => {
-  const rig = await reconcileHarness(t)
-  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = rig
+t.test('missed changes are recorded and printed, and a second run finds and records nothing', async (t) => {
+  const harness = await reconcileHarness(t)
+  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = harness
   const paid = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(paid), 'succeeded')
   const waiting = await payments.open(stripe)
@@ -21,8 +21,8 @@ t.test('what happened unseen is recorded and told; a second run finds nothing an
   fakePaypal.approve(await payments.intentOf(approved))
   const declined = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(declined), 'failed')
-  const hosted = await payments.open(rig.authorizeNet, { currency: 'USD' })
-  rig.fakeAuthorizeNet.pay({ token: (await payments.payment(hosted)).client_secret ?? '' })
+  const hosted = await payments.open(harness.authorizeNet, { currency: 'USD' })
+  harness.fakeAuthorizeNet.pay({ token: (await payments.payment(hosted)).client_secret ?? '' })
   const crashed = await payments.initiate('stripe')
 
   const first = await runOps(reconcile, env)
@@ -36,7 +36,7 @@ t.test('what happened unseen is recorded and told; a second run finds nothing an
   ])
   t.match(first.stdout, `stripe         ${paid}  pending -> succeeded\n`)
   t.match(first.stdout, `stripe         ${declined}  pending -> failed\n`)
-  t.match(first.stdout, `stripe         ${crashed}  pending, its intent is on record now\n`)
+  t.match(first.stdout, `stripe         ${crashed}  pending, its intent is now recorded\n`)
   t.match(first.stdout, /\n\n6 payments:\nfinding +authorize-net +paypal +stripe /)
   t.match(first.stdout, /\nsame +0 +0 +1 +The provider says what is recorded\.\n/)
   t.match(first.stdout, /\nlate +1 +1 +3 +Recorded by this run\./)
@@ -44,7 +44,7 @@ t.test('what happened unseen is recorded and told; a second run finds nothing an
   t.equal(await payments.statusOf(paid), 'succeeded')
   t.equal(await payments.statusOf(approved), 'succeeded')
   t.equal(await payments.statusOf(waiting), 'pending')
-  t.equal(fakePaypal.charges.length, 1, 'what the payer had approved was taken')
+  t.equal(fakePaypal.charges.length, 1, 'the approved payment is captured')
   const told = (await payments.store.readStream(paymentStream(paid))).at(-1)
   t.match(told, { type: 'PaymentSucceeded', metadata: { actor: 'operator', causationId: 'payments reconcile' } })
 
@@ -56,7 +56,7 @@ t.test('what happened unseen is recorded and told; a second run finds nothing an
   t.same(await payments.store.head(), head)
 })
 
-t.test('what somebody has to look at is told each time, recorded once, and makes the command fail', async (t) => {
+t.test('findings that need attention are printed each time, recorded once, and fail the command', async (t) => {
   const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await reconcileHarness(t, { allowDouble: true })
   const lost = await payments.record('stripe', 'pi_elsewhere')
   const cheap = await payments.open(stripe)
@@ -77,11 +77,11 @@ t.test('what somebody has to look at is told each time, recorded once, and makes
     ['amount_differs', cheap],
     ['conflict', twice],
   ])
-  t.match(open.stdout, `${lost}  pending here, no intent pi_elsewhere there\n`)
+  t.match(open.stdout, `${lost}  pending in Paylog, intent pi_elsewhere unknown to the provider\n`)
   t.match(open.stdout, `${cheap}  22.00 EUR is due, 19.99 EUR there\n`)
   t.match(
     open.stdout,
-    `${twice}  succeeded here, succeeded there, charged there: ${again} ${more}, on record: ${again}\n`,
+    `${twice}  succeeded in Paylog, succeeded at the provider, charges at the provider: ${again} ${more}, recorded: ${again}\n`,
   )
   t.match(open.stderr, '3 payments need a look.\n')
   t.equal(await payments.statusOf(cheap), 'pending')
@@ -120,7 +120,7 @@ t.test('what somebody has to look at is told each time, recorded once, and makes
   t.same(await payments.store.head(), head)
 })
 
-t.test('one provider that is not there keeps nobody from asking the others', async (t) => {
+t.test('an unreachable provider does not prevent the check of the others', async (t) => {
   const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await reconcileHarness(t)
   const unreachable = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(unreachable), 'succeeded')
@@ -136,7 +136,7 @@ t.test('one provider that is not there keeps nobody from asking the others', asy
     ['late', approved],
     ['unreachable', unasked],
   ])
-  t.match(down.stdout, `${unasked}  pending here, provider_not_enabled\n`)
+  t.match(down.stdout, `${unasked}  pending in Paylog, provider_not_enabled\n`)
   t.match(down.stdout, /\nunreachable +1 +0 +1 +The provider did not answer or is not enabled: /)
 
   await fakeStripe.open()
@@ -145,7 +145,7 @@ t.test('one provider that is not there keeps nobody from asking the others', asy
   t.equal(await payments.statusOf(unreachable), 'succeeded')
 })
 
-t.test('a call whose outcome stays unknown is told as such', async (t) => {
+t.test('a call whose outcome stays unknown is reported as unknown', async (t) => {
   const { payments, fakeStripe, env } = await reconcileHarness(t)
   const crashed = await payments.initiate('stripe')
   fakeStripe.faults.always({ kind: 'status', status: 500, commits: false })

@@ -1,4 +1,4 @@
-// How `payments reconcile` is called, what it asks about, and how it is interrupted.
+// The arguments, the selection and the interruption of `payments reconcile`.
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/assertions'
@@ -11,7 +11,7 @@ import { createPaymentSelection, paymentsReconcile, reconcile as reconcilePaymen
 const hourMs = 3_600_000
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
 
-t.test('the payments are chosen by when they were begun, and by whether there is something to ask', async (t) => {
+t.test('payments are selected by creation time and by whether their provider may know them', async (t) => {
   const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   const old = await payments.open(stripe, { occurred_at: hoursAgo(50) })
   const young = await payments.open(stripe, { occurred_at: hoursAgo(20) })
@@ -42,7 +42,7 @@ t.test('the payments are chosen by when they were begun, and by whether there is
   t.ok(asked().includes(await payments.intentOf(old)))
 })
 
-t.test('a command that makes no sense is not begun', async (t) => {
+t.test('payments reconcile with invalid arguments or variables fails before it starts', async (t) => {
   const env = { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false', DATA_DIR: t.testdir() }
   const ended = await runOps([...reconcile, '--since', 'yesterday'], env)
   t.match(ended, { code: 2, stdout: '', stderr: /^--since must be a time with an offset/ })
@@ -64,12 +64,12 @@ t.test('a command that makes no sense is not begun', async (t) => {
   t.match(await runOps([...reconcile, '--help'], env), { code: 0, stdout: /\n {2}--all .*\n.*\n\nExits with 0 when/s })
 })
 
-t.test('an empty log has nothing to ask about', async (t) => {
+t.test('payments reconcile on an empty log succeeds', async (t) => {
   const { env } = await reconcileHarness(t)
-  t.match(await runOps(reconcile, env), { code: 0, stdout: 'There is no payment to ask about.\n' })
+  t.match(await runOps(reconcile, env), { code: 0, stdout: 'There is no payment to check.\n' })
 })
 
-t.test('whoever interrupts it loses nothing of what was done', async (t) => {
+t.test('an interrupted payments reconcile has recorded what it printed', async (t) => {
   const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   const ids: string[] = []
   for (let opened = 0; opened < 40; opened++) {
@@ -79,7 +79,7 @@ t.test('whoever interrupts it loses nothing of what was done', async (t) => {
   }
   fakeStripe.readFaults.always({ kind: 'slow', ms: 200 })
   const running = startOps(t, [...reconcile, '--json'], env)
-  await waitFor(() => running.output().includes('late'), { what: 'the first answer', timeoutMs: 30_000 })
+  await waitFor(() => running.output().includes('late'), { what: 'the first result', timeoutMs: 30_000 })
   running.signal('SIGINT')
   const ended = await running.ended
   t.equal(ended.code, 1)
@@ -88,7 +88,7 @@ t.test('whoever interrupts it loses nothing of what was done', async (t) => {
   t.match(summary, { complete: false, payments: ids.length, answered: found.length })
   t.match(ended.stderr, `Interrupted: ${found.length} of ${ids.length} payments were asked about.\n`)
   const statuses = await Promise.all(ids.map(payments.statusOf))
-  t.equal(statuses.filter((status) => status === 'succeeded').length, found.length, 'all that was asked is recorded')
+  t.equal(statuses.filter((status) => status === 'succeeded').length, found.length, 'every printed result is recorded')
 
   fakeStripe.readFaults.always(undefined)
   const rest = await runOps([...reconcile, '--json'], env)
@@ -96,29 +96,29 @@ t.test('whoever interrupts it loses nothing of what was done', async (t) => {
   t.equal(rest.code, 0)
 })
 
-t.test('whoever interrupts it twice need not wait', async (t) => {
+t.test('a second interruption ends payments reconcile at once', async (t) => {
   const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   await payments.open(stripe)
   fakeStripe.readFaults.always({ kind: 'hang', commits: false })
   const running = startOps(t, reconcile, { ...env, PROVIDER_TIMEOUT_MS: '15000' })
   const asked = () => fakeStripe.calls.some(({ method }) => method === 'GET')
-  await waitFor(asked, { what: 'the question', timeoutMs: 30_000 })
+  await waitFor(asked, { what: 'the call', timeoutMs: 30_000 })
   const interrupted = performance.now()
   let ended: CommandResult | undefined
   void running.ended.then((how) => {
     ended = how
   })
-  // What npm repeats at once is not another interruption.
+  // The repetition of the signal by npm is not a second interruption.
   const isOver = () => {
     running.signal('SIGINT')
     return ended
   }
-  t.match(await waitFor(isOver, { what: 'the end' }), { code: 130, stdout: '', stderr: 'once more stops at once' })
+  t.match(await waitFor(isOver, { what: 'the end' }), { code: 130, stdout: '', stderr: 'again to stop at once' })
   const tookMs = performance.now() - interrupted
   t.ok(tookMs > 1_000, `${tookMs} ms`)
 })
 
-t.test('whoever interrupts it while it reads is told that nothing was asked', async (t) => {
+t.test('an interruption while reading the log reports that no payment was checked', async (t) => {
   const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   await payments.open(stripe)
   const said: string[] = []
@@ -133,12 +133,12 @@ t.test('whoever interrupts it while it reads is told that nothing was asked', as
       signal: AbortSignal.abort(),
     },
   )
-  await t.rejects(run, { name: 'OpsError', message: 'Interrupted before any provider was asked.' })
+  await t.rejects(run, { name: 'OpsError', message: 'Interrupted before any payment was checked.' })
   t.same(said, [])
   t.notOk(fakeStripe.calls.some(({ method }) => method === 'GET'))
 })
 
-t.test('a run that fails tells what it had found', async (t) => {
+t.test('a failed run prints what it had found', async (t) => {
   const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   const paid = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(paid), 'succeeded')

@@ -10,9 +10,9 @@ const recentEvery = 8
 const paidEvery = 48
 const dayMs = 24 * 3_600_000
 
-t.test('thousands of payments are read with little memory, and asked about in the order of the log', async (t) => {
+t.test('thousands of payments are read in little memory and checked in the order of the log', async (t) => {
   const [payments, fake] = await Promise.all([paymentsHarness(t), startFakeStripe(t)])
-  // As much as a client may send. All of it together is more than the command may use.
+  // The largest metadata that a client may send. All of it together exceeds the memory limit of the command.
   const metadata = { note: 'x'.repeat(16_000) }
   const paid = new Set<string>()
   const addOne = async (number: number) => {

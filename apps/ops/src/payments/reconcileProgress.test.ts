@@ -1,4 +1,3 @@
-// What an operator sees of a reconciliation that runs.
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { createReconcileProgress } from './reconcile.ts'
@@ -13,7 +12,7 @@ function started({ isTTY }: { isTTY: boolean }) {
   }
 }
 
-t.test('on a terminal a bar grows, and makes room for the lines of the report', async (t) => {
+t.test('on a terminal the reconcile progress is a bar, which is cleared for lines of the report', async (t) => {
   const { read, ask, clear, end, takeWritten } = started({ isTTY: true })
   read(0, 1n)
   read(1_000, 500n)
@@ -28,10 +27,10 @@ t.test('on a terminal a bar grows, and makes room for the lines of the report', 
   end()
   t.equal(takeWritten(), '\r\u001b[KAsking: [=====               ] 10 of 40 payments, 10/s\n')
   clear()
-  t.equal(takeWritten(), '', 'what has ended stays')
+  t.equal(takeWritten(), '', 'an ended phase stays visible')
 })
 
-t.test('without a terminal there are plain lines, and none is taken back', async (t) => {
+t.test('without a terminal the reconcile progress is plain lines', async (t) => {
   const { read, ask, clear, end, takeWritten } = started({ isTTY: false })
   read(0, 1n)
   read(5_000, 500n)

@@ -1,4 +1,3 @@
-// One line per answer, in words and as JSON.
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
@@ -80,47 +79,56 @@ const textOf = (...given: Parameters<typeof result>) =>
     .split(payment_id)[1]
     ?.trim()
 
-t.test('every line begins with the finding, the provider and the payment', async (t) => {
+t.test('a result line begins with the finding, the provider and the payment', async (t) => {
   t.equal(
     resultText(result('late', { status: 'succeeded' }, {})),
     `late            stripe         ${payment_id}  pending -> succeeded`,
   )
 })
 
-t.test('amounts are written in the units of their currency', async (t) => {
+t.test('a result line has amounts with the decimals of their currency', async (t) => {
   const differs = (total_cents: number, currency: string, there: Reported) =>
     textOf('amount_differs', { total_cents, currency }, there)
   t.equal(differs(2200, 'EUR', { amount_cents: 5 }), '22.00 EUR is due, 0.05 EUR there')
   t.equal(differs(2200, 'EUR', { currency: 'usd' }), '22.00 EUR is due, 22.00 USD there')
-  t.equal(differs(2200, 'JPY', { amount_cents: 0, currency: 'jpy' }), '2200 JPY is due, 0 JPY there')
-  t.equal(differs(2200, 'KWD', { amount_cents: 22000, currency: 'kwd' }), '2.200 KWD is due, 22.000 KWD there')
+  t.equal(differs(2200, 'JPY', { amount_cents: 0, currency: 'jpy' }), '2200 JPY is due, 0 JPY at the provider')
+  t.equal(
+    differs(2200, 'KWD', { amount_cents: 22000, currency: 'kwd' }),
+    '2.200 KWD is due, 22.000 KWD at the provider',
+  )
 })
 
-t.test('a conflict names the statuses, and the charges that are not on record', async (t) => {
+t.test('a conflict line has both statuses, and the charges that are not recorded', async (t) => {
   const known = { status: 'succeeded', provider_payment_id: 'ch_1' } as const
-  t.equal(textOf('conflict', known, { status: 'failed', provider_payment_id: 'ch_2' }), 'succeeded here, failed there')
-  t.equal(textOf('conflict', known, { status: 'canceled' }), 'succeeded here, canceled there')
-  t.equal(textOf('conflict', { ...known, status: 'canceled' }, {}), 'canceled here, succeeded there')
-  t.equal(textOf('conflict', known, { provider_payment_id: null }), 'succeeded here, succeeded there')
+  t.equal(
+    textOf('conflict', known, { status: 'failed', provider_payment_id: 'ch_2' }),
+    'succeeded in Paylog, failed at the provider',
+  )
+  t.equal(textOf('conflict', known, { status: 'canceled' }), 'succeeded in Paylog, canceled at the provider')
+  t.equal(textOf('conflict', { ...known, status: 'canceled' }, {}), 'canceled in Paylog, succeeded at the provider')
+  t.equal(textOf('conflict', known, { provider_payment_id: null }), 'succeeded in Paylog, succeeded at the provider')
   t.equal(
     textOf('conflict', { status: 'canceled' }, {}),
-    'canceled here, succeeded there, charged there: ch_1, on record: none',
+    'canceled in Paylog, succeeded at the provider, charges at the provider: ch_1, recorded: none',
   )
   t.equal(
     textOf('conflict', known, { further_charges: ['ch_2'] }),
-    'succeeded here, succeeded there, charged there: ch_1 ch_2, on record: ch_1',
+    'succeeded in Paylog, succeeded at the provider, charges at the provider: ch_1 ch_2, recorded: ch_1',
   )
 })
 
-t.test('an approval that waits is told with what became of its payment', async (t) => {
-  t.equal(textOf('approval_waits', { status: 'failed' }, { status: 'processing' }), 'failed here, approved there')
+t.test('an approval_waits line has the status of the payment', async (t) => {
+  t.equal(
+    textOf('approval_waits', { status: 'failed' }, { status: 'processing' }),
+    'failed in Paylog, approved at the provider',
+  )
 })
 
-t.test('what is not known says why', async (t) => {
-  t.equal(textOf('missing', {}), 'pending here, no intent pi_1 there')
-  t.equal(textOf('unknown', {}), 'pending here, the create call was not answered')
-  t.equal(textOf('unknown', {}, undefined, 'timeout'), 'pending here, timeout')
-  t.equal(textOf('unreachable', {}, undefined, 'refused'), 'pending here, refused')
+t.test('the lines of missing, unknown and unreachable results have a reason', async (t) => {
+  t.equal(textOf('missing', {}), 'pending in Paylog, intent pi_1 unknown to the provider')
+  t.equal(textOf('unknown', {}), 'pending in Paylog, the create call got no response')
+  t.equal(textOf('unknown', {}, undefined, 'timeout'), 'pending in Paylog, timeout')
+  t.equal(textOf('unreachable', {}, undefined, 'refused'), 'pending in Paylog, refused')
   const skipped: ReconcileResult = { ...result('unreachable', {}), reconciliation: undefined, problem: 'timeout' }
   t.match(resultText(skipped), / {2}timeout$/)
   t.same(resultJson(skipped), {
@@ -137,7 +145,7 @@ t.test('what is not known says why', async (t) => {
   })
 })
 
-t.test('for machines amounts stay in minor units', async (t) => {
+t.test('the JSON of a result has amounts in minor units', async (t) => {
   t.same(resultJson(result('conflict', { status: 'canceled' }, { further_charges: ['ch_2'] })), {
     finding: 'conflict',
     payment_id,
@@ -158,7 +166,7 @@ t.test('for machines amounts stay in minor units', async (t) => {
   })
 })
 
-t.test('only what is as recorded has no line', async (t) => {
+t.test('only results that agree with the record are not printed', async (t) => {
   t.notOk(isRemarkable(result('same', {}, {})))
   t.notOk(isRemarkable(result('stateless', {})))
   for (const finding of [

@@ -1,4 +1,4 @@
-// Which payments are asked about.
+// Which payments are selected for a check.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import t from 'tap'
@@ -30,7 +30,7 @@ const failure = { failure_code: 'declined', failure_message: 'Declined' }
 
 type Wanted = { readonly occurred_at?: string; readonly provider_id?: string }
 
-/** The events of payments, by the payment's id. */
+/** The events of payments, by payment id. */
 const initiated = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
   type: 'PaymentInitiated',
   data: { ...facts, ...text, ...amounts, payment_id, is_guest_payment: true, metadata: {}, ...wanted },
@@ -64,7 +64,7 @@ function chosen(events: readonly PaymentEvent[], options: { since?: number; all?
   return [...payments].map(([id, provider]) => `${provider} ${id}`)
 }
 
-t.test('payments are asked about until they are at their end, in the order in which they were begun', async (t) => {
+t.test('payments are selected until they are final, in the order of their creation', async (t) => {
   const events = [
     initiated('a'),
     initiated('b', { provider_id: 'paypal' }),
@@ -78,14 +78,14 @@ t.test('payments are asked about until they are at their end, in the order in wh
   t.same(chosen(events, { all: true }), ['stripe a', 'paypal b', 'stripe c', 'stripe d'])
 })
 
-t.test('a refused call has nothing at the provider, until another one is begun', async (t) => {
+t.test('a payment whose call was rejected is not selected until another call starts', async (t) => {
   const events = [initiated('a'), initiated('b'), rejected('a'), rejected('b')]
   t.same(chosen(events), [])
   t.same(chosen(events, { all: true }), [])
   t.same(chosen([...events, started('b'), started('a')]), ['stripe b', 'stripe a'])
 })
 
-t.test('what was begun before a time is left out, unless it was begun anew since', async (t) => {
+t.test('--since skips payments created earlier, unless a new attempt started since', async (t) => {
   const before = { occurred_at: '2026-11-20T11:59:59.999Z' }
   const since = Date.parse(facts.occurred_at)
   const events = [initiated('a', before), initiated('b'), initiated('c', before), rejected('c'), started('c')]

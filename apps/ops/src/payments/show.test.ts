@@ -1,4 +1,3 @@
-// `payment show` on a real log: what it prints, and how it ends.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentHistory } from '@paylog/domain/payments/history'
@@ -17,7 +16,7 @@ import { paymentShow, readHistory } from './show.ts'
 const { store, connectionString } = await paymentsHarness(t)
 const environment = { EVENTSTORE_URL: connectionString }
 
-/** Runs it in this process, which is many times as fast as one of its own. */
+/** In this process, which is many times faster than starting one. */
 async function show(...args: string[]) {
   let stdout = ''
   const print = async (line: string) => {
@@ -31,7 +30,7 @@ async function show(...args: string[]) {
   return { stdout, message, error }
 }
 
-/** Records these events as those of a new payment. */
+/** Records these events in a new payment stream. */
 async function record(told: readonly PaymentEvent[]) {
   const id: string = randomUUID()
   const events = told.map((event) => ({ ...event, data: { ...event.data, payment_id: id } }) as PaymentEvent)
@@ -44,14 +43,14 @@ async function record(told: readonly PaymentEvent[]) {
   return { id, events }
 }
 
-/** Appends what no version of this program has ever written. */
+/** Appends an event that no version of this program has written. */
 async function spoil(id: string, type: string, data: Readonly<Record<string, string>> = {}, count = 1): Promise<void> {
   const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
   const spoilt = () => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as const
   await store.client.appendToStream(paymentStream(id), Array.from({ length: count }, spoilt))
 }
 
-/** So many more that change nothing. */
+/** Events that change nothing. */
 function notices(count: number): PaymentEvent[] {
   const settled = fold(eventsAfter('succeeded'))
   const [late] = notifies('failed', 100)(settled)
@@ -63,12 +62,12 @@ function notices(count: number): PaymentEvent[] {
 }
 const timesIn = (stdout: string) => [...stdout.matchAll(/^ {2}(\d{4}-\S+Z) {2}\w+/gm)].map(([, time]) => time)
 
-t.test('a payment is shown with its aligned timeline and every field', async (t) => {
+t.test('payment show prints the history as a table and every field', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   const { stdout, error } = await show(id)
   t.equal(error, undefined)
   const [title, , ...rest] = stdout.split('\n')
-  t.equal(title, `Payment ${id}, at present`)
+  t.equal(title, `Payment ${id}, now`)
   t.same(rest.slice(0, 7), [
     '  Occurred                  Event                     Status after  Actor',
     '  ------------------------  ------------------------  ------------  ----------------',
@@ -86,7 +85,7 @@ t.test('a payment is shown with its aligned timeline and every field', async (t)
   t.match(stdout, /^ {2}completed_at {9}2026-01-01T00:00:21.000Z$/m)
 })
 
-t.test('at the time of every event and just before it, it is what had happened by then', async (t) => {
+t.test('payment show --at prints the state as of that time, at and just before each event', async (t) => {
   const stories = [eventsAfter('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
   for (const { id, events } of await Promise.all(stories.map(record))) {
     const recorded = await readPaymentEvents(store, id)
@@ -109,7 +108,7 @@ t.test('at the time of every event and just before it, it is what had happened b
   }
 })
 
-t.test('a time may have an offset, and be so long ago', async (t) => {
+t.test('--at takes a time with an offset or an age', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   const { stdout } = await show(id, '--at', '2026-01-01T01:00:15+01:00')
   t.match(stdout, `Payment ${id}, as of 2026-01-01T00:00:15.000Z\n`)
@@ -118,7 +117,7 @@ t.test('a time may have an offset, and be so long ago', async (t) => {
   t.match((await show(id, '--at', '1m')).stdout, /^ {2}status {15}succeeded$/m)
 })
 
-t.test('what there is not is told, and what cannot be asked', async (t) => {
+t.test('payment show names a missing payment and invalid arguments', async (t) => {
   const id = randomUUID()
   for (const more of [[], ['--json'], ['--at', '1h']])
     t.same(await show(id, ...more), {
@@ -138,10 +137,14 @@ t.test('what there is not is told, and what cannot be asked', async (t) => {
     t.equal(stdout, '')
     t.ok(error instanceof UsageError && message.startsWith(says), `${args.join(' ')}: ${message}`)
   }
-  t.equal((await show((await record(eventsAfter('succeeded'))).id.toUpperCase())).error, undefined, 'an id has no case')
+  t.equal(
+    (await show((await record(eventsAfter('succeeded'))).id.toUpperCase())).error,
+    undefined,
+    'ids are case-insensitive',
+  )
 })
 
-t.test('what cannot be read is told loudly, behind all that can', async (t) => {
+t.test('payment show reports an unreadable event after those before it', async (t) => {
   for (const count of [0, 1, 496, 497, 777]) {
     const { id } = await record([...eventsAfter('succeeded'), ...notices(count)])
     await spoil(id, 'PaymentVanished', { occurred_at: at(200) }, 600)
@@ -154,7 +157,7 @@ t.test('what cannot be read is told loudly, behind all that can', async (t) => {
   }
 })
 
-t.test('in JSON as well, and of a payment that began with it', async (t) => {
+t.test('payment show --json reports an unreadable event, also as the first of a payment', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   await spoil(id, 'PaymentSucceeded', { occurred_at: 'soon' })
   const { stdout, message } = await show(id, '--json')
@@ -170,7 +173,7 @@ t.test('in JSON as well, and of a payment that began with it', async (t) => {
   t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
 })
 
-t.test('of a stream whose beginning was cut off every event that is left is read, once', async (t) => {
+t.test('payment show of a truncated stream prints every remaining event once', async (t) => {
   const { id, events } = await record([...eventsAfter('succeeded'), ...notices(1_100)])
   await store.client.setStreamMetadata(paymentStream(id), { truncateBefore: 300 })
   const past = await readHistory(store, id)
@@ -180,14 +183,14 @@ t.test('of a stream whose beginning was cut off every event that is left is read
   )
 })
 
-t.test('what cannot be read is no matter for a time before it', async (t) => {
+t.test('payment show --at ignores an unreadable event after that time', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   await spoil(id, 'PaymentVanished', { occurred_at: at(200) })
   t.match(await show(id, '--at', at(20), '--json'), { stdout: /"status":"processing"/, error: undefined })
   t.match(await show(id, '--at', at(21), '--json'), { stdout: /^\{"payment":null/, message: /^CANNOT BE READ/ })
 })
 
-t.test('what a client wrote commands no terminal', async (t) => {
+t.test('payment show replaces control characters that a client wrote', async (t) => {
   const [first, ...rest] = eventsAfter('succeeded')
   if (first?.type !== 'PaymentInitiated') throw new Error('a beginning')
   const description = 'red \u001b[31m back \u009b0m line\nend \u202e\u2028é'
@@ -199,7 +202,7 @@ t.test('what a client wrote commands no terminal', async (t) => {
   t.equal(JSON.parse((await show(id, '--json')).stdout).payment.description, description)
 })
 
-t.test('as a command it ends with 0, 1 or 2', async (t) => {
+t.test('payment show exits with 0, 1 or 2', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const command = (...args: string[]) => runOps(['payment', 'show', ...args], environment)
   t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {15}succeeded\n/s, stderr: '' })

@@ -1,4 +1,4 @@
-// What `products import` makes of the lines of a file.
+// What `products import` does with the lines of a file.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { importHarness, importReport, mug, someLine } from '../testing/importHarness.ts'
@@ -29,7 +29,7 @@ const plan = {
   description: 'Every night',
 }
 
-t.test('every product of a good file is added, and a second run adds nothing [10.3-import]', async (t) => {
+t.test('products import creates every product of a file, and a second run creates nothing [10.3-import]', async (t) => {
   const id = randomUUID()
   const lines = [someLine(plan), JSON.stringify({ ...mug, name: 'Nameless mug' }), someLine({ id: id.toUpperCase() })]
   const before = (await events()).length
@@ -49,7 +49,7 @@ t.test('every product of a good file is added, and a second run adds nothing [10
   t.equal((await events()).length, before + 3)
 })
 
-t.test('a line that names its product makes it what the line says', async (t) => {
+t.test('a line with an id updates that product', async (t) => {
   const id = randomUUID()
   const line = (wanted: object) => JSON.stringify({ ...plan, id, ...wanted })
   t.equal((await run([line({})])).code, 0)
@@ -65,7 +65,7 @@ t.test('a line that names its product makes it what the line says', async (t) =>
   t.same(await history(id), ['ProductAdded', 'ProductChanged'])
 })
 
-t.test('a product leaves the catalogue and comes back only when its line says so', async (t) => {
+t.test('is_active of a line deactivates and reactivates a product, and is otherwise unchanged', async (t) => {
   const id = randomUUID()
   const line = (wanted: object = {}) => JSON.stringify({ ...mug, id, ...wanted })
   const steps = [
@@ -88,7 +88,7 @@ t.test('a product leaves the catalogue and comes back only when its line says so
   ])
 })
 
-t.test('lines that say the same are one product, which they leave alone afterwards', async (t) => {
+t.test('equal lines without an id create one product and never change it', async (t) => {
   const cup = { ...mug, name: `Cup ${randomUUID()}` }
   const before = (await events()).length
   const lines = Array.from({ length: 20 }, () => JSON.stringify(cup))
@@ -102,7 +102,7 @@ t.test('lines that say the same are one product, which they leave alone afterwar
   t.match(await product(id), { name: 'Another', is_active: false })
 })
 
-t.test('lines with one id take effect in their order', async (t) => {
+t.test('lines with the same id apply in their order', async (t) => {
   const ids: string[] = [randomUUID(), randomUUID()]
   const lines = Array.from({ length: 100 }, (_, number) =>
     someLine({ id: number % 3 ? ids[0] : ids[1]?.toUpperCase(), name: `Mug ${number}` }),
@@ -123,46 +123,43 @@ t.test('lines with one id take effect in their order', async (t) => {
   }
 })
 
-t.test(
-  'what is wrong with a line is reported with its number, and the others are in [10.3-import-errors]',
-  async (t) => {
-    const id = randomUUID()
-    const lines = [
-      someLine(),
-      '',
-      '{',
-      someLine({ currency: 'XXX' }),
-      someLine({ id }),
-      someLine({ name: 7, tax_cents: 'x' }),
-    ]
-    const path = file(`\ufeff${lines.join('\r\n')}\r\n \r\n${someLine({ description: '4242424242424242' })}`)
-    const ended = await runOps(['products', 'import', path], env)
-    t.equal(ended.code, 2)
-    t.same(ended.stdout.split('\n'), [
-      'line 3: The line is not valid JSON',
-      'line 4: currency is not an ISO 4217 currency code',
-      'line 6: name must be string; tax_cents must be integer or null',
-      'line 8: The line must not hold a card number',
-      '8 lines: 2 added, 0 changed, 0 unchanged, 4 rejected, 2 empty.',
-      '',
-    ])
-    t.match(ended.stderr, /\n4 lines were rejected\. Mend what is wrong and import it again\.\n$/)
-    t.notMatch(ended.stderr, 'Usage')
-    t.same(await history(id), ['ProductAdded'])
+t.test('rejected lines are reported with their number, and the others are imported [10.3-import-errors]', async (t) => {
+  const id = randomUUID()
+  const lines = [
+    someLine(),
+    '',
+    '{',
+    someLine({ currency: 'XXX' }),
+    someLine({ id }),
+    someLine({ name: 7, tax_cents: 'x' }),
+  ]
+  const path = file(`\ufeff${lines.join('\r\n')}\r\n \r\n${someLine({ description: '4242424242424242' })}`)
+  const ended = await runOps(['products', 'import', path], env)
+  t.equal(ended.code, 2)
+  t.same(ended.stdout.split('\n'), [
+    'line 3: The line is not valid JSON',
+    'line 4: currency is not an ISO 4217 currency code',
+    'line 6: name must be string; tax_cents must be integer or null',
+    'line 8: The line must not hold a card number',
+    '8 lines: 2 added, 0 changed, 0 unchanged, 4 rejected, 2 empty.',
+    '',
+  ])
+  t.match(ended.stderr, /\n4 lines were rejected\. Mend what is wrong and import it again\.\n$/)
+  t.notMatch(ended.stderr, 'Usage')
+  t.same(await history(id), ['ProductAdded'])
 
-    const again = await runOps(['products', 'import', path, '--json'], env)
-    t.equal(again.code, 2)
-    t.match(importReport(again).at(-1), { ...counts(0, 0, 2, 4, 2), last_line: 8 })
-    t.match(importReport(again).slice(0, -1), [
-      { line: 3, error: { code: 'invalid_request', message: 'The line is not valid JSON' } },
-      { line: 4, error: { details: { fields: [{ field: 'currency', message: 'is not an ISO 4217 currency code' }] } } },
-      { line: 6, error: { code: 'invalid_request', details: { fields: [{ field: 'name' }, { field: 'tax_cents' }] } } },
-      { line: 8, error: { code: 'card_number_rejected' } },
-    ])
-  },
-)
+  const again = await runOps(['products', 'import', path, '--json'], env)
+  t.equal(again.code, 2)
+  t.match(importReport(again).at(-1), { ...counts(0, 0, 2, 4, 2), last_line: 8 })
+  t.match(importReport(again).slice(0, -1), [
+    { line: 3, error: { code: 'invalid_request', message: 'The line is not valid JSON' } },
+    { line: 4, error: { details: { fields: [{ field: 'currency', message: 'is not an ISO 4217 currency code' }] } } },
+    { line: 6, error: { code: 'invalid_request', details: { fields: [{ field: 'name' }, { field: 'tax_cents' }] } } },
+    { line: 8, error: { code: 'card_number_rejected' } },
+  ])
+})
 
-t.test('fields that no product has are left out, and told', async (t) => {
+t.test('unknown fields are ignored and reported', async (t) => {
   const id = randomUUID()
   const lines = [
     someLine({ id, discount: 50, catgory_id: 'cups' }),
@@ -187,7 +184,7 @@ t.test('fields that no product has are left out, and told', async (t) => {
   ])
 })
 
-t.test('a line that changes what an earlier line of the file says is told', async (t) => {
+t.test('a line that changes the product of an earlier line is reported', async (t) => {
   const id = randomUUID()
   const lines = [
     someLine({ id }),

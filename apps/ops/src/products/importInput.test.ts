@@ -1,4 +1,4 @@
-// What `products import` takes, and how it is called.
+// The input and the arguments of `products import`.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -11,7 +11,7 @@ import { maxLineBytes } from './productLine.ts'
 
 const { log, env, file, start, history } = await importHarness(t)
 
-t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
+t.test('a line has at most 256 KiB of UTF-8', async (t) => {
   const filled = (bytes: number) => {
     const line = someLine({ filler: '' })
     return `${line.slice(0, -2)}${'\u00e9'.repeat((bytes - line.length) >> 1)}${'x'.repeat((bytes - line.length) % 2)}"}`
@@ -32,7 +32,7 @@ t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
   ])
 })
 
-t.test('a file without a product is no mistake', async (t) => {
+t.test('a file without lines is imported without an error', async (t) => {
   const told = [
     ['', '0 lines: 0 added, 0 changed, 0 unchanged, 0 rejected.\n'],
     ['\ufeff', '1 line: 0 added, 0 changed, 0 unchanged, 0 rejected, 1 empty.\n'],
@@ -42,7 +42,7 @@ t.test('a file without a product is no mistake', async (t) => {
     t.match(await runOps(['products', 'import', file(content)], env), { code: 0, stdout })
 })
 
-t.test('each line is judged by itself, whatever the file is', async (t) => {
+t.test('invalid lines do not affect the others, whatever the file contains', async (t) => {
   const id = randomUUID()
   const array = await runOps(['products', 'import', file(`[\n${someLine()},\n${someLine({ id })}\n]\n`)], env)
   t.match(array, {
@@ -58,7 +58,7 @@ t.test('each line is judged by itself, whatever the file is', async (t) => {
   t.match(report.at(-1), { complete: true, added: 0 })
 })
 
-t.test('standard input is imported as it comes', async (t) => {
+t.test('standard input is imported while it arrives', async (t) => {
   const id = randomUUID()
   const ended = await runOps(['products', 'import', '-'], env, Readable.from([someLine({ id }), '\n{\n', someLine()]))
   t.match(ended, { code: 2, stdout: 'line 2: The line is not valid JSON\n3 lines: 2 added,' })
@@ -73,11 +73,11 @@ t.test('standard input is imported as it comes', async (t) => {
   t.match(await waiting.ended, {
     code: 1,
     stdout: 'line 2: The line is not valid JSON\n2 lines: 1 added, 0 changed, 0 unchanged, 1 rejected.\n',
-    stderr: 'Interrupted. Every line up to 2 is dealt with. Import the file again: nothing is added twice.\n',
+    stderr: 'Interrupted. Every line up to 2 is done. Import the file again: nothing is added twice.\n',
   })
 })
 
-t.test('a file that cannot be read is told in one line', async (t) => {
+t.test('a file that cannot be read fails with one line', async (t) => {
   const missing = join(env.DATA_DIR, 'none.ndjson')
   const told = [
     [missing, `${missing} does not exist\n`],
@@ -86,7 +86,7 @@ t.test('a file that cannot be read is told in one line', async (t) => {
   ] as const
   for (const [path, stderr] of told)
     t.match(await runOps(['products', 'import', path], env), { code: 1, stdout: '', stderr })
-  // Its first bytes belong to no page of memory.
+  // Reading its first bytes fails: they belong to no page.
   const broken = await runOps(['products', 'import', '/proc/self/mem', '--json'], env)
   t.match(broken, {
     code: 1,
@@ -97,19 +97,19 @@ t.test('a file that cannot be read is told in one line', async (t) => {
   t.same(importReport(broken), [{ ...nothing, ...unwarned, complete: false, last_line: 0 }])
 })
 
-t.test('a command that makes no sense is not begun', async (t) => {
+t.test('products import with invalid arguments fails before it starts', async (t) => {
   t.match(await runOps(['products', 'import'], env), { code: 2, stderr: /^FILE is missing\nUsage: / })
   t.match(await runOps(['products', 'import', 'a', 'b'], env), { code: 2, stderr: /^Unexpected argument: b\nUsage: / })
   const help = await runOps(['products', 'import', '--help'], env)
   t.match(help, { code: 0, stdout: /^Usage: .* products import FILE\.ndjson\|- \[--json\]\n.*Exits with 0 when/s })
 })
 
-t.test('an input that goes on for ever does not keep it when the store goes away', async (t) => {
+t.test('an endless input does not keep the import running when the event store fails', async (t) => {
   const input = new PassThrough()
   const running = start('-', { input })
   input.write(`${someLine()}\n{\n`)
   await waitFor(() => running.output().includes('line 2'), { what: 'the report', timeoutMs: 30_000 })
   await log.kill()
   input.write(`${someLine()}\n`)
-  t.match(await running.ended, { code: 1, stdout: '\n2 lines: 1 added', stderr: 'Every line up to 2 is dealt with.' })
+  t.match(await running.ended, { code: 1, stdout: '\n2 lines: 1 added', stderr: 'Every line up to 2 is done.' })
 })

@@ -1,26 +1,26 @@
-// Imports that are killed or interrupted half way through.
+// Imports that are killed or interrupted half way.
 import t from 'tap'
 import { assertCompletes, startHalfwayImport } from '../testing/importHarness.ts'
 
-t.test('an import that is killed half way is repeated, and nothing is there twice', async (t) => {
-  const rig = await startHalfwayImport(t, 5_000)
-  rig.running.signal('SIGKILL')
-  t.match(await rig.running.ended, { code: null })
-  const { size } = rig
-  const there = (await rig.additions()).size
+t.test('an import that is killed and repeated creates each product once', async (t) => {
+  const harness = await startHalfwayImport(t, 5_000)
+  harness.running.signal('SIGKILL')
+  t.match(await harness.running.ended, { code: null })
+  const { size } = harness
+  const there = (await harness.additions()).size
   t.ok(there >= size / 2 && there < size, `${there} products were there`)
-  await assertCompletes(t, rig)
+  await assertCompletes(t, harness)
 })
 
-t.test('whoever interrupts it waits for what is under way, and is told where it stands', async (t) => {
-  const rig = await startHalfwayImport(t, 5_000)
-  const { size } = rig
-  rig.running.signal('SIGINT')
-  const { code, stdout, stderr } = await rig.running.ended
+t.test('an interrupted import finishes the lines under way and reports the last one', async (t) => {
+  const harness = await startHalfwayImport(t, 5_000)
+  const { size } = harness
+  harness.running.signal('SIGINT')
+  const { code, stdout, stderr } = await harness.running.ended
   t.equal(code, 1)
   const last = Number(/Interrupted\. Every line up to (\d+) is dealt with\./.exec(stderr)?.[1])
   t.ok(last > size / 2 && last < size, `line ${last} was the last one`)
   t.match(stdout, `\n${last} lines: ${last - 1} added, 0 changed, 0 unchanged, 1 rejected.\n`)
-  t.equal((await rig.additions()).size, last - 1, 'nothing is there that was not told')
-  await assertCompletes(t, rig)
+  t.equal((await harness.additions()).size, last - 1, 'no product beyond the reported line was created')
+  await assertCompletes(t, harness)
 })

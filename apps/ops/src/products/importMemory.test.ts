@@ -1,4 +1,4 @@
-// Memory stays flat, however long the file and whatever stands in it.
+// The memory of an import does not depend on its input.
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { importProducts } from './import.ts'
 const { store, start, file, history } = await importHarness(t)
 const mebibyte = 1024 * 1024
 
-/** The most memory that a process has held so far, in MiB; nothing of one that is gone. */
+/** The peak memory of a process in MiB, or undefined when it has exited. */
 function peakOf(pid: number): number | undefined {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
@@ -33,10 +33,10 @@ async function peaks({ pid, ended }: ReturnType<typeof start>) {
   return peak
 }
 
-// A garbage collector that has much room leaves much garbage, and then all of it counts.
+// With a large heap the garbage would count as well.
 const nodeOptions = '--max-old-space-size=64 --max-semi-space-size=2'
 
-t.test('a long file takes no more memory than a short one', async (t) => {
+t.test('importing a long file takes no more memory than a short one', async (t) => {
   const rejected = `${someLine({ description: 'x'.repeat(500), is_recurring: 1 })}\n{${'x'.repeat(16_000)}\n`
   const short = start(file(rejected.repeat(100)), { nodeOptions })
   const shortPeak = await peaks(short)
@@ -46,7 +46,7 @@ t.test('a long file takes no more memory than a short one', async (t) => {
   t.ok(longPeak < shortPeak + 100, `${longPeak} MiB, and ${shortPeak} MiB for a hundredth of the lines`)
 })
 
-t.test('no more lines are read than their report is', async (t) => {
+t.test('lines are read only as fast as their report is', async (t) => {
   const count = 5_000
   let read = 0
   async function* bytes() {
@@ -70,7 +70,7 @@ t.test('no more lines are read than their report is', async (t) => {
   )
   const ended = importing.catch((error: unknown) => error)
   await waitFor(() => said.length > 0, { what: 'the first line of the report' })
-  // Far more turns than reading all of it takes when nothing holds it up.
+  // Enough turns to read everything, without back-pressure.
   for (let turn = 0; turn < count; turn++) await setImmediate()
   t.equal(said.length, 1)
   t.ok(read < 100, `${read} lines were read`)
@@ -79,7 +79,7 @@ t.test('no more lines are read than their report is', async (t) => {
   t.equal(said.length, count)
 })
 
-t.test('a line without an end is read over', async (t) => {
+t.test('an endless line is skipped in bounded memory', async (t) => {
   const id = '5f0a4b7e-92d1-4c7b-8d63-1f2e3a4b5c6d'
   function* content() {
     for (let written = 0; written < 200; written++) yield Buffer.alloc(mebibyte, '{"name":')

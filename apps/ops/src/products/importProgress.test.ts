@@ -1,4 +1,3 @@
-// What an operator sees of an import that runs.
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { createImportProgress } from './import.ts'
@@ -11,7 +10,7 @@ function started({ isTTY, of }: { isTTY: boolean; of: number | undefined }) {
   }
 }
 
-t.test('on a terminal a bar grows by the bytes of the file, and makes room for rejected lines', async (t) => {
+t.test('on a terminal the import progress is a bar by bytes, which is cleared for rejected lines', async (t) => {
   const { show, clear, end, takeWritten } = started({ isTTY: true, of: 1_000 })
   show(0, 0, 0)
   show(1_000, 300, 250)
@@ -25,7 +24,7 @@ t.test('on a terminal a bar grows by the bytes of the file, and makes room for r
   t.equal(takeWritten(), '\r\u001b[KImporting: [====================] 100 %, 1101 lines, 524/s\n')
 })
 
-t.test('without a terminal there is a plain line every few seconds', async (t) => {
+t.test('without a terminal the import progress is a plain line every few seconds', async (t) => {
   const { show, clear, end, takeWritten } = started({ isTTY: false, of: 1_000_000 })
   show(0, 0, 0)
   show(4_999, 90, 9_000)
@@ -41,7 +40,7 @@ t.test('without a terminal there is a plain line every few seconds', async (t) =
   t.equal(takeWritten(), '')
 })
 
-t.test('of standard input nobody knows how long it is', async (t) => {
+t.test('the import progress of standard input has no total', async (t) => {
   const { show, end, takeWritten } = started({ isTTY: true, of: undefined })
   show(0, 0, 0)
   show(200, 10, 1_000)
@@ -51,7 +50,7 @@ t.test('of standard input nobody knows how long it is', async (t) => {
   t.equal(takeWritten(), '\r\u001b[KImporting: 30 lines, 100/s\n')
 })
 
-t.test('a file that is over before a second look leaves one line', async (t) => {
+t.test('the import progress of a short file is one line', async (t) => {
   const { show, end, takeWritten } = started({ isTTY: false, of: 10 })
   show(0, 0, 0)
   end()

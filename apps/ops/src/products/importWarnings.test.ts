@@ -1,4 +1,4 @@
-// What is told of lines that are in order, and yet may not say what they are meant to.
+// Warnings about lines that are valid but doubtful.
 import t from 'tap'
 import type { ImportedLine } from './importLines.ts'
 import { createWarningCheck, rememberedIds, warningJson, warningText } from './importReport.ts'
@@ -15,13 +15,13 @@ const told = (value: object) => {
   return warning && { text: warningText(7, warning), json: warningJson(7, warning) }
 }
 
-t.test('fields that an import or an answer of the API knows are no mistake', async (t) => {
+t.test('known fields of requests and API responses cause no warning', async (t) => {
   const fields = 'id name description product_type is_recurring subtotal_cents tax_cents discount_cents total_cents'
   const more = 'currency billing_interval trial_days category_id is_active created_at updated_at'
   t.equal(told(Object.fromEntries(`${fields} ${more}`.split(' ').map((name) => [name, 1]))), undefined)
 })
 
-t.test('only plain words are told of unknown fields, and a few of them', async (t) => {
+t.test('a warning names only a few unknown fields, and only plain words', async (t) => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => [`field_${index}`, 'hush'])
   const lead = 'line 7: ignored unknown fields:'
   t.same(told({ discount: 'hush', 'category-id': { deep: 'hush' } }), {
@@ -37,12 +37,12 @@ t.test('only plain words are told of unknown fields, and a few of them', async (
     },
   })
   const odd = ['', 'two words', 'a\u001b[2J', 'x\n', 'caf\u00e9', '1', '-', 'a@example.com', 'x'.repeat(41)]
-  for (const name of odd) t.equal(told({ [name]: 1 })?.text, `${lead} 1 whose name is no plain word`, name)
-  t.equal(told({ '1': 1, '2': 2 })?.text, `${lead} 2 whose names are no plain words`)
+  for (const name of odd) t.equal(told({ [name]: 1 })?.text, `${lead} 1 with an unusual name`, name)
+  t.equal(told({ '1': 1, '2': 2 })?.text, `${lead} 2 with unusual names`)
   t.equal(told({ ['x'.repeat(40)]: 1, constructor: 1 })?.text, `${lead} ${'x'.repeat(40)}, constructor`)
 })
 
-t.test('a line that repeats an id is told when it changes what the line before it said', async (t) => {
+t.test('a repeated id causes a warning when its line changes the product', async (t) => {
   const watch = createWarningCheck()
   const id = '0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6'
   const warned = (line: number, wanted: object) =>
@@ -57,7 +57,7 @@ t.test('a line that repeats an id is told when it changes what the line before i
   t.same(warned(11, { outcome: 'changed' }), ['line 11: the same id as line 9, with different content'])
 })
 
-t.test('the ids of a long file are forgotten, but not of its last lines', async (t) => {
+t.test('repeated ids are found among the latest lines only', async (t) => {
   const line = (number: number, outcome: 'added' | 'changed' = 'added'): ImportedLine => {
     const id = `0198f2a0-5b1e-7c3d-8e4f-${String(number).padStart(12, '0')}`
     return { line: number, end: 0, outcome, id, unknown: undefined }

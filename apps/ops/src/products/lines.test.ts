@@ -1,4 +1,3 @@
-// How a stream of bytes is cut into lines.
 import t from 'tap'
 import { type LineOptions, readLines } from './lines.ts'
 
@@ -20,7 +19,7 @@ async function linesOf(content: string | Buffer, size = 64 * 1024, options: Part
 const textsOf = async (content: string | Buffer, size?: number) =>
   (await linesOf(content, size)).map(({ text }) => text)
 
-t.test('lines are the same wherever the stream is cut into chunks', async (t) => {
+t.test('readLines returns the same lines for any chunks', async (t) => {
   const content = '\ufeffone\r\ntwo\n\n\r\n123456789\n12345678\r\n123456789012345\nlast'
   const whole = await linesOf(content)
   t.same(
@@ -43,7 +42,7 @@ t.test('lines are the same wherever the stream is cut into chunks', async (t) =>
   for (let size = 1; size <= 20; size++) t.same(await linesOf(content, size), whole, `${size} bytes`)
 })
 
-t.test('the limit counts neither the ending nor the byte order mark', async (t) => {
+t.test('the line limit excludes the line ending and the byte order mark', async (t) => {
   for (const size of [1, 3, 100]) {
     for (const [before, after] of [
       ['', ''],
@@ -59,24 +58,24 @@ t.test('the limit counts neither the ending nor the byte order mark', async (t) 
   }
 })
 
-t.test('a byte order mark is one only at the very beginning', async (t) => {
+t.test('a byte order mark is dropped only at the start of the stream', async (t) => {
   const mark = '\u00ef\u00bb\u00bf'
   t.same(await textsOf('\ufeff\ufeffx\n\ufeffy'), [`${mark}x`, `${mark}y`])
   t.same(await textsOf('\ufeff'), [''])
   t.same(await textsOf(Buffer.of(0xef, 0xbb)), ['\u00ef\u00bb'])
 })
 
-t.test('a carriage return by itself ends no line', async (t) => {
+t.test('a carriage return alone does not end a line', async (t) => {
   t.same(await textsOf('a\rb\n\rc\n'), ['a\rb', '\rc'])
 })
 
-t.test('nothing has no lines, and an ending begins none', async (t) => {
+t.test('an empty stream has no lines, and a final line feed starts none', async (t) => {
   t.same(await textsOf(''), [])
   t.same(await textsOf('a\n'), ['a'])
   t.same(await textsOf('\n'), [''])
 })
 
-t.test('of a line that is too long nothing is kept, and it is told how far the reading is', async (t) => {
+t.test('a line that is too long is skipped, and its progress is reported', async (t) => {
   const ends: number[] = []
   const lines = await linesOf(`${'x'.repeat(35)}\nshort\n`, 10, { onSkipped: (end) => ends.push(end) })
   t.same(lines, [
@@ -86,7 +85,7 @@ t.test('of a line that is too long nothing is kept, and it is told how far the r
   t.same(ends, [20, 30])
 })
 
-t.test('what was read of a line when the reading was interrupted is none', async (t) => {
+t.test('an aborted readLines drops the unfinished line', async (t) => {
   for (const fails of [false, true]) {
     const interruption = new AbortController()
     async function* chunks() {
@@ -106,7 +105,7 @@ t.test('what was read of a line when the reading was interrupted is none', async
   t.match(await begun.next(), { done: true, value: undefined })
 })
 
-t.test('a stream that fails is no end', async (t) => {
+t.test('readLines rejects when its stream fails', async (t) => {
   async function* chunks() {
     yield Buffer.from('one\ntw')
     throw new Error('on purpose')

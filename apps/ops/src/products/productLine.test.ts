@@ -1,4 +1,4 @@
-// What a line may say, and what is said of one that is wrong.
+// Parsing, validation and errors of one line of an import.
 import { DomainError } from '@paylog/domain/errors'
 import t from 'tap'
 import { mug } from '../testing/importHarness.ts'
@@ -39,7 +39,7 @@ function errorOf(line: unknown): DomainError {
 
 const reasonOf = (line: unknown) => rejectionText({ line: 17, error: errorOf(line) }).replace(/^line 17: /, '')
 
-t.test('a line is a whole product', async (t) => {
+t.test('a line contains a whole product', async (t) => {
   t.same(read({ ...mug, id: id.toUpperCase(), unknown: 'field' }), {
     product_id: id,
     is_named: true,
@@ -68,7 +68,7 @@ t.test('a line is a whole product', async (t) => {
   })
 })
 
-t.test('the id of a product without one follows from what it says, for ever', async (t) => {
+t.test('a product without an id gets a stable id derived from its content', async (t) => {
   const derived = 'cb848238-a2aa-5076-9568-de2d4e876ff8'
   t.match(read(mug), { product_id: derived, is_named: false, content: completed })
   const same = [
@@ -83,12 +83,12 @@ t.test('the id of a product without one follows from what it says, for ever', as
     t.not(read({ ...mug, ...other })?.product_id, derived)
 })
 
-t.test('a line without anything is none', async (t) => {
+t.test('an empty line is not a product', async (t) => {
   for (const line of ['', ' ', '\t \t', '\r']) t.equal(read(line), null)
   t.match(errorOf('\u00a0'), { code: 'invalid_request' })
 })
 
-t.test('whatever is wrong with a line is told in one sentence', async (t) => {
+t.test('every kind of invalid line has a one-line error', async (t) => {
   const wrong: readonly (readonly [unknown, string])[] = [
     [{}, 'name is required; product_type is required; currency is required'],
     [{ ...mug, name: '' }, 'name must not have fewer than 1 characters'],
@@ -135,7 +135,7 @@ t.test('whatever is wrong with a line is told in one sentence', async (t) => {
   for (const [line, reason] of wrong) t.equal(reasonOf(line), reason)
 })
 
-t.test('a card number is refused wherever it stands, and not told', async (t) => {
+t.test('a card number anywhere in a line is rejected and not repeated', async (t) => {
   const card = '4242 4242 4242 4242'
   const lines = [
     { ...mug, description: `paid with ${card}` },
@@ -149,7 +149,7 @@ t.test('a card number is refused wherever it stands, and not told', async (t) =>
   t.equal(reasonOf({ ...mug, [card]: true }), 'The line must not have a key that holds a card number')
 })
 
-t.test('a machine gets the code of the API, and the fields where they are known', async (t) => {
+t.test('the JSON of a rejection has the API error code and the known fields', async (t) => {
   const json = (line: unknown) => rejectionJson({ line: 3, error: errorOf(line) })
   t.same(json({ ...mug, name: 7, currency: 8 }), {
     line: 3,
@@ -176,7 +176,7 @@ t.test('a machine gets the code of the API, and the fields where they are known'
   })
 })
 
-t.test('no report repeats what a line says', async (t) => {
+t.test('no rejection repeats content of the line', async (t) => {
   const secret = 'hush-hush'
   const values = [secret, [secret], { [secret]: secret }]
   const lines: unknown[] = Object.keys({ ...completed, id, is_active: true }).flatMap((field) =>

@@ -1,4 +1,4 @@
-// Rebuilds and prunes at the same time, and what is left behind.
+// Concurrent rebuilds and prunes, and what they leave behind.
 import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -9,7 +9,7 @@ await harness.startProjector()
 await harness.recordAll(5)
 await harness.caughtUp()
 
-t.test('of two rebuilds of one projection the second is refused, and one of another is not', async (t) => {
+t.test('a second rebuild of the same projection fails, one of another projection runs', async (t) => {
   const { command, building, release } = await rebuildUpToIndexes(harness)
   const second = await harness.run(['rebuild', 'addresses', 'products', '--json'])
   t.equal(second.code, 1)
@@ -56,7 +56,7 @@ t.test('of two rebuilds of one projection the second is refused, and one of anot
   t.same(await harness.tables('products'), ['products_v2 live'])
 })
 
-t.test('what a killed rebuild has left is dropped', async (t) => {
+t.test('prune drops the table of a killed rebuild', async (t) => {
   const [live = ''] = (await harness.tables('addresses')).slice(-1)
   await harness.run(['prune'])
   t.same(await harness.tables('addresses'), [live])
@@ -84,16 +84,13 @@ t.test('what a killed rebuild has left is dropped', async (t) => {
   t.same(await harness.tables('addresses'), [live])
 })
 
-t.test('a table that something still reads is left', async (t) => {
+t.test('prune keeps a table that is being read', async (t) => {
   await harness.run(['rebuild', 'products'])
   const [retired = ''] = await harness.tables('products')
   const release = await harness.hold(`lock table read_models.${retired.split(' ')[0]} in access share mode`)
   const { code, stdout } = await harness.run(['prune'])
   t.equal(code, 0)
-  t.match(
-    stdout,
-    `Left ${retired.split(' ')[0]}: something still reads it; try again later.\nThere is nothing to drop.\n`,
-  )
+  t.match(stdout, `Kept ${retired.split(' ')[0]}: it is still being read; try again later.\nNothing to drop.\n`)
   await release()
   t.match((await harness.run(['prune', 'products'])).stdout, `Dropped ${retired.split(' ')[0]}: retired since`)
   t.equal((await harness.run(['prune'])).stdout, 'There is nothing to drop.\n')

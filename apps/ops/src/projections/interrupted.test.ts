@@ -1,4 +1,4 @@
-// Ctrl-C: nothing is switched, and what was begun is dropped.
+// Ctrl-C during a rebuild or a verification changes nothing and leaves no table.
 import { addProductTo, createLogFixture, type LoggedEvent } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -12,7 +12,7 @@ await harness.caughtUp()
 
 async function interrupt(command: RunningCommand): Promise<void> {
   command.signal('SIGINT')
-  await waitFor(() => command.errors().includes('Stopping when'), { what: 'the command to be interrupted' })
+  await waitFor(() => command.errors().includes('Stopping after'), { what: 'the command to be interrupted' })
 }
 
 async function assertUnchanged(t: Test, command: RunningCommand): Promise<void> {
@@ -22,7 +22,7 @@ async function assertUnchanged(t: Test, command: RunningCommand): Promise<void> 
   t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 }
 
-t.test('interrupted while rows are compared', async (t) => {
+t.test('a rebuild interrupted while comparing rows changes nothing', async (t) => {
   const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
   const command = harness.start(['rebuild', 'addresses'])
   await waitUntilBlocked(harness, 'addresses_v1')
@@ -31,14 +31,14 @@ t.test('interrupted while rows are compared', async (t) => {
   await assertUnchanged(t, command)
 })
 
-t.test('interrupted while indexes are made', async (t) => {
+t.test('a rebuild interrupted while creating indexes changes nothing', async (t) => {
   const { command, release } = await rebuildUpToIndexes(harness)
   await interrupt(command)
   await release()
   await assertUnchanged(t, command)
 })
 
-t.test('interrupted while the view cannot be switched because it is in use', async (t) => {
+t.test('a rebuild interrupted while it waits to switch the view changes nothing', async (t) => {
   const release = await harness.hold('lock table read_models.addresses in access share mode')
   const command = harness.start(['rebuild', 'addresses', 'products'])
   await waitUntilBlocked(harness, 'view addresses')
@@ -47,11 +47,11 @@ t.test('interrupted while the view cannot be switched because it is in use', asy
   await release()
   t.equal(code, 1)
   t.match(stderr, 'addresses was not rebuilt: it was interrupted. Queries read addresses_v1, as before.\n')
-  t.match(stderr, 'products was not rebuilt: it was not begun.\n')
+  t.match(stderr, 'products was not rebuilt: it was not started.\n')
   t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 })
 
-t.test('a verification is interrupted, and leaves nothing', async (t) => {
+t.test('an interrupted verification leaves no table', async (t) => {
   const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
   const command = harness.start(['verify', 'addresses', 'products', '--json'])
   await waitUntilBlocked(harness, 'addresses_v1')
@@ -62,11 +62,11 @@ t.test('a verification is interrupted, and leaves nothing', async (t) => {
   const { complete, equal, projections } = JSON.parse(stdout)
   t.same([complete, equal], [false, false])
   t.match(projections.at(-1), { projection: 'products', outcome: 'not begun' })
-  t.match(stderr, 'products was not checked: it was not begun.\n')
+  t.match(stderr, 'products was not checked: it was not started.\n')
   t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 })
 
-t.test('interrupted while the log is read', async (t) => {
+t.test('a rebuild interrupted while reading the log changes nothing', async (t) => {
   for (let product = 0; product < 16; product++) await harness.record(changedOften(1_000))
   await harness.caughtUp()
   const command = harness.start(['rebuild', 'products', '--json'])

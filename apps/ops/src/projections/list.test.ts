@@ -1,4 +1,4 @@
-// What `projections list` shows, and what an event that cannot be read and another definition mean for all commands.
+// `projections list`, and how all commands handle an unreadable event and another schema version.
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -8,7 +8,7 @@ const harness = await projectionsHarness(t)
 const cells = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/))
 const listed = async (more = {}) => JSON.parse((await harness.run(['list', '--json'], more)).stdout).projections
 
-t.test('before a projector ran, and while one runs', async (t) => {
+t.test('projections list shows tables before a projector ran and while one runs', async (t) => {
   await harness.recordAll(3)
   const before = await harness.run(['list'])
   t.equal(before.code, 0)
@@ -19,7 +19,7 @@ t.test('before a projector ran, and while one runs', async (t) => {
   await harness.caughtUp()
   const { stdout } = await harness.run(['list'])
   t.match(stdout, /^ {2}payments +payments_v1 +yes +\d+ +0 events$/m)
-  await waitFor(async () => (await listed())[0].tables[0].rows === 3, { what: 'the estimate of the database' })
+  await waitFor(async () => (await listed())[0].tables[0].rows === 3, { what: 'the row estimate' })
   const [payments] = await listed()
   t.match(payments, {
     projection: 'payments',
@@ -33,7 +33,7 @@ t.test('before a projector ran, and while one runs', async (t) => {
   t.ok(payments.tables[0].bytes > 0)
 })
 
-t.test('an event that cannot be read is named by all, and changes nothing', async (t) => {
+t.test('list, rebuild and verify name an unreadable event, and the live table stays', async (t) => {
   const event = {
     id: randomUUID(),
     contentType: 'application/json',
@@ -64,14 +64,14 @@ t.test('an event that cannot be read is named by all, and changes nothing', asyn
     ],
   )
   t.same(await harness.tables('addresses'), ['addresses_v1 live'])
-  // Up to where it stands nothing is wrong with it.
+  // The rows up to there are right.
   t.match(await harness.run(['verify', 'addresses']), {
     code: 0,
     stdout: /^addresses: all 3 rows of addresses_v1 are what/,
   })
 })
 
-t.test('a table of another definition', async (t) => {
+t.test('a table of another schema version is reported, and rebuild refuses a later one', async (t) => {
   await harness.pool.query("update read_models.tables set definition = 2 where projection = 'addresses'")
   t.match(
     (await harness.run(['list'])).stdout,
@@ -81,7 +81,7 @@ t.test('a table of another definition', async (t) => {
     code: 1,
     stderr:
       'addresses was not rebuilt: the live table is of definition 2, and this program knows 1 only: use the version of the ' +
-      'program that made it. Queries read addresses_v1, as before.\n',
+      'version of Paylog that created it. Queries read addresses_v1, as before.\n',
   })
   t.match(await harness.run(['verify', 'addresses']), {
     code: 1,

@@ -1,4 +1,3 @@
-// Which projections a command line means.
 import t from 'tap'
 import { UsageError } from '../command.ts'
 import { contextOf } from '../testing/runOps.ts'
@@ -10,7 +9,7 @@ import { projectionsVerify } from './verify.ts'
 
 const context = contextOf({ environment: {}, print: async () => {} })
 
-t.test('command lines that cannot be understood', async (t) => {
+t.test('projections commands reject invalid arguments', async (t) => {
   const known = 'There are payments, payment_methods, addresses, products.'
   const wrong = [
     { command: projectionsRebuild, args: ['payment'], says: `There is no projection payment. ${known}` },
@@ -26,7 +25,7 @@ t.test('command lines that cannot be understood', async (t) => {
     await t.rejects(command.run(args, context), { constructor: UsageError, message: says }, JSON.stringify(args))
 })
 
-t.test('those that are named, once each and in that order, or all', (t) => {
+t.test('chosenProjections returns the named projections once each and in order, or all', (t) => {
   const names = (given: readonly string[], isAll: boolean) => chosenProjections(given, isAll).map(({ name }) => name)
   t.same(names(['products', 'payments', 'products'], false), ['products', 'payments'])
   t.same(names([], true), ['payments', 'payment_methods', 'addresses', 'products'])

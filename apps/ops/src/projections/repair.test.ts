@@ -1,4 +1,4 @@
-// What verify finds, and what rebuild mends, while payments are made.
+// `verify` finds and `rebuild` corrects wrong rows while payments are created.
 import t from 'tap'
 import { changedColumns, type ProjectionName, projectionsHarness } from '../testing/projectionsHarness.ts'
 
@@ -8,7 +8,7 @@ const projector = await harness.startProjector()
 await harness.recordAll(12)
 await harness.caughtUp()
 
-t.test('beside running programs, all rows are what the log says', async (t) => {
+t.test('projections verify finds no difference while everything runs', async (t) => {
   const paying = harness.keepPaying()
   const { code, stdout, stderr } = await harness.run(['verify', '--all'])
   t.ok((await paying.stop()) > 0)
@@ -18,11 +18,11 @@ t.test('beside running programs, all rows are what the log says', async (t) => {
   for (const [index, name] of names.entries())
     t.match(
       lines[index],
-      new RegExp(`^${name}: all \\d+ rows of ${name}_v1 are what the log says, up to position \\d+ of`),
+      new RegExp(`^${name}: all \\d+ rows of ${name}_v1 are equal to the log, up to position \\d+ of`),
     )
 })
 
-t.test('tampered rows are found, and mended by a rebuild', async (t) => {
+t.test('tampered rows are found by verify and corrected by rebuild', async (t) => {
   await harness.caughtUp()
   const ids = new Map<string, Awaited<ReturnType<typeof harness.tamper>>>()
   for (const name of names) ids.set(name, await harness.tamper(name))
@@ -51,7 +51,7 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   const text = await harness.run(['verify', 'addresses'])
   const address = ids.get('addresses')
   t.equal(text.code, 3)
-  t.match(text.stdout, 'addresses: rows that are not what the log says:\n')
+  t.match(text.stdout, 'addresses: rows that differ from the log:\n')
   t.match(text.stdout, `  ${address?.missing}  missing: it is in the log but not in the table\n`)
   t.match(text.stdout, `  ${address?.extra}  extra: it is in the table but not in the log\n`)
   t.match(text.stdout, `  ${address?.different}  different\n      city: "tampered" instead of "Town"\n`)
@@ -64,7 +64,7 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   t.equal(mended.code, 0, mended.stderr)
   for (const name of names) {
     t.match(mended.stdout, new RegExp(`^${name}: rebuilt from \\d+ events in `, 'm'))
-    t.match(mended.stdout, new RegExp(`^ {2}3 rows of ${name}_v1 differed from what the log says`, 'm'))
+    t.match(mended.stdout, new RegExp(`^ {2}3 rows of ${name}_v1 differed from the log`, 'm'))
     t.match(mended.stdout, `\n  Queries read ${name}_v2.\n  ${name}_v1 is kept until \`projections prune ${name}\`.\n`)
     t.match(mended.stdout, `  ${ids.get(name)?.different}  different\n`)
   }
@@ -75,7 +75,7 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   for (const name of names) t.same(await harness.tables(name), [`${name}_v1 retired`, `${name}_v2 live`])
 })
 
-t.test('the projector went on with the new tables all the time', async (t) => {
+t.test('the projector updates the new tables after a rebuild', async (t) => {
   t.notMatch(projector.output(), /"level":"(error|fatal)"/)
   t.same(await projector.stop(), undefined)
 })

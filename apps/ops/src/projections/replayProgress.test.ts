@@ -1,4 +1,3 @@
-// What is shown of a rebuild and a verification.
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { createReplayProgress, type ReplayProgress } from './replayEach.ts'
@@ -6,7 +5,7 @@ import { createReplayProgress, type ReplayProgress } from './replayEach.ts'
 const at = (position: bigint) => ({ commit: position, prepare: position })
 const filling = { projection: 'payments', step: 'filling', end: at(8_000n) } as const
 
-t.test('filling shows events, rate and the time that is left, each time from where it began', (t) => {
+t.test('replay progress shows events, rate and remaining time since the start of the step', (t) => {
   const shown = progressHarness<ReplayProgress>(createReplayProgress, { isTTY: true })
   shown.show(0, { ...filling, events: 0, position: undefined })
   shown.show(10_000, { ...filling, events: 500, position: at(2_000n) })
@@ -21,7 +20,7 @@ t.test('filling shows events, rate and the time that is left, each time from whe
   t.end()
 })
 
-t.test('elsewhere there is no bar, and another projection begins anew', (t) => {
+t.test('replay progress without a terminal has no bar and restarts with each projection', (t) => {
   const shown = progressHarness<ReplayProgress>(createReplayProgress, { isTTY: false })
   shown.show(0, { ...filling, events: 0, position: undefined })
   shown.show(1_000, { ...filling, events: 800, position: at(8_000n) })

@@ -1,4 +1,4 @@
-// What rebuild and verify report, to machines and of many rows.
+// The JSON reports of rebuild and verify, and those of many rows.
 import t from 'tap'
 import { projectionsHarness } from '../testing/projectionsHarness.ts'
 
@@ -6,7 +6,7 @@ const harness = await projectionsHarness(t)
 await harness.startProjector()
 await harness.recordAll(12)
 
-t.test('for machines a rebuild says what it did', async (t) => {
+t.test('projections rebuild --json reports its result', async (t) => {
   await harness.caughtUp()
   const different = (await harness.tamper('products')).different
   const { code, stdout } = await harness.run(['rebuild', 'products', 'payments', '--json'])
@@ -33,7 +33,7 @@ t.test('for machines a rebuild says what it did', async (t) => {
   )
 })
 
-t.test('of many rows the first are shown and all are counted', async (t) => {
+t.test('of many differing rows the first are shown and all are counted', async (t) => {
   await harness.recordAll(100)
   await harness.caughtUp()
   await harness.pool.query(`update read_models.${await harness.live('addresses')} set city = repeat('x', 600)`)

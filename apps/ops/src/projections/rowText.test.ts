@@ -1,11 +1,10 @@
-// How rows that differ are shown.
 import t from 'tap'
 import { rowJson, rowText } from './rowText.ts'
 
 const different = (...columns: { column: string; found: unknown; expected: unknown }[]) =>
   ({ id: 'row-1', kind: 'different', columns }) as const
 
-t.test('columns with what is found and expected', (t) => {
+t.test('a differing row shows the found and expected values of its columns', (t) => {
   const row = different(
     { column: 'status', found: 'pending', expected: 'succeeded' },
     { column: 'metadata', found: { a: 1 }, expected: null },
@@ -24,14 +23,14 @@ t.test('columns with what is found and expected', (t) => {
   t.end()
 })
 
-t.test('a secret is not shown, only whether there is one', (t) => {
+t.test('a differing row shows only whether there is a client_secret', (t) => {
   const row = different({ column: 'client_secret', found: null, expected: 'cs_1' })
   t.equal(rowText(row), '  row-1  different\n      client_secret: null instead of "[redacted]"')
   t.same(rowJson(row), different({ column: 'client_secret', found: null, expected: '[redacted]' }))
   t.end()
 })
 
-t.test('long values are cut off, and nothing reaches the terminal but text', (t) => {
+t.test('long values are cut, and control characters are replaced in text', (t) => {
   const row = different({ column: 'name', found: `\u009b31m${'x'.repeat(600)}`, expected: 'y'.repeat(498) })
   const lines = rowText(row).split('\n')
   t.match(lines[1], /^ {6}name: "\?31mx{75}… instead of "y{79}…$/)
@@ -39,7 +38,7 @@ t.test('long values are cut off, and nothing reaches the terminal but text', (t)
   t.end()
 })
 
-t.test('rows that are missing or extra, or differ in how they are written only', (t) => {
+t.test('rows that are missing, extra, or differ only in formatting have their own text', (t) => {
   t.equal(rowText({ id: 'row-1', kind: 'missing' }), '  row-1  missing: it is in the log but not in the table')
   t.equal(rowText({ id: 'row-1', kind: 'extra' }), '  row-1  extra: it is in the table but not in the log')
   t.same(rowJson({ id: 'row-1', kind: 'extra' }), { id: 'row-1', kind: 'extra' })

@@ -1,4 +1,4 @@
-// What the commands about projections say when something is not there.
+// The projections commands without an event store or a database.
 import { projectionFigures } from '@paylog/projections/lag'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -7,7 +7,7 @@ import { projectionsHarness } from '../testing/projectionsHarness.ts'
 
 const harness = await projectionsHarness(t)
 
-t.test('without an event store the list asks the projectors, and the others say so', async (t) => {
+t.test('without an event store, list uses the lags of the projectors and the other commands fail', async (t) => {
   await harness.recordAll(1)
   const EVENTSTORE_URL = 'esdb://127.0.0.1:1?tls=false'
   const lagsWith = async (url: string) => {
@@ -31,7 +31,7 @@ t.test('without an event store the list asks the projectors, and the others say 
     rebuilt.stderr,
     'payments was not rebuilt: The event store cannot be read at the moment. Queries read payments_v1, as before.\n',
   )
-  t.match(rebuilt.stderr, 'products was not rebuilt: it was not begun.\n')
+  t.match(rebuilt.stderr, 'products was not rebuilt: it was not started.\n')
   const verified = await harness.run(['verify', 'payments'], { EVENTSTORE_URL })
   t.match(verified, {
     code: 1,
@@ -43,7 +43,7 @@ t.test('without an event store the list asks the projectors, and the others say 
   })
 })
 
-t.test('without a database, or with one that is not of this version', async (t) => {
+t.test('the projections commands fail without a database, or with tables of another version', async (t) => {
   const DATABASE_URL = 'postgres://127.0.0.1:1/none'
   for (const args of [['list'], ['rebuild', '--all'], ['verify', '--all'], ['prune']])
     t.match(await harness.run(args, { DATABASE_URL }), {

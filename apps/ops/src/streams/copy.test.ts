@@ -1,4 +1,4 @@
-// The command as an operator runs it: processes, exit codes, what is printed, and who goes on reading afterwards.
+// `streams copy` as processes: exit codes, output, and the consumers on the new log.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -13,7 +13,7 @@ import { contextOf, runOps, startOps } from '../testing/runOps.ts'
 import { streamsCopy } from './copy.ts'
 
 const copy = (args: readonly string[]) => runOps(['streams', 'copy', ...args])
-/** Of events that are appended during a copy. */
+/** Of events appended during a copy. */
 const mostMeanwhile = 5_000
 
 async function startStores(t: Test) {
@@ -46,18 +46,18 @@ const numbered = (number: number) => {
   } as const
 }
 
-/** Each event into a stream of its own. */
+/** Each event in its own stream. */
 const fill = (client: Client, count: number) =>
   Promise.all(Array.from({ length: count }, (_, index) => client.appendToStream(`many-${index}`, numbered(index))))
 
-/** Appends one event after the other, until it is told to stop or the test is over. */
+/** Appends events one after the other until stopped or the test ends. */
 function keepAppending(t: Test, client: Client) {
   let isOver = false
   const appending = (async () => {
     for (let made = 0; made < mostMeanwhile && !isOver; made += 1)
       await client.appendToStream('meanwhile-1', numbered(made))
   })()
-  // Whoever stops it is told; until then a failure is not unhandled.
+  // `stop` reports the failure. Until then, it must not count as unhandled.
   appending.catch(() => undefined)
   const stop = async () => {
     isOver = true
@@ -67,7 +67,7 @@ function keepAppending(t: Test, client: Client) {
   return { stop }
 }
 
-t.test('a command line that cannot be understood is refused before anything is done, and exits 2', async (t) => {
+t.test('streams copy with invalid arguments exits 2 before it starts', async (t) => {
   const esdb = 'esdb://127.0.0.1:1'
   const wrong = [
     { args: [], says: '--from is missing' },
@@ -90,7 +90,7 @@ t.test('a command line that cannot be understood is refused before anything is d
   t.match(ended, { code: 2, stdout: /^$/, stderr: /^--from is missing[^\n]*\nUsage: / })
 })
 
-t.test('what cannot be reached or understood is named in one line, without its password', async (t) => {
+t.test('streams copy names an unreachable or invalid URL in one line, without its password', async (t) => {
   const { source, target } = await startStores(t)
   const nobody = '127.0.0.1:1'
   const cases = [
@@ -108,7 +108,7 @@ t.test('what cannot be reached or understood is named in one line, without its p
   }
 })
 
-t.test('it says what it did, in words and for machines', async (t) => {
+t.test('streams copy prints its result as text and as JSON', async (t) => {
   const { source, target } = await startStores(t)
   await source.client.appendToStream('one-1', [numbered(0), numbered(1)])
   await source.client.deleteStream('one-1')
@@ -128,7 +128,7 @@ t.test('it says what it did, in words and for machines', async (t) => {
   t.match(refused, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which the source has not\n$/ })
 })
 
-t.test('a copy that is killed in the middle goes on when it is run again', async (t) => {
+t.test('a copy that is killed continues when it is run again', async (t) => {
   const { source, target } = await startStores(t)
   await fill(source.client, 300)
   const args = ['--from', source.url, '--to', target.url, '--json']
@@ -140,7 +140,7 @@ t.test('a copy that is killed in the middle goes on when it is run again', async
   const killed = startOps(t, ['streams', 'copy', ...args])
   await waitFor(async () => (await count()) > 20, { what: 'a copy under way' })
   killed.signal('SIGKILL')
-  t.equal((await killed.ended).code, null, 'it was killed before it was through')
+  t.equal((await killed.ended).code, null, 'it was killed before its end')
   const there = await count()
   t.ok(there < 300, `${there} of 300 were there`)
   const { code, stdout } = await copy(args)
@@ -148,7 +148,7 @@ t.test('a copy that is killed in the middle goes on when it is run again', async
   t.match(JSON.parse(stdout), { complete: true, events: 300, copied: 300 - there, already_there: there })
 })
 
-t.test('when the source has recorded more meanwhile it says so, and no checkpoint is moved', async (t) => {
+t.test('streams copy moves no checkpoint when the source recorded more meanwhile', async (t) => {
   const { source, target } = await startStores(t)
   await fill(source.client, 100)
   const pool = poolOn(t, source.databaseUrl)
@@ -166,7 +166,7 @@ t.test('when the source has recorded more meanwhile it says so, and no checkpoin
   t.same(await checkpoints(), before)
 })
 
-t.test('projector and worker go on in the new log where they were in the old one', async (t) => {
+t.test('projector and worker continue on the new log from their moved checkpoints', async (t) => {
   const endpoint = await startFakeEndpoint(t)
   const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENTS: 'payment.*' }
   const system = await startSystem(t, nodes)
@@ -194,14 +194,14 @@ t.test('projector and worker go on in the new log where they were in the old one
   await waitFor(() => new Set(endpoint.received.map(({ id }) => id)).size >= 3, { what: 'their webhooks' })
   const recorded = async () =>
     (await pool.query(`select from webhooks.deliveries where status = 'succeeded'`)).rowCount === 3
-  await waitFor(recorded, { what: 'their records' })
+  await waitFor(recorded, { what: 'their delivery records' })
   await Promise.all([system.services.projector.kill(), system.services.worker.kill()])
   const told = endpoint.received.length
   for (let count = 0; count < 2; count += 1) await pay()
   await system.services.api.kill()
 
   const target = connected(t, await startEventStore(t))
-  // Other positions than in the old log.
+  // Shifts the positions relative to the old log.
   for (let count = 0; count < 7; count += 1) await target.client.appendToStream('$own', numbered(count))
   const args = ['--from', system.eventStoreUrl, '--to', target.url, '--checkpoints', databaseUrl, '--json']
   const { code, stdout, stderr } = await copy(args)
@@ -216,9 +216,9 @@ t.test('projector and worker go on in the new log where they were in the old one
     t.not(from, to)
     const next = await nextPaymentEvent(source.client, from)
     t.ok(next)
-    t.equal(await nextPaymentEvent(target.client, to), next, 'the same event comes next')
+    t.equal(await nextPaymentEvent(target.client, to), next, 'the next event is the same')
   }
-  t.same(JSON.parse((await copy(args)).stdout).checkpoints, [], 'they are moved once only')
+  t.same(JSON.parse((await copy(args)).stdout).checkpoints, [], 'checkpoints are moved only once')
 
   const environment = {
     ...nodes,
@@ -235,10 +235,10 @@ t.test('projector and worker go on in the new log where they were in the old one
   await waitFor(async () => (await projected()) === 5, { what: 'the later payments in the list' })
   const perPayment = told / 3
   await waitFor(() => endpoint.received.length >= perPayment * 5, { what: 'their webhooks' })
-  t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'each was told once')
+  t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'each webhook was sent once')
 })
 
-/** The id of the first event of a payment behind a position. */
+/** The id of the first payment event after a position. */
 async function nextPaymentEvent(client: Client, after: string): Promise<string | undefined> {
   for await (const { event } of client.readAll()) {
     if (event?.streamId.startsWith('payment-') && event.position && event.position.commit > BigInt(after))

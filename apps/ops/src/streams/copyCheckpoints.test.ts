@@ -1,4 +1,3 @@
-// Checkpoints move together or not at all, and once.
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
@@ -7,7 +6,7 @@ import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
 import { openCheckpoints } from './copy.ts'
 
-// Its password has what a pattern may stumble over.
+// The password contains characters that are special in patterns.
 const target = 'esdb://admin:change/it?yes@one:2113,two:2113?tls=true'
 
 async function database(t: Test) {
@@ -28,7 +27,7 @@ async function databaseWithCheckpoints(t: Test) {
   const { pool } = opened
   await migrate(pool, readModelMigrations)
   await migrateWebhooks(pool)
-  // Those of the projections that there are would have to be named here one by one.
+  // Otherwise every projection would have to be listed here.
   await pool.query('delete from read_models.checkpoints')
   await pool.query(
     `insert into read_models.checkpoints (name, commit_position, prepare_position) values ('a@1', 10, 9), ('new@1', null, null)`,
@@ -39,7 +38,7 @@ async function databaseWithCheckpoints(t: Test) {
 
 const at = (position: bigint) => ({ commit: position, prepare: position })
 
-t.test('all checkpoints move together, once for each new log', async (t) => {
+t.test('all checkpoints move together, and once per target log', async (t) => {
   const { databaseUrl, rows } = await databaseWithCheckpoints(t)
   const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
   t.same(checkpoints.positions, [{ commit: 10n, prepare: 9n }, at(20n)])
@@ -64,7 +63,7 @@ t.test('all checkpoints move together, once for each new log', async (t) => {
   t.same(await rows(), moved)
 })
 
-t.test('none moves when one has moved by itself meanwhile', async (t) => {
+t.test('no checkpoint moves when one has changed meanwhile', async (t) => {
   const { databaseUrl, pool, rows } = await databaseWithCheckpoints(t)
   const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
   await pool.query('update webhooks.checkpoints set commit_position = 21, prepare_position = 21')
@@ -80,7 +79,7 @@ t.test('none moves when one has moved by itself meanwhile', async (t) => {
   ])
 })
 
-t.test('a database without checkpoints is most likely another one', async (t) => {
+t.test('a database without checkpoints is an error', async (t) => {
   const { databaseUrl } = await database(t)
   await t.rejects(openCheckpoints(databaseUrl, target, process.stderr), {
     message: /^There are no checkpoints in this database/,

@@ -1,4 +1,3 @@
-// What an operator sees of a copy that runs.
 import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
@@ -15,24 +14,24 @@ function started({ isTTY }: { isTTY: boolean }) {
   }
 }
 
-t.test('without a terminal there is a line every few seconds, and one at the end of each phase', async (t) => {
+t.test('without a terminal the copy progress is a line every few seconds and at the end of each phase', async (t) => {
   const { show, end, takeWritten } = started({ isTTY: false })
   show(0, 'survey', 1)
   show(4_999, 'survey', 40)
   t.equal(takeWritten(), '')
   show(5_000, 'survey', 50)
-  t.equal(takeWritten(), 'Looking: 50 events, 10/s, at position 50\n')
+  t.equal(takeWritten(), 'Reading:  50 events, 10/s, at position 50\n')
   show(6_000, 'survey', 100)
   show(10_000, 'copy', 1)
-  t.equal(takeWritten(), 'Looking: 100 events, 10/s, at position 100\n')
+  t.equal(takeWritten(), 'Reading:  100 events, 10/s, at position 100\n')
   show(12_000, 'copy', 80)
   end()
   t.equal(takeWritten(), 'Copying: 80 of 100 events, 40/s, at position 80\n')
   end()
-  t.equal(takeWritten(), '', 'only once')
+  t.equal(takeWritten(), '', 'each line is written once')
 })
 
-t.test('on a terminal one line changes, and the last state of a phase stays', async (t) => {
+t.test('on a terminal the copy progress is one changing line, and the end of a phase stays', async (t) => {
   const { show, end, takeWritten } = started({ isTTY: true })
   show(0, 'copy', 1)
   show(100, 'copy', 2)

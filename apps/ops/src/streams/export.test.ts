@@ -1,4 +1,4 @@
-// What an export holds: what was recorded and asked for, byte by byte, and nothing that depends on when it is made.
+// The content of an export: the selected events byte by byte, whenever it is made.
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -30,7 +30,7 @@ await harness.closeForGood('address-2')
 
 const dayMs = 86_400_000
 const firstDay = Date.parse('2026-01-01T00:00:00Z')
-/** Every event a day later than the one before, but that of the stream `payment`, whose server had a wrong clock. */
+/** Sets the recorded times one day apart, except for the stream `payment`, whose server had a wrong clock. */
 async function setClock(): Promise<void> {
   let day = 0
   for (const { position, stream } of await rows()) {
@@ -48,7 +48,7 @@ const createdMs = ({ created_ticks }: RecordedRow) => Number(created_ticks / 10_
 
 const idsIn = (path: string) => linesOf(path).map((line): string => JSON.parse(line).id)
 
-t.test('JSON comes out as it was recorded, on one line, and everything else as its bytes', async (t) => {
+t.test('an export has JSON as recorded on one line, and everything else in base64', async (t) => {
   const path = newPath()
   const manifest = await exportTo(path)
   const lines = linesOf(path)
@@ -60,7 +60,11 @@ t.test('JSON comes out as it was recorded, on one line, and everything else as i
       `"data":${odd.digits},"metadata":{}}`,
   )
   t.match(lines[1], '"data":{    "a": 1 },"metadata"')
-  t.match(lines[3], '"data_base64":"eyJhIjoxfQ==","metadata":{}}', 'recorded as bytes, whatever they look like')
+  t.match(
+    lines[3],
+    '"data_base64":"eyJhIjoxfQ==","metadata":{}}',
+    'binary data stays binary even if it looks like JSON',
+  )
   t.match(lines[4], `"data_base64":"${Buffer.from('not JSON').toString('base64')}"`)
   t.match(lines[5], '"data":{},"metadata_base64":""}')
   t.match(lines[6], '"metadata_base64":"/wA="}')
@@ -80,7 +84,7 @@ t.test('JSON comes out as it was recorded, on one line, and everything else as i
   for (const file of [path, manifestOf(path)]) t.equal(statSync(file).mode & 0o777, 0o600)
 })
 
-t.test('deleted streams are there, and what closed a stream; what a server keeps for itself is not', async (t) => {
+t.test('an export has deleted streams and tombstones, but no system streams', async (t) => {
   const path = newPath()
   await exportTo(path)
   const events = linesOf(path).map((line): { stream: string; type: string; revision: string } => JSON.parse(line))
@@ -95,7 +99,7 @@ t.test('deleted streams are there, and what closed a stream; what a server keeps
   )
 })
 
-t.test('every combination of filters lets through what it says', async (t) => {
+t.test('every combination of filters selects the matching events', async (t) => {
   const all = (await rows()).filter(({ stream }) => !stream.startsWith('$'))
   const categories = [undefined, 'payment', 'product', 'guestToken']
   const streams = [undefined, 'payment-1', 'payment', 'payment-2-3']
@@ -133,7 +137,7 @@ t.test('every combination of filters lets through what it says', async (t) => {
   t.ok(notEmpty > 40, `${notEmpty} combinations let something through`)
 })
 
-t.test('`since` is inclusive and `until` exclusive, to the millisecond', async (t) => {
+t.test('--since is inclusive and --until exclusive, to the millisecond', async (t) => {
   const [row] = (await rows()).filter(({ stream }) => stream === 'product-1')
   const at = row ? createdMs(row) : 0
   const count = async (flag: string, ms: number) =>
@@ -143,7 +147,7 @@ t.test('`since` is inclusive and `until` exclusive, to the millisecond', async (
   t.same([await count('--until', at), await count('--until', at + 1)], [0, 1])
 })
 
-t.test('what nothing fits is an empty export, and an unknown category is pointed out', async (t) => {
+t.test('filters that match nothing give an empty export, and an unknown category a warning', async (t) => {
   const path = newPath()
   t.match(await exportTo(path, '--stream', 'none'), { count: 0, bytes: 0, first_position: null, last_position: null })
   t.equal(readFileSync(path, 'utf8'), '')
@@ -156,7 +160,7 @@ t.test('what nothing fits is an empty export, and an unknown category is pointed
   )
 })
 
-t.test('the same filters give the same bytes, in any process and also when the log has grown', async (t) => {
+t.test('the same filters give the same bytes, in any process and after the log has grown', async (t) => {
   const flags = ['--category', 'payment', '--until', dayOf(8)]
   const paths = [newPath(), newPath(), newPath()] as const
   const inProcess = (path: string) => runOps(['streams', 'export', '--out', path, ...flags], environment)
@@ -173,7 +177,7 @@ t.test('the same filters give the same bytes, in any process and also when the l
   t.ok(linesOf(paths[0]).length > 1)
 })
 
-t.test('a file that is there stays, unless it may be replaced', async (t) => {
+t.test('streams export does not replace existing files without --force', async (t) => {
   const path = newPath()
   writeFileSync(path, 'precious')
   await t.rejects(exportTo(path), { message: `${path} exists. Name another file, or replace it with --force.` })
@@ -189,7 +193,7 @@ t.test('a file that is there stays, unless it may be replaced', async (t) => {
   )
 })
 
-t.test('a file that appears while the export is made stays as well', async (t) => {
+t.test('streams export does not replace a file that appears while it runs', async (t) => {
   const path = newPath()
   const file = await createExportFile(path, { replaces: false })
   await file.add('{}')
@@ -205,7 +209,7 @@ t.test('a file that appears while the export is made stays as well', async (t) =
   )
 })
 
-/** With a store that is not there. */
+/** With an event store that is down. */
 const runInVain = (path: string, ...flags: readonly string[]) =>
   streamsExport.run(
     ['--out', path, ...flags],
@@ -215,13 +219,13 @@ const runInVain = (path: string, ...flags: readonly string[]) =>
     }),
   )
 
-t.test('nothing that has the name of one of the files by the end is replaced, whatever it is', async (t) => {
+t.test('streams export replaces no directory, link or file that has one of its names at the end', async (t) => {
   for (const taken of [(path: string) => path, manifestOf]) {
     const path = newPath()
     const file = await createExportFile(path, { replaces: false })
     await file.add('{}')
     const sums = await file.seal()
-    // Whoever looks whether it exists is told that it does not.
+    // existsSync returns false for a dangling link.
     symlinkSync(join(directory, 'nowhere'), taken(path))
     const manifest = createManifest({}, { ...sums, head: '1', count: 1, first_position: '1', last_position: '1' })
     await t.rejects(file.publish(manifest), { message: new RegExp(`^${taken(path)} exists`) })
@@ -234,7 +238,7 @@ t.test('nothing that has the name of one of the files by the end is replaced, wh
   }
 })
 
-t.test('what cannot be understood or written is refused before the log is read', async (t) => {
+t.test('streams export with invalid options or an unwritable path fails before it reads the log', async (t) => {
   const usage = [
     { flags: ['--category', 'payment-1'], says: /^--category has no dash/ },
     { flags: ['--category', ''], says: '--category is empty' },
@@ -253,12 +257,12 @@ t.test('what cannot be understood or written is refused before the log is read',
     await t.rejects(
       runInVain(directory, ...flags),
       { message: `${directory} is a directory. Name a file.`, exitCode: 1 },
-      'no store is asked',
+      'the event store is not contacted',
     )
   await t.rejects(exportTo(join(directory, 'none', 'file')), { message: /cannot be written: ENOENT/, exitCode: 1 })
 })
 
-t.test('a store that is not there is an error and leaves nothing behind', async (t) => {
+t.test('streams export without an event store fails and leaves no file', async (t) => {
   const before = filesThere()
   const unreachable = { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' }
   const ended = await runOps(['streams', 'export', '--out', newPath()], unreachable)

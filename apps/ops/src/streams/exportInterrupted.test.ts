@@ -1,4 +1,4 @@
-// An export that does not come to its end leaves nothing that could be taken for one.
+// An unfinished export or verification cannot be mistaken for a finished one.
 import { readFileSync } from 'node:fs'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -13,7 +13,7 @@ await append('payment-1', {}, {})
 const proxy = await startTcpProxy(t, Number(new URL(harness.store.connectionString).port))
 const behindProxy = { ...environment, EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` }
 
-t.test('Ctrl-C ends it although the store is silent, and removes what was begun', async (t) => {
+t.test('Ctrl-C ends an export while the store is silent, and removes its files', async (t) => {
   const path = newPath()
   await exportTo(path)
   const before = readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8')
@@ -34,7 +34,7 @@ t.test('Ctrl-C ends it although the store is silent, and removes what was begun'
   t.match(await verify(path), { code: 0 })
 })
 
-t.test('a verification that is interrupted is no verdict', async (t) => {
+t.test('an interrupted verify-export reports no result', async (t) => {
   const silent = await startTcpProxy(t, Number(new URL(harness.store.connectionString).port))
   silent.dropResponses()
   const path = newPath()
@@ -43,10 +43,10 @@ t.test('a verification that is interrupted is no verdict', async (t) => {
   const running = startOps(t, ['streams', 'verify-export', path], { ...environment, EVENTSTORE_URL })
   await silent.responseDropped()
   running.signal('SIGTERM')
-  t.match(await running.ended, { code: 1, stdout: '', stderr: /not checked to its end\.\n$/ })
+  t.match(await running.ended, { code: 1, stdout: '', stderr: /before the whole export was checked\.\n$/ })
 })
 
-t.test('one that was killed leaves no export, and the next one is not in its way', async (t) => {
+t.test('a killed export leaves no final file, and the next one works', async (t) => {
   const path = newPath()
   const names = filesThere()
   proxy.dropResponses()

@@ -1,11 +1,10 @@
-// What an operator sees of an export that runs.
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { createExportProgress } from './export.ts'
 
 const at = (events: number, position: bigint) => ({ phase: 'exporting', events, position, head: 1_000n }) as const
 
-t.test('without a terminal there is a line every few seconds, with the rate and the time left', async (t) => {
+t.test('without a terminal the export progress is a line every few seconds with rate and remaining time', async (t) => {
   const { show, end, takeWritten } = progressHarness(createExportProgress, { isTTY: false })
   show(0, { phase: 'looking', events: 1 })
   show(5_000, { phase: 'looking', events: 50 })
@@ -18,7 +17,7 @@ t.test('without a terminal there is a line every few seconds, with the rate and 
   t.equal(takeWritten(), 'Comparing: 100 %, 400 events\n')
 })
 
-t.test('on a terminal there is a bar', async (t) => {
+t.test('on a terminal the export progress is a bar', async (t) => {
   const { show, takeWritten } = progressHarness(createExportProgress, { isTTY: true })
   show(0, at(0, 1n))
   show(1_000, at(100, 500n))

@@ -1,4 +1,4 @@
-// What `streams grant` says; what it does at an EventStoreDB is tested at packages/event-store/src/connection/logUser.ts.
+// The arguments of `streams grant`. Its effect is tested in packages/event-store/src/connection/logUser.test.ts.
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
 

@@ -1,4 +1,3 @@
-// How lines find their events when much is out of place, and that what waits is bounded.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { ExportedLine } from './exportedLines.ts'
@@ -46,7 +45,7 @@ async function findings(log: readonly LogLine[], lines: readonly ExportedLine[])
   return found
 }
 
-t.test('a gap of any length, at any place, is a gap and nothing else', async (t) => {
+t.test('a gap of any length and place is reported as missing lines only', async (t) => {
   const log = logOf(6_000)
   const lines = log.map((line) => lineOf(line))
   t.same(await findings(log, lines), { paired: 6_000, wrong: 0, missing: 0, extra: 0 })
@@ -59,7 +58,7 @@ t.test('a gap of any length, at any place, is a gap and nothing else', async (t)
   t.same(await findings(log.toSpliced(500, 5_000), lines), { paired: 1_000, wrong: 0, missing: 0, extra: 5_000 })
 })
 
-t.test('lines in any order find their events, as long as there are not more than can wait', async (t) => {
+t.test('lines in any order are paired while they fit into the waiting list', async (t) => {
   const log = logOf(900)
   const lines = log.map((line) => lineOf(line))
   t.same(await findings(log, lines.toReversed()), { paired: 900, wrong: 0, missing: 0, extra: 0 })
@@ -73,7 +72,7 @@ t.test('lines in any order find their events, as long as there are not more than
   t.equal(extra, missing)
 })
 
-t.test('one wrong position far ahead takes no other line with it', async (t) => {
+t.test('a line with a far too high position does not affect other lines', async (t) => {
   const log = logOf(5_000)
   const lines = log.map((line) => lineOf(line))
   const [line] = lines.slice(10, 11)
@@ -81,6 +80,6 @@ t.test('one wrong position far ahead takes no other line with it', async (t) => 
   const changed = { ...line, position: 10_000_000n, bytes: Buffer.from('changed') }
   const moved = lines.with(10, changed)
   t.same(await findings(log, moved), { paired: 5_000, wrong: 0, missing: 0, extra: 0 })
-  const strange = lines.with(10, { ...changed, id: 'strange' })
-  t.same(await findings(log, strange), { paired: 4_999, wrong: 0, missing: 1, extra: 1 })
+  const extraLine = lines.with(10, { ...changed, id: 'strange' })
+  t.same(await findings(log, extraLine), { paired: 4_999, wrong: 0, missing: 1, extra: 1 })
 })

@@ -8,7 +8,7 @@ const harness = await sampleExportHarness(t)
 const { append, exportTo, newPath, verify, environment, original, lines, changed, replaced, eventDifferences, nameOf } =
   harness
 
-t.test('an export that nobody touched is equal, whatever its filters, and stays so when the log grows', async (t) => {
+t.test('verify-export accepts an unchanged export with any filters, also after the log has grown', async (t) => {
   const filters = [
     [],
     ['--category', 'payment'],
@@ -32,7 +32,7 @@ t.test('an export that nobody touched is equal, whatever its filters, and stays 
   })
 })
 
-t.test('one byte anywhere in a line is found, and the event is named', async (t) => {
+t.test('verify-export finds one changed byte anywhere in a line and names the event', async (t) => {
   const { found, code } = await eventDifferences(replaced(4, 'some text', 'some tekt'))
   const field = { field: 'data.text', log: '"some text"', file: '"some tekt"' }
   t.same([code, found], [3, [{ kind: 'changed', line: 5, event: nameOf(4), fields: [field] }]])
@@ -52,12 +52,12 @@ t.test('one byte anywhere in a line is found, and the event is named', async (t)
     t.ok(found.length >= 1, `byte ${at}`)
     t.ok(
       found.every((difference) => ('line' in difference ? difference.line === 5 : 'event' in difference)),
-      `byte ${at}: nothing else is said to be wrong`,
+      `byte ${at}: no other difference is reported`,
     )
   }
 })
 
-t.test('every field counts, also where JavaScript would not see the difference', async (t) => {
+t.test('verify-export finds a change of every field, also of numbers beyond JavaScript precision', async (t) => {
   const fieldsOf = async (path: string) => {
     const { found } = await eventDifferences(path)
     return found.map((each) =>
@@ -77,7 +77,7 @@ t.test('every field counts, also where JavaScript would not see the difference',
   t.same(await fieldsOf(replaced(24, '"data_base64":"AP8="', '"data_base64":"AP4="')), [[25, 'data_base64']])
 })
 
-t.test('lines that are missing, moved, repeated or made up are told apart', async (t) => {
+t.test('verify-export tells missing, moved, repeated and invented lines apart', async (t) => {
   const kinds = async (path: string) =>
     (await eventDifferences(path)).found.map((each) => ('line' in each ? `${each.kind} ${each.line}` : each.kind))
   const without = await eventDifferences(changed((all) => all.toSpliced(5, 1)))
@@ -102,7 +102,7 @@ t.test('lines that are missing, moved, repeated or made up are told apart', asyn
   ])
 })
 
-t.test('a file that was cut off says how much of it is there', async (t) => {
+t.test('verify-export of a truncated file reports the differing count and checksum', async (t) => {
   const path = changed((all) => all)
   const { bytes } = readManifestOf(path)
   truncateSync(path, bytes - (lines.at(-1)?.length ?? 0) - 2)
@@ -121,7 +121,7 @@ t.test('a file that was cut off says how much of it is there', async (t) => {
   t.match(await verify(path), { code: 3, count: 31 })
 })
 
-t.test('an edited manifest is found', async (t) => {
+t.test('verify-export finds an edited manifest', async (t) => {
   const edited = async (change: Parameters<typeof editManifest>[1]) => {
     const path = changed((all) => all)
     editManifest(path, change)

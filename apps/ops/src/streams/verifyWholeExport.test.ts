@@ -1,4 +1,4 @@
-// An export as a whole: how much of the log it covers, of which log it is, and when nothing can be said of it.
+// verify-export on whole files: the covered part of the log, another log, and files that cannot be checked.
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { matchList } from '@paylog/testing/assertions'
@@ -10,7 +10,7 @@ import { manifestOf } from './exportManifest.ts'
 const harness = await sampleExportHarness(t)
 const { append, exportTo, newPath, verify, sql, environment, original, changed } = harness
 
-t.test('an export that was emptied together with its manifest is not equal to a log that has events', async (t) => {
+t.test('verify-export finds an export that was emptied together with its manifest', async (t) => {
   const path = newPath()
   await exportTo(path)
   writeLines(path, [])
@@ -24,29 +24,23 @@ t.test('an export that was emptied together with its manifest is not equal to a 
   matchList(t, (await verify(path)).differences, [{ kind: 'cut_short', head: null }])
 })
 
-t.test(
-  'of an export without until it is said that the log has gone on, so that one that was cut with its head is noticed',
-  async (t) => {
-    const path = newPath()
-    const { head } = await exportTo(path)
-    const show = async () => (await runOps(['streams', 'verify-export', path], environment)).stdout
-    t.notMatch(await show(), 'has gone on')
-    t.equal((await verify(path)).logEnd, head)
-    await append('late-1', {})
-    const { code, logEnd } = await verify(path)
-    t.equal(code, 0)
-    t.ok(BigInt(logEnd ?? 0) > BigInt(head ?? 0))
-    t.match(
-      await show(),
-      `The log has gone on since, up to position ${logEnd}: what stands behind position ${head} was`,
-    )
-    await exportTo(path, '--force', '--until', '30m')
-    t.notMatch(await show(), 'has gone on', 'an until says how far it goes')
-  },
-)
+t.test('verify-export without until reports that the log has grown, so that a cut export is noticed', async (t) => {
+  const path = newPath()
+  const { head } = await exportTo(path)
+  const show = async () => (await runOps(['streams', 'verify-export', path], environment)).stdout
+  t.notMatch(await show(), 'has gone on')
+  t.equal((await verify(path)).logEnd, head)
+  await append('late-1', {})
+  const { code, logEnd } = await verify(path)
+  t.equal(code, 0)
+  t.ok(BigInt(logEnd ?? 0) > BigInt(head ?? 0))
+  t.match(await show(), `The log has grown since, up to position ${logEnd}: events after position ${head} were`)
+  await exportTo(path, '--force', '--until', '30m')
+  t.notMatch(await show(), 'has gone on', 'an until says how far it goes')
+})
 
 t.test(
-  'an export that is cut together with its manifest is found by its until, and its filters are told',
+  'verify-export finds an export cut together with its manifest by its until, and names its filters',
   async (t) => {
     const path = newPath()
     await exportTo(path, '--until', '30m', '--category', 'payment')
@@ -69,7 +63,7 @@ t.test(
   },
 )
 
-t.test('what cannot be checked is no verdict', async (t) => {
+t.test('verify-export exits 1 without a result when it cannot check', async (t) => {
   const path = changed((all) => all)
   t.match(await verify(manifestOf(path)), {
     code: 1,
@@ -91,7 +85,7 @@ t.test('what cannot be checked is no verdict', async (t) => {
   t.match(await runOps(['streams', 'verify-export', original], unreachable), { code: 1, stderr: /cannot be reached/ })
 })
 
-t.test('after a hundred differences they are only counted', async (t) => {
+t.test('verify-export lists a hundred differences and counts the others', async (t) => {
   const path = changed((all) => all)
   appendFileSync(path, 'noise\n'.repeat(1_500))
   const { code, count, differences, message } = await verify(path)
@@ -102,7 +96,7 @@ t.test('after a hundred differences they are only counted', async (t) => {
   t.equal(exitCode, 3)
 })
 
-t.test('the export of another log is known for it', async (t) => {
+t.test('verify-export recognises the export of another log', async (t) => {
   const path = changed((all) => all.map((line, at) => line.replace(/"id":"[^"]*"/, `"id":"other-${at}"`)))
   writeLines(
     path,
@@ -113,41 +107,38 @@ t.test('the export of another log is known for it', async (t) => {
   t.match(stdout, 'None of its events is in this log: it was most likely made from another one.')
 })
 
-t.test('lines that the log has, but not for these filters, are not those of another log', async (t) => {
+t.test('verify-export tells events outside the filters from events of another log', async (t) => {
   const path = changed((all) => all)
   const { filters } = readManifestOf(path)
   for (const stream of ['none-1', 'payment-0']) {
     const withOthers = stream === 'none-1' ? path : changed((all) => all.slice(2))
     editManifest(withOthers, { filters: { ...filters, stream } })
     const { stdout } = await runOps(['streams', 'verify-export', withOthers], environment)
-    t.match(stdout, 'does not belong into an export with the filters of the manifest')
+    t.match(stdout, 'does not match the filters of the manifest')
     t.notMatch(stdout, 'None of its events is in this log')
   }
   const emptied = await runOps(['streams', 'verify-export', changed(() => [])], environment)
   t.notMatch(emptied.stdout, 'None of its events is in this log', 'it has none')
 })
 
-t.test(
-  'what a scavenge took of deleted streams is no longer in the log, and is not called tampered with',
-  async (t) => {
-    await append('gone-1', {})
-    await append('gone-2', {})
-    await append('kept-1', {})
-    const path = newPath()
-    await exportTo(path)
-    await harness.softDelete('gone-1')
-    await harness.closeForGood('gone-2')
-    t.match(await verify(path), { code: 0 }, 'a log keeps them until then')
-    // What a server's scavenge does; the last one is what it would never do.
-    await sql(`delete from event_store.events where stream in ('gone-1', 'gone-2', 'kept-1') and revision = 0`)
-    const { stdout } = await runOps(['streams', 'verify-export', path], environment)
-    t.match(stdout, 'The file is the one that its manifest describes: it is the log that is not what it was then')
-    const { code, differences } = await verify(path)
-    t.equal(code, 3)
-    matchList(t, differences, [
-      { kind: 'no_longer_in_log', event: { stream: 'gone-1' }, reason: 'its stream was deleted' },
-      { kind: 'no_longer_in_log', event: { stream: 'gone-2' }, reason: 'its stream was closed for good' },
-      { kind: 'extra', event: { stream: 'kept-1' }, reason: 'is not in the log' },
-    ])
-  },
-)
+t.test('verify-export reports scavenged events as no longer in the log, not as tampering', async (t) => {
+  await append('gone-1', {})
+  await append('gone-2', {})
+  await append('kept-1', {})
+  const path = newPath()
+  await exportTo(path)
+  await harness.softDelete('gone-1')
+  await harness.closeForGood('gone-2')
+  t.match(await verify(path), { code: 0 }, 'the log keeps them until the scavenge')
+  // Simulates the scavenge of a server. The last statement is something that no scavenge does.
+  await sql(`delete from event_store.events where stream in ('gone-1', 'gone-2', 'kept-1') and revision = 0`)
+  const { stdout } = await runOps(['streams', 'verify-export', path], environment)
+  t.match(stdout, 'The file is the one that its manifest describes: it is the log that is not what it was then')
+  const { code, differences } = await verify(path)
+  t.equal(code, 3)
+  matchList(t, differences, [
+    { kind: 'no_longer_in_log', event: { stream: 'gone-1' }, reason: 'its stream was deleted' },
+    { kind: 'no_longer_in_log', event: { stream: 'gone-2' }, reason: 'its stream was closed for good' },
+    { kind: 'extra', event: { stream: 'kept-1' }, reason: 'is not in the log' },
+  ])
+})

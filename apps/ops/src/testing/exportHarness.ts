@@ -1,4 +1,4 @@
-// What exports need around them: a real log whose every event a test can make as it likes, and the files.
+// Runs exports on a real log whose recorded rows tests can change.
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,10 +37,10 @@ type EventFixture = {
 export type Verification = {
   readonly code: number
   readonly differences: readonly ExportDifference[]
-  /** How many there are, listed or not. */
+  /** All differences, listed or not. */
   readonly count: number
   readonly message: string
-  /** Where the log ended by then. */
+  /** Position of the last event of the log. */
   readonly logEnd: string | null
 }
 
@@ -89,7 +89,7 @@ export async function exportHarness(t: Test) {
     newPath,
     softDelete: (stream: string) => deleteRaw(raw, stream, 0n),
     closeForGood: (stream: string) => tombstoneRaw(raw, stream),
-    /** Everything that is recorded, as the disk has it. */
+    /** The rows of the log table. */
     rows: async () => (await pool.query<RecordedRow>('select * from event_store.events order by position')).rows,
     sql: (statement: string, values: readonly unknown[] = []) => pool.query(statement, [...values]),
     filesThere: () => readdirSync(directory).sort(),
@@ -100,7 +100,7 @@ export async function exportHarness(t: Test) {
       await streamsExport.run(['--out', path, '--json', ...flags], contextOf({ environment, print }))
       return JSON.parse(printed.join(''))
     },
-    /** Verifies, and says how a process of its own would have ended. */
+    /** Runs verify-export and returns its exit code and result. */
     async verify(path: string): Promise<Verification> {
       const printed: string[] = []
       const print = async (line: string) => void printed.push(line)
@@ -127,8 +127,6 @@ export const readManifestOf = (path: string): Manifest => JSON.parse(readFileSyn
 export const editManifest = (path: string, change: Partial<Manifest>) =>
   writeFileSync(manifestOf(path), JSON.stringify({ ...readManifestOf(path), ...change }))
 
-// An export of some events, to be damaged in every way and looked at.
-
 export async function sampleExportHarness(t: Test) {
   const harness = await exportHarness(t)
   const { append, exportTo, newPath, verify, sql } = harness
@@ -138,7 +136,7 @@ export async function sampleExportHarness(t: Test) {
     await append(`payment-${number}`, { type: 'Counted', data }, { type: 'Noted', data: '{ "a":\n1 }' })
   }
   await append('bytes-1', { contentType: 'application/octet-stream', data: '\0\xff' }, { data: 'no JSON' })
-  // What was recorded before a time must lie back a little before it can be exported up to there.
+  // `until` must be in the past.
   const hourTicks = 36_000_000_000n
   await sql('update event_store.events set created_ticks = created_ticks - $1', [String(hourTicks)])
 
@@ -146,7 +144,7 @@ export async function sampleExportHarness(t: Test) {
   await exportTo(original)
   const lines = linesOf(original)
 
-  /** A copy of the export with other lines, and the original's manifest. */
+  /** A copy of the export with changed lines, and the original manifest. */
   function changed(change: (lines: string[]) => readonly string[]): string {
     const path = newPath()
     writeLines(path, change([...lines]))
@@ -156,7 +154,7 @@ export async function sampleExportHarness(t: Test) {
   const replaced = (index: number, from: string | RegExp, to: string) =>
     changed((all) => all.map((line, at) => (at === index ? line.replace(from, to) : line)))
 
-  /** What is wrong with the events; that the sum of the file is another one goes without saying. */
+  /** The differences of events, without the checksum of the file. */
   async function eventDifferences(path: string) {
     const { code, differences } = await verify(path)
     return { code, found: differences.filter(({ kind }) => kind !== 'manifest') }

@@ -1,4 +1,4 @@
-// What `products import` needs around it: a real log, and files.
+// Runs `products import` on a real log.
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,10 +14,10 @@ import { type CommandResult, runOps, startOps } from './runOps.ts'
 
 export const mug = { name: 'Mug', product_type: 'physical', currency: 'EUR', total_cents: 1250 }
 
-/** A line that is in order and like no other. */
+/** A valid line with its own id. */
 export const someLine = (wanted: object = {}) => JSON.stringify({ ...mug, id: randomUUID(), ...wanted })
 
-/** The objects of a report for machines. */
+/** The objects of a JSON report. */
 export const importReport = ({ stdout }: CommandResult): unknown[] =>
   stdout
     .trimEnd()
@@ -59,11 +59,11 @@ export async function importHarness(t: Test) {
       runOps(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags], env),
     /** Of all products, in the order of the log. */
     events,
-    /** The types of one product's events. */
+    /** The event types of one product. */
     history: async (id: string) => (await store.readStream(productStream(id))).map(({ type }) => type),
     product: async (id: string): Promise<Product> =>
       existingProduct((await store.load(productStream(id), productFold)).state),
-    /** How often each product was added. */
+    /** How often each product was created. */
     async additions(): Promise<Map<string, number>> {
       const times = new Map<string, number>()
       for (const { type, data } of await events()) {
@@ -74,16 +74,14 @@ export async function importHarness(t: Test) {
   }
 }
 
-// An import that has come half way, to be stopped there and repeated.
-
-/** Good lines, and in the middle one that is reported as soon as all before it are settled. */
+/** Valid lines with one invalid in the middle, which is reported when all before it are done. */
 function halfwayLines(size: number): string {
   const lines = Array.from({ length: size }, (_, number) => someLine({ name: `Product ${number}` }))
   lines.splice(size / 2, 0, '{')
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** @param size how many products it is to add */
+/** Starts an import and waits until it is half way. @param size the number of products */
 export async function startHalfwayImport(t: Test, size: number) {
   const harness = await importHarness(t)
   const path = harness.file(halfwayLines(size))
@@ -94,7 +92,7 @@ export async function startHalfwayImport(t: Test, size: number) {
 
 type HalfwayImport = Awaited<ReturnType<typeof startHalfwayImport>>
 
-/** Runs it once more, and looks that every product is there once. */
+/** Runs the import again and asserts that every product exists once. */
 export async function assertCompletes(t: Test, { size, additions, env, path }: HalfwayImport) {
   const before = await additions()
   const { code, stdout } = await runOps(['products', 'import', path], env)

@@ -1,4 +1,4 @@
-// A log of its own for a test, and payments on it, brought by hand to where the test wants them.
+// A log with payments in the states that a test needs.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
@@ -44,7 +44,7 @@ export async function paymentsHarness(t: Test) {
     statusOf: async (id: string) => (await payment(id)).status,
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',
 
-    /** A payment as a request leaves it that lives to its end, whatever the provider answers. */
+    /** A payment whose request completes, whatever the provider responds. */
     async open(provider: Provider, wanted: Partial<InitiatePayment> = {}): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date().toISOString()
@@ -60,7 +60,7 @@ export async function paymentsHarness(t: Test) {
       return payment_id
     },
 
-    /** A payment as a request leaves it that dies before it calls the provider, a minute ago. */
+    /** A payment whose request died before it called the provider, a minute ago. */
     async initiate(provider_id: string): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date(Date.now() - 60_000).toISOString()
@@ -70,7 +70,7 @@ export async function paymentsHarness(t: Test) {
       return payment_id
     },
 
-    /** A payment whose intent is on record, all in one append. */
+    /** A payment with a recorded intent, in one append. */
     async record(provider_id: string, provider_intent_id: string, wanted: Partial<InitiatePayment> = {}) {
       const payment_id = wanted.payment_id ?? randomUUID()
       const occurred_at = new Date().toISOString()
@@ -82,7 +82,7 @@ export async function paymentsHarness(t: Test) {
       return payment_id
     },
 
-    /** What the provider has told of a payment. */
+    /** Records a report of the provider about a payment. */
     async notify(id: string, status: Evidence['status'], provider_payment_id: string | null = null): Promise<void> {
       const { total_cents: amount_cents, currency, provider_intent_id } = await payment(id)
       const time = new Date().toISOString()

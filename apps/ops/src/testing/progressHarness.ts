@@ -1,4 +1,4 @@
-// What a command shows of its progress, and when: a terminal or none, and a clock that a test moves.
+// Captures the progress output of a command, with a fake clock and with or without a terminal.
 import type { CliProgress, CliProgressOutput } from '../progress.ts'
 
 export function progressHarness<State>(
@@ -21,7 +21,7 @@ export function progressHarness<State>(
     },
     clear,
     end,
-    /** What was written since it was taken last. */
+    /** The output since the last call. */
     takeWritten() {
       const text = written
       written = ''

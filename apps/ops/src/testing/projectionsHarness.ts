@@ -1,4 +1,4 @@
-// What the commands about projections need around them: a log, the read models, a real projector, and the command line.
+// Runs the projections commands on a log, read models and a real projector.
 import { randomUUID } from 'node:crypto'
 import type { Fold } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
@@ -25,12 +25,12 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { type RunningCommand, runOps, startOps } from './runOps.ts'
 
-/** Folds nothing: what is appended has been decided. */
+/** Decisions do not depend on state here. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 const projector = new URL('../../../projector/src/main.ts', import.meta.url)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 
-/** The column of each that `tamper` changes. */
+/** The column that `tamper` changes in each projection. */
 export const changedColumns = {
   payments: 'client_secret',
   payment_methods: 'last_four',
@@ -61,7 +61,7 @@ export async function projectionsHarness(t: Test) {
     start: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
       startOps(t, ['projections', ...args], { ...env, ...more }),
 
-    /** So many of everything that has a projection. */
+    /** Records `count` resources for each projection. */
     async recordAll(count: number): Promise<void> {
       const log = createLogFixture()
       for (let made = 0; made < count; made++) {
@@ -75,10 +75,10 @@ export async function projectionsHarness(t: Test) {
       await record(log.events)
     },
 
-    /** Makes one payment after another, as soon as the one before can be seen, until it is told to stop. */
+    /** Creates payments one after the other, each when the one before is in the read model, until stopped. */
     keepPaying: () => keepPaying(t, () => payAndSee(pool, record)),
 
-    /** Until the live tables have read what is recorded by then. */
+    /** Waits until the live tables have read the log up to its current end. */
     async caughtUp(): Promise<void> {
       for (const { name, streamPrefixes } of projections)
         await waitFor(
@@ -90,13 +90,13 @@ export async function projectionsHarness(t: Test) {
         )
     },
 
-    /** Removes one row, adds one and changes one, behind the projector's back. @returns their ids */
+    /** Removes, adds and changes one row each, without events. @returns their ids */
     tamper: (name: ProjectionName) => tamper(pool, name),
 
-    /** Holds locks of the database until it is told to let go. */
+    /** Holds database locks until released. */
     hold: (...statements: readonly string[]) => holdLocks(t, pool, statements),
 
-    /** All tables of a projection with their states: `payments_v1 live`. */
+    /** The tables of a projection with their states, such as `payments_v1 live`. */
     async tables(name: ProjectionName): Promise<string[]> {
       const all = await listTables(pool, name)
       return all.map(({ version, state }) => `${tableName({ name }, version)} ${state}`)
@@ -105,7 +105,7 @@ export async function projectionsHarness(t: Test) {
 }
 
 export type Paying = {
-  /** @returns how many were made */
+  /** @returns the number of payments */
   stop(): Promise<number>
 }
 
@@ -140,7 +140,7 @@ function keepPaying(t: Test, pay: () => Promise<void>): Paying {
     for (; !isOver; made++) await pay()
     return made
   })()
-  // Whoever stops it is told; until then a failure is not unhandled.
+  // `stop` reports the failure. Until then, it must not count as unhandled.
   paying.catch(() => undefined)
   const stop = async () => {
     isOver = true
@@ -192,11 +192,9 @@ function streamOf(type: string) {
   return type.startsWith('Product') ? productStream : paymentStream
 }
 
-// Rebuilds that stand still at a chosen step, because the test holds a lock of the database.
-
 type Harness = Awaited<ReturnType<typeof projectionsHarness>>
 
-/** Until a statement of the command line with these words waits for a lock. */
+/** Waits until a statement of the command that contains these words waits for a lock. */
 export async function waitUntilBlocked(harness: Harness, words: string): Promise<void> {
   await waitFor(
     async () => {
@@ -210,7 +208,7 @@ export async function waitUntilBlocked(harness: Harness, words: string): Promise
   )
 }
 
-/** Begins to rebuild the addresses, up to where the indexes of the new table are made. */
+/** Starts a rebuild of the addresses and blocks it before it creates the indexes. */
 export async function rebuildUpToIndexes(
   harness: Harness,
 ): Promise<{ readonly command: RunningCommand; readonly building: string; readonly release: () => Promise<void> }> {

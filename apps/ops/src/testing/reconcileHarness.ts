@@ -1,4 +1,4 @@
-// What `payments reconcile` needs around it: a real log, and providers that speak over the wire.
+// Runs `payments reconcile` on a real log with fake providers over HTTP.
 import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
@@ -11,7 +11,7 @@ export const reconcile = ['payments', 'reconcile']
 
 const timeoutMs = 2_000
 
-/** A log, providers with state, and the environment that leads to them. */
+/** A log, fake providers, and the environment that points to them. */
 export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
   const [payments, fakeStripe, fakePaypal, fakeAuthorizeNet] = await Promise.all([
     paymentsHarness(t),
@@ -32,7 +32,7 @@ export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
   }
 }
 
-/** The findings' lines, and the last one. */
+/** The finding lines, and the summary line. */
 export function readJson({ stdout }: CommandResult) {
   const lines: Record<string, unknown>[] = stdout
     .trimEnd()

@@ -1,4 +1,4 @@
-// The command line as an operator calls it: in this process, or where it is to be interrupted in one of its own.
+// Runs the command line, in this process or in a child process.
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -13,12 +13,12 @@ export type CommandResult = { readonly code: number | null; readonly stdout: str
 
 export type RunningCommand = {
   readonly pid: number
-  /** What it has written to standard output so far. */
+  /** Standard output so far. */
   output(): string
-  /** And to standard error. */
+  /** Standard error so far. */
   errors(): string
   signal(name: NodeJS.Signals): void
-  /** Reads no more of what it writes. */
+  /** Stops reading its output. */
   hangUp(...outputs: ('stdout' | 'stderr')[]): void
   readonly ended: Promise<CommandResult>
 }
@@ -26,14 +26,14 @@ export type RunningCommand = {
 type Environment = Readonly<Record<string, string>>
 
 /**
- * Starts a process, which is gone when the test is over.
- * @param env the command's whole environment, aside from what makes it start sooner
- * @param input what it gets as standard input; nothing when left out
+ * Starts a process, which is killed at the end of the test.
+ * @param env the whole environment of the command, apart from the compile cache
+ * @param input standard input, empty by default
  */
 export function startOps(t: Test, args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], { env: { ...compileCache, ...env }, stdio: 'pipe' })
   t.teardown(() => void child.kill('SIGKILL'))
-  // Whether it reads all of it is the command's affair.
+  // The command may exit before it has read everything.
   child.stdin.on('error', () => {})
   if (input === undefined) child.stdin.end()
   else input.pipe(child.stdin)
@@ -60,12 +60,12 @@ export function startOps(t: Test, args: readonly string[], env: Environment = {}
   }
 }
 
-/** Runs a command to its end. @param env its whole environment @param input standard input; nothing when left out */
+/** Runs a command in this process. @param env its whole environment @param input standard input, empty by default */
 export async function runOps(args: readonly string[], env: Environment = {}, input?: Readable): Promise<CommandResult> {
   const [output, errors] = [collector(), collector()]
   const code = await runCommandLine(args, {
     environment: env,
-    // As bytes, which is how a process gets it.
+    // As bytes, like the stdin of a process.
     input: (input ?? Readable.from([])).pipe(new PassThrough()),
     output: output.stream,
     errors: errors.stream,
@@ -73,7 +73,7 @@ export async function runOps(args: readonly string[], env: Environment = {}, inp
   return { code, stdout: output.text(), stderr: errors.text() }
 }
 
-/** What a command is given that is called by itself, and tells its answer to `print`. */
+/** A context for running a command directly. */
 export function contextOf({ environment, print }: Pick<CommandContext, 'environment' | 'print'>): CommandContext {
   return { environment, print, input: Readable.from([]), output: collector().stream, errors: collector().stream }
 }

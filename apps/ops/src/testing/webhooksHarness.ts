@@ -1,4 +1,4 @@
-// What the webhook commands need around them: a log, a database, a real worker, and the command line.
+// Runs the webhooks commands on a log, a database and a real worker.
 import { randomUUID } from 'node:crypto'
 import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhookTest'
@@ -30,7 +30,7 @@ export type DeliveryRow = {
   readonly is_test: boolean
 }
 
-/** The variables of a node. @param more by what follows the number: `EVENT_MODE` */
+/** The variables of an endpoint. @param more by their names after the number: `EVENT_MODE` */
 export function endpointVariables(name: string, url: string, more: Variables = {}): Record<string, string> {
   const variables = { ENABLED: 'true', URL: url, RETRY_SCHEDULE: '50ms', ...more }
   return Object.fromEntries(Object.entries(variables).map(([suffix, value]) => [`WEBHOOK_${name}_${suffix}`, value]))
@@ -64,12 +64,12 @@ export async function webhooksHarness(t: Test) {
     store,
     env,
     events,
-    /** A real worker with these nodes. */
+    /** A real worker with these endpoints. */
     startWorker: (nodes: Variables) => startProcess(t, { script: worker, env: { ...env, ...nodes } }),
     run: (args: readonly string[], nodes: Variables = {}) => runOps(['webhooks', ...args], { ...env, ...nodes }),
     start: (args: readonly string[], nodes: Variables = {}) => startOps(t, ['webhooks', ...args], { ...env, ...nodes }),
 
-    /** Of one node, in the order of their creation. */
+    /** Of one endpoint, in the order of creation. */
     async rows(name: string): Promise<DeliveryRow[]> {
       const { rows } = await pool.query<DeliveryRow>(
         'select * from webhooks.deliveries where node = $1 order by created_at, source_stream, source_revision, id',
@@ -78,7 +78,7 @@ export async function webhooksHarness(t: Test) {
       return rows
     },
 
-    /** What the worker would give a node of the whole log: ids, in order. */
+    /** The delivery ids, in order, that the worker would create for an endpoint from the whole log. */
     async idsOf(name: string, nodes: Variables): Promise<string[]> {
       const wanted = decodeEndpoints(nodes).endpoints.filter((configured) => configured.name === name)
       return (await events()).flatMap((event) =>
@@ -86,12 +86,12 @@ export async function webhooksHarness(t: Test) {
       )
     },
 
-    /** Records payments whose intents are made: each is one canonical message. */
+    /** Records payments with intents. Each causes one canonical webhook. */
     async pay(count: number): Promise<string[]> {
       return await Promise.all(Array.from({ length: count }, () => payments.record('sandbox', randomUUID())))
     },
 
-    /** Records many notifications at once: each is one raw message. */
+    /** Records many notifications at once. Each causes one raw webhook. */
     async notify(count: number): Promise<void> {
       const id = randomUUID()
       await store.handle({
@@ -102,7 +102,7 @@ export async function webhooksHarness(t: Test) {
       })
     },
 
-    /** Records a test and a simulation, as asked for by a user. */
+    /** Records a webhook test and a simulation of a user. */
     async ask(): Promise<void> {
       for (const type of ['WebhookTestRequested', 'WebhookSimulationRequested'] as const) {
         const webhook_test_id = randomUUID()

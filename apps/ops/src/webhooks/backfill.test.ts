@@ -1,17 +1,16 @@
-// Backfills of a node from a real log.
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const nowhere = 'http://127.0.0.1:9'
 
-t.test('it begins with the event at the position', async (t) => {
-  const rig = await webhooksHarness(t)
+t.test('webhooks backfill starts with the event at --from', async (t) => {
+  const harness = await webhooksHarness(t)
   const one = endpointVariables('1', nowhere)
-  await rig.pay(3)
-  const events = await rig.events()
+  await harness.pay(3)
+  const events = await harness.events()
   const from = events[3]
   if (from === undefined) throw new Error('there are six events')
-  const ended = await rig.run(['backfill', '--node', '1', '--from', String(from.position.commit), '--json'], one)
+  const ended = await harness.run(['backfill', '--node', '1', '--from', String(from.position.commit), '--json'], one)
   const last = events.at(-1)?.position.commit.toString()
   t.same(JSON.parse(ended.stdout), {
     complete: true,
@@ -23,40 +22,43 @@ t.test('it begins with the event at the position', async (t) => {
     position: last,
   })
   const end = ['--from', `${last}`]
-  t.match(JSON.parse((await rig.run(['backfill', '--node', '1', ...end, '--json'], one)).stdout), { events: 1 })
+  t.match(JSON.parse((await harness.run(['backfill', '--node', '1', ...end, '--json'], one)).stdout), { events: 1 })
 })
 
-t.test('events that are older than what is kept are left out', async (t) => {
-  const rig = await webhooksHarness(t)
-  await rig.pay(1)
+t.test('webhooks backfill skips events older than the retention', async (t) => {
+  const harness = await webhooksHarness(t)
+  await harness.pay(1)
   const backfill = async (WEBHOOK_LOG_RETENTION: string) => {
     const variables = { ...endpointVariables('1', nowhere), WEBHOOK_LOG_RETENTION }
-    return (await rig.run(['backfill', '--node', '1', '--from', '0'], variables)).stdout
+    return (await harness.run(['backfill', '--node', '1', '--from', '0'], variables)).stdout
   }
-  t.equal(await backfill('1ms'), '2 events (2 older than WEBHOOK_LOG_RETENTION): 0 deliveries made, 0 there before.\n')
+  t.equal(
+    await backfill('1ms'),
+    '2 events (2 older than WEBHOOK_LOG_RETENTION): 0 deliveries created, 0 already there.\n',
+  )
   t.equal(await backfill('0'), '2 events: 1 delivery made, 0 there before.\n')
 })
 
-t.test('a command that makes no sense changes nothing and says why', async (t) => {
-  const rig = await webhooksHarness(t)
+t.test('webhooks backfill with invalid arguments fails and changes nothing', async (t) => {
+  const harness = await webhooksHarness(t)
   const one = endpointVariables('1', nowhere)
-  t.match(await rig.run(['backfill', '--node', '2', '--from', '0'], one), {
+  t.match(await harness.run(['backfill', '--node', '2', '--from', '0'], one), {
     code: 1,
-    stderr: 'Node 2 is not configured here. Configured: 1. Give this command the variables that the worker has.\n',
+    stderr: 'Endpoint 2 is not configured here. Configured: 1. Set the same variables as for the worker.\n',
   })
-  t.match(await rig.run(['backfill', '--node', '2', '--from', '0']), {
+  t.match(await harness.run(['backfill', '--node', '2', '--from', '0']), {
     code: 1,
-    stderr: 'Node 2 is not configured here. No node is. Give this command the variables that the worker has.\n',
+    stderr: 'Endpoint 2 is not configured here. No endpoint is. Set the same variables as for the worker.\n',
   })
-  t.match(await rig.run(['backfill', '--node', '1', '--from', '0'], { ...one, WEBHOOK_1_URL: 'ftp://secret' }), {
+  t.match(await harness.run(['backfill', '--node', '1', '--from', '0'], { ...one, WEBHOOK_1_URL: 'ftp://secret' }), {
     code: 1,
     stderr: /^Bad configuration: WEBHOOK_1_URL must be [^\n]*\n$/,
   })
-  t.match(await rig.run(['backfill', '--node', '1'], one), { code: 2, stderr: /^--from is missing\n/ })
-  t.match(await rig.run(['backfill', '--from', '0'], one), { code: 2, stderr: /^--node is missing\n/ })
-  t.match(await rig.run(['backfill', '--node', '1', '--from', '-1'], one), { code: 2 })
-  t.match(await rig.run(['backfill', '--node', '1', '--from', '0'], one), {
+  t.match(await harness.run(['backfill', '--node', '1'], one), { code: 2, stderr: /^--from is missing\n/ })
+  t.match(await harness.run(['backfill', '--from', '0'], one), { code: 2, stderr: /^--node is missing\n/ })
+  t.match(await harness.run(['backfill', '--node', '1', '--from', '-1'], one), { code: 2 })
+  t.match(await harness.run(['backfill', '--node', '1', '--from', '0'], one), {
     code: 0,
-    stdout: '0 events: 0 deliveries made, 0 there before.\n',
+    stdout: '0 events: 0 deliveries created, 0 already there.\n',
   })
 })

@@ -1,4 +1,3 @@
-// What `webhooks list` shows.
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
@@ -8,7 +7,7 @@ const harness = await webhooksHarness(t)
 const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
 type Row = readonly [number, string, string, string, number, string | null, string | null]
-/** Number, node, event, status, attempts, last error, next attempt. */
+/** Number, endpoint, event, status, attempts, last error, next attempt. */
 const rows: readonly Row[] = [
   [1, '1', 'payment.created', 'succeeded', 1, null, null],
   [2, '1', 'payment.failed', 'failed', 4, 'timeout', null],
@@ -42,7 +41,7 @@ await harness.pool.query(
   values ('1', true, null), ('2', true, '2026-01-01T00:00:30Z'), ('10', false, null)`,
 )
 
-t.test('the nodes, and the deliveries from the newest on', async (t) => {
+t.test('webhooks list shows the endpoints, and the deliveries from the newest on', async (t) => {
   const { stdout, code } = await harness.run(['list'])
   t.equal(code, 0)
   const lines = stdout.trimEnd().split('\n')
@@ -96,7 +95,7 @@ const filters: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['--node', '1', '--status', 'held'], []],
 ]
 for (const [args, expected] of filters) {
-  t.test(`with ${args.join(' ')}`, async (t) => {
+  t.test(`webhooks list ${args.join(' ')} shows the matching deliveries`, async (t) => {
     const { nodes, deliveries } = JSON.parse((await harness.run(['list', ...args, '--json'])).stdout)
     t.same(
       deliveries.map((delivery: { id: string }) => delivery.id),
@@ -106,7 +105,7 @@ for (const [args, expected] of filters) {
   })
 }
 
-t.test('for machines all of a delivery is told', async (t) => {
+t.test('webhooks list --json has every field of a delivery', async (t) => {
   const { nodes, deliveries } = JSON.parse(
     (await harness.run(['list', '--node', '1', '--limit', '1', '--json'])).stdout,
   )
@@ -136,16 +135,16 @@ t.test('for machines all of a delivery is told', async (t) => {
   ])
 })
 
-t.test('a node that never was there, and words that mean nothing', async (t) => {
+t.test('webhooks list handles an unknown endpoint and invalid options', async (t) => {
   t.match(await harness.run(['list', '--node', '7']), {
     code: 0,
-    stdout: 'No such node was ever configured.\n\nThere are no such deliveries.\n',
+    stdout: 'No such endpoint has been configured yet.\n\nNo such deliveries.\n',
   })
   t.match(await harness.run(['list', '--status', 'lost']), { code: 2, stderr: '--status must be one of pending, held' })
   t.match(await harness.run(['list', '--limit', '10001']), { code: 2, stderr: '--limit must be at most 10000' })
 })
 
-t.test('a database without the tables is told, with what to do', async (t) => {
+t.test('webhooks list on a database without tables suggests migrate', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   for (const args of [['list'], ['enable', '1']])
     t.match(await runOps(['webhooks', ...args], { DATABASE_URL: databaseUrl, DATA_DIR: t.testdir() }), {

@@ -1,10 +1,9 @@
-// What is shown of long webhook commands.
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { type BackfillProgress, createBackfillProgress } from './backfill.ts'
 import { createRedeliverProgress, type RedeliverProgress } from './redeliver.ts'
 
-t.test('a backfill shows rate, deliveries and the time that is left', async (t) => {
+t.test('backfill progress shows rate, deliveries and remaining time', async (t) => {
   const shown = progressHarness<BackfillProgress>(createBackfillProgress, { isTTY: false })
   const state = { phase: 'backfilling', from: 1_000n, head: 9_000n } as const
   shown.show(0, { ...state, events: 0, missing: 0, position: 1_000n })
@@ -14,7 +13,7 @@ t.test('a backfill shows rate, deliveries and the time that is left', async (t) 
   t.equal(shown.takeWritten(), 'Reading: 100 %, 900 events, 45/s, 20 deliveries missing\n')
 })
 
-t.test('a redelivery shows how many of all', async (t) => {
+t.test('redeliver progress shows the done and total numbers', async (t) => {
   const shown = progressHarness<RedeliverProgress>(createRedeliverProgress, { isTTY: true })
   shown.show(0, { phase: 'redelivering', done: 0, of: 4_000 })
   shown.show(2_000, { phase: 'redelivering', done: 1_000, of: 4_000 })

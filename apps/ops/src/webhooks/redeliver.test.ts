@@ -1,4 +1,3 @@
-// Single deliveries that are sent again, beside a real worker.
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -6,29 +5,29 @@ import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.t
 
 const patient = { timeoutMs: 30_000 }
 
-t.test('a failed delivery keeps its id and body, and its schedule begins anew', async (t) => {
-  const rig = await webhooksHarness(t)
+t.test('redelivering a failed delivery keeps its id and body and starts a new retry schedule', async (t) => {
+  const harness = await webhooksHarness(t)
   const failures = 3
   const endpoint = await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index < failures ? 500 : 200
     response.end('ok')
   })
-  await rig.startWorker(endpointVariables('1', endpoint.url))
-  await rig.pay(1)
+  await harness.startWorker(endpointVariables('1', endpoint.url))
+  await harness.pay(1)
   const ended = async (status: string) => {
-    const [row] = await rig.rows('1')
+    const [row] = await harness.rows('1')
     return row?.status === status && row
   }
-  // One retry: two attempts.
+  // One retry makes two attempts.
   const failed = await waitFor(() => ended('failed'), { what: 'the failure', ...patient })
   t.equal(failed.attempts, 2)
 
-  const dry = await rig.run(['redeliver', failed.id, '--dry-run'])
+  const dry = await harness.run(['redeliver', failed.id, '--dry-run'])
   t.match(dry, { code: 0, stdout: '1 delivery would be sent again.\n' })
-  t.same(await rig.rows('1'), [failed], 'a dry run changes nothing')
+  t.same(await harness.rows('1'), [failed], 'a dry run changes nothing')
 
-  t.match(await rig.run(['redeliver', failed.id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
-  // The third fails too, so that only a schedule that began anew leads to the fourth.
+  t.match(await harness.run(['redeliver', failed.id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
+  // The third attempt fails too, so that only a new schedule leads to the fourth.
   const succeeded = await waitFor(() => ended('succeeded'), { what: 'the success', ...patient })
   t.match(succeeded, { id: failed.id, body: failed.body, attempts: 4, series_start: 2, next_attempt_at: null })
   t.same(
@@ -36,27 +35,27 @@ t.test('a failed delivery keeps its id and body, and its schedule begins anew', 
     Array.from({ length: 4 }, () => ({ id: failed.id, body: failed.body })),
   )
 
-  const again = await rig.run(['redeliver', failed.id.toUpperCase(), failed.id, '--json'])
+  const again = await harness.run(['redeliver', failed.id.toUpperCase(), failed.id, '--json'])
   t.same(JSON.parse(again.stdout), { complete: true, dry_run: false, redelivered: 1, held: 0, unknown: [] })
   await waitFor(() => endpoint.received.length === 5, { what: 'the one that had succeeded', ...patient })
   t.match(await waitFor(() => ended('succeeded'), { what: 'its record', ...patient }), { attempts: 5 })
 })
 
-t.test('one that waits for its next attempt is tried now, and once', async (t) => {
-  const rig = await webhooksHarness(t)
+t.test('redelivering a pending delivery sends it at once, and once', async (t) => {
+  const harness = await webhooksHarness(t)
   const endpoint = await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index === 0 ? 500 : 200
     response.end('ok')
   })
-  await rig.startWorker(endpointVariables('1', endpoint.url, { RETRY_SCHEDULE: '1h' }))
-  await rig.pay(1)
+  await harness.startWorker(endpointVariables('1', endpoint.url, { RETRY_SCHEDULE: '1h' }))
+  await harness.pay(1)
   const tried = async () => {
-    const [row] = await rig.rows('1')
+    const [row] = await harness.rows('1')
     return row?.attempts === 1 && row
   }
   const { id } = await waitFor(tried, { what: 'the first attempt', ...patient })
-  t.match(await rig.run(['redeliver', id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
-  const succeeded = async () => (await rig.rows('1'))[0]?.status === 'succeeded'
+  t.match(await harness.run(['redeliver', id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
+  const succeeded = async () => (await harness.rows('1'))[0]?.status === 'succeeded'
   await waitFor(succeeded, { what: 'the second attempt', ...patient })
   t.same(
     endpoint.received.map((webhook) => webhook.id),

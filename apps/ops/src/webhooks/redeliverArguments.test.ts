@@ -1,4 +1,3 @@
-// What `webhooks redeliver` is asked for, and refuses.
 import { randomUUID } from 'node:crypto'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -9,23 +8,23 @@ import { webhooksRedeliver } from './redeliver.ts'
 
 const patient = { timeoutMs: 30_000 }
 
-t.test('ids that are unknown are named, and the others are sent again', async (t) => {
-  const rig = await webhooksHarness(t)
+t.test('webhooks redeliver names unknown ids and sends the others', async (t) => {
+  const harness = await webhooksHarness(t)
   const endpoint = await startFakeEndpoint(t)
-  await rig.startWorker(endpointVariables('1', endpoint.url))
-  await rig.pay(1)
-  await waitFor(async () => (await rig.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })
-  const [known] = await rig.rows('1')
+  await harness.startWorker(endpointVariables('1', endpoint.url))
+  await harness.pay(1)
+  await waitFor(async () => (await harness.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })
+  const [known] = await harness.rows('1')
   const unknown = randomUUID()
-  t.same(await rig.run(['redeliver', unknown, known?.id ?? '', 'no-id']), {
+  t.same(await harness.run(['redeliver', unknown, known?.id ?? '', 'no-id']), {
     code: 1,
     stdout: '1 delivery will be sent again.\n',
-    stderr: `Unknown: ${unknown}, no-id\n`,
+    stderr: `Unknown ids: ${unknown}, no-id\n`,
   })
   await waitFor(() => endpoint.received.length === 2, { what: 'the known one', ...patient })
 })
 
-t.test('a command that makes no sense is not begun', async (t) => {
+t.test('webhooks redeliver with invalid arguments fails before it starts', async (t) => {
   const io = { environment: {}, print: async () => undefined }
   const wrong = [
     { args: [], says: 'ID is missing' },

@@ -1,4 +1,4 @@
-// All deliveries of a node that failed are sent again, in batches.
+// `webhooks redeliver --failed`: all failed deliveries of an endpoint, in batches.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
@@ -7,9 +7,9 @@ const patient = { timeoutMs: 30_000 }
 
 type Harness = Awaited<ReturnType<typeof webhooksHarness>>
 
-/** Deliveries that ended as failed, the first one so many minutes ago, and then one a minute. */
-async function fail(rig: Harness, node: string, count: number): Promise<void> {
-  await rig.pool.query(
+/** Inserts failed deliveries, the first one `mins` minutes ago and then one per minute. */
+async function fail(harness: Harness, node: string, count: number): Promise<void> {
+  await harness.pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
       source_event_id, correlation_id, causation_id, status, attempts, last_attempt_at, last_error, sweep_at, created_at)
     select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
@@ -19,15 +19,15 @@ async function fail(rig: Harness, node: string, count: number): Promise<void> {
   )
 }
 
-/** Whether the command waits for a row that somebody else holds. */
+/** Whether the command waits for a row lock. */
 async function isWaiting({ pool }: Harness): Promise<boolean> {
   const { rows } = await pool.query(`select from pg_stat_activity
     where application_name = 'paylog ops' and datname = current_database() and wait_event_type = 'Lock'`)
   return rows.length > 0
 }
 
-async function counts(rig: Harness, node: string) {
-  const { rows } = await rig.pool.query<{ failed: number; pending: number }>(
+async function counts(harness: Harness, node: string) {
+  const { rows } = await harness.pool.query<{ failed: number; pending: number }>(
     `select count(*) filter (where status = 'failed')::int as failed,
       count(*) filter (where status = 'pending')::int as pending
     from webhooks.deliveries where node = $1`,
@@ -36,81 +36,81 @@ async function counts(rig: Harness, node: string) {
   return rows[0] ?? { failed: 0, pending: 0 }
 }
 
-t.test('only those of the node, and since that time', async (t) => {
-  const rig = await webhooksHarness(t)
-  await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', null), ('2', now())`)
-  await fail(rig, '1', 600)
-  await fail(rig, '2', 3)
+t.test('redeliver --failed --since takes only the matching deliveries of the endpoint', async (t) => {
+  const harness = await webhooksHarness(t)
+  await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', null), ('2', now())`)
+  await fail(harness, '1', 600)
+  await fail(harness, '2', 3)
   const since = ['redeliver', '--node', '1', '--failed', '--since', '60m']
-  t.same(await rig.run([...since, '--dry-run']), {
+  t.same(await harness.run([...since, '--dry-run']), {
     code: 0,
     stdout: '59 deliveries would be sent again.\n',
     stderr: '',
   })
-  t.same(await counts(rig, '1'), { failed: 600, pending: 0 }, 'a dry run changes nothing')
-  t.match(await rig.run([...since, '--json']), { code: 0, stdout: /"redelivered":59,/ })
-  t.same(await counts(rig, '1'), { failed: 541, pending: 59 })
-  t.ok((await rig.rows('1')).every(({ status, series_start }) => (status === 'pending') === (series_start === 4)))
+  t.same(await counts(harness, '1'), { failed: 600, pending: 0 }, 'a dry run changes nothing')
+  t.match(await harness.run([...since, '--json']), { code: 0, stdout: /"redelivered":59,/ })
+  t.same(await counts(harness, '1'), { failed: 541, pending: 59 })
+  t.ok((await harness.rows('1')).every(({ status, series_start }) => (status === 'pending') === (series_start === 4)))
 
-  t.match(await rig.run(['redeliver', '--node', '1', '--failed']), {
+  t.match(await harness.run(['redeliver', '--node', '1', '--failed']), {
     code: 0,
     stdout: '541 deliveries will be sent again.\n',
   })
-  t.same(await counts(rig, '1'), { failed: 0, pending: 600 })
-  t.same(await counts(rig, '2'), { failed: 3, pending: 0 })
-  const ofDisabled = await rig.run(['redeliver', '--node', '2', '--failed', '--dry-run'])
+  t.same(await counts(harness, '1'), { failed: 0, pending: 600 })
+  t.same(await counts(harness, '2'), { failed: 3, pending: 0 })
+  const ofDisabled = await harness.run(['redeliver', '--node', '2', '--failed', '--dry-run'])
   t.equal(
     ofDisabled.stdout,
     '3 deliveries would be sent again, 3 of them once their node is enabled (webhooks enable).\n',
   )
-  t.match(await rig.run(['redeliver', '--node', '1', '--failed']), {
+  t.match(await harness.run(['redeliver', '--node', '1', '--failed']), {
     code: 0,
     stdout: '0 deliveries will be sent again.\n',
   })
-  t.same(await rig.run(['redeliver', '--node', '7', '--failed']), {
+  t.same(await harness.run(['redeliver', '--node', '7', '--failed']), {
     code: 1,
     stdout: '',
-    stderr: 'There is no node 7. There are 1, 2.\n',
+    stderr: 'There is no endpoint 7. Known endpoints: 1, 2.\n',
   })
 })
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  t.test(`one that is ended half way by ${signal} is repeated for the rest`, async (t) => {
-    const rig = await webhooksHarness(t)
-    await rig.pool.query(`insert into webhooks.nodes (name) values ('1')`)
-    await fail(rig, '1', 1_200)
-    const other = await rig.pool.connect()
+  t.test(`redeliver --failed ended by ${signal} half way sends the rest when repeated`, async (t) => {
+    const harness = await webhooksHarness(t)
+    await harness.pool.query(`insert into webhooks.nodes (name) values ('1')`)
+    await fail(harness, '1', 1_200)
+    const other = await harness.pool.connect()
     try {
       await other.query('begin; set local idle_in_transaction_session_timeout = 0')
-      // In the second batch: those that failed first come first.
+      // The oldest failures come first, so this one is in the second batch.
       await other.query(
         `select from webhooks.deliveries
         where id = (select id from webhooks.deliveries order by last_attempt_at offset 700 limit 1) for update`,
       )
-      const running = rig.start(['redeliver', '--node', '1', '--failed'])
-      await waitFor(() => isWaiting(rig), { what: 'the second batch', ...patient })
-      t.same(await counts(rig, '1'), { failed: 700, pending: 500 })
+      const running = harness.start(['redeliver', '--node', '1', '--failed'])
+      await waitFor(() => isWaiting(harness), { what: 'the second batch', ...patient })
+      t.same(await counts(harness, '1'), { failed: 700, pending: 500 })
       running.signal(signal)
       if (signal === 'SIGKILL') {
         t.match(await running.ended, { code: null })
-        // Its statement would go on without it once it can.
-        await rig.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        // Otherwise its statement would continue once it gets the lock.
+        await harness.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'paylog ops' and datname = current_database()`)
         await other.query('rollback')
-        t.same(await counts(rig, '1'), { failed: 700, pending: 500 })
+        t.same(await counts(harness, '1'), { failed: 700, pending: 500 })
       } else {
-        await waitFor(() => running.errors().includes('Stopping'), { what: 'the answer to the signal' })
+        await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })
         await other.query('rollback')
         const { code, stdout, stderr } = await running.ended
         t.equal(code, 1)
         t.equal(stdout, '1000 deliveries will be sent again.\n')
         t.match(stderr, /Interrupted\. Run it again for the rest\.\n$/)
-        t.same(await counts(rig, '1'), { failed: 200, pending: 1_000 })
+        t.same(await counts(harness, '1'), { failed: 200, pending: 1_000 })
       }
     } finally {
       other.release()
     }
-    t.match(await rig.run(['redeliver', '--node', '1', '--failed']), { code: 0 })
-    t.same(await counts(rig, '1'), { failed: 0, pending: 1_200 })
+    t.match(await harness.run(['redeliver', '--node', '1', '--failed']), { code: 0 })
+    t.same(await counts(harness, '1'), { failed: 0, pending: 1_200 })
   })
 }
