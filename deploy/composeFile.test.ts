@@ -19,7 +19,7 @@ import { createContainer } from './testing/container.ts'
 const run = promisify(execFile)
 const logged = ['EVENTSTORE_URL', 'DATABASE_URL', 'HOST', 'HEALTH_PORT']
 const everywhere = Object.keys({ ...processVariables, ...tracingVariables })
-/** What each app understands. */
+/** The variables of each app. */
 const variables: Readonly<Record<string, readonly string[]>> = {
   'command-api': [...everywhere, ...Object.keys({ ...apiVariables, ...commandVariables })],
   'query-api': [...everywhere, ...Object.keys({ ...apiVariables, ...queryVariables })],
@@ -33,19 +33,19 @@ const variables: Readonly<Record<string, readonly string[]>> = {
 }
 
 const missing = await missingProgram('docker-compose')
-if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, so the compose files are not read`)
+if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, the compose files are not read`)
 else {
-  t.test('docker-compose accepts every combination without a variable or a secret', async (t) => {
+  t.test('docker-compose accepts every combination of files without variables or secrets', async (t) => {
     for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster']])
       t.ok(Object.keys((await readCompose(files)).services).includes('command-api'), `with ${files}`)
   })
 
-  t.test('an operator can set every variable of every app', async (t) => {
+  t.test('the compose files pass on every variable of every app', async (t) => {
     const { services } = await readCompose([])
     for (const [name, expected] of Object.entries(variables)) {
       const given = Object.keys(services[name]?.environment ?? {})
       const absent = expected.filter((variable) => !given.includes(variable) && !given.includes(`${variable}_FILE`))
-      t.same(absent, [], `${name} is told all that it understands`)
+      t.same(absent, [], `${name} gets all of its variables`)
     }
     const set = await readCompose([], { STRIPE_SECRET_KEY_FILE: '/run/paylog/key', AUTH_URL: 'http://a.example' })
     t.match(set.services['command-api']?.environment, {
@@ -55,7 +55,7 @@ else {
     })
   })
 
-  t.test('only the edge can be reached, and on this machine alone until told otherwise', async (t) => {
+  t.test('only the edge publishes ports, by default on the loopback interface', async (t) => {
     for (const files of [[], ['trial'], ['cluster']]) {
       const { services } = await readCompose(files)
       const published = Object.entries(services).filter(([, { ports = [] }]) => ports.length > 0)
@@ -67,18 +67,22 @@ else {
       const stores = { eventstore: 'log', 'eventstore-2': 'log', postgres: 'sql', redis: 'queue' }
       for (const [name, network] of Object.entries(stores))
         t.same(Object.keys(services[name]?.networks ?? { [network]: {} }), [network], name)
-      t.same(Object.keys(services['query-api']?.networks ?? {}).sort(), ['edge', 'queue', 'sql'], 'sees no log')
+      t.same(
+        Object.keys(services['query-api']?.networks ?? {}).sort(),
+        ['edge', 'queue', 'sql'],
+        'has no access to the log',
+      )
     }
   })
 
-  t.test('nothing of the demo is there unless it was asked for', async (t) => {
+  t.test('the demo identity and sandbox exist only with the trial file', async (t) => {
     const { services } = await readCompose([])
     t.notOk('identity' in services)
     for (const { environment = {} } of Object.values(services)) t.notOk(environment.SANDBOX_PROVIDER)
     t.match((await readCompose(['trial'])).services.worker?.environment, { SANDBOX_PROVIDER: 'true' })
   })
 
-  t.test('every secret is only where it is used', async (t) => {
+  t.test('every secret is mounted only where it is used', async (t) => {
     const { services } = await readCompose([])
     const secretsOf = ({ secrets = [], volumes = [] }: ComposeService) =>
       [
@@ -108,7 +112,7 @@ else {
     })
   })
 
-  t.test('every container has no privilege that it does not need, and limits', async (t) => {
+  t.test('every container has minimal privileges and resource limits', async (t) => {
     const { services } = await readCompose(['trial', 'cluster'])
     t.ok(Object.keys(services).length >= 16)
     const added: Record<string, readonly string[]> = {}
@@ -120,10 +124,14 @@ else {
       if (service.cap_add !== undefined) added[name] = service.cap_add
     }
     t.same(added, { edge: ['NET_BIND_SERVICE'], certificates: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] })
-    t.match([services.postgres?.user, services.redis?.user], ['postgres', 'redis'], 'the rest is said by the images')
+    t.match(
+      [services.postgres?.user, services.redis?.user],
+      ['postgres', 'redis'],
+      'the images of the others set a user',
+    )
   })
 
-  t.test('every image of others is an exact version, and can be set by digest', async (t) => {
+  t.test('every third-party image has an exact version and can be set by digest', async (t) => {
     const { services } = await readCompose(['cluster'])
     const ours = 'paylog:latest'
     const foreign = Object.values(services).flatMap(({ image }) => (image === ours ? [] : [image]))
@@ -136,7 +144,7 @@ else {
     t.match(JSON.stringify(services.worker), `"NODE_IMAGE":"${inDockerfile}"`, 'with and without compose')
   })
 
-  t.test('everything that stays has a health check', async (t) => {
+  t.test('every long-running service has a health check', async (t) => {
     const { services } = await readCompose(['trial', 'cluster'])
     const without = Object.entries(services).filter(([, { healthcheck }]) => healthcheck === undefined)
     t.same(without.map(([name]) => name).sort(), ['certificates', 'grant', 'migrate', 'ops'])
@@ -146,7 +154,7 @@ else {
 const noOpenssl = await missingProgram('openssl')
 const noRedis = noOpenssl ?? (await missingProgram('redis-server', 'redis-cli'))
 t.test(
-  'Redis tells strangers nothing but that it lives, and the apps cannot administer it',
+  'Redis allows only PING without a login, and no administration to the apps',
   { skip: (noRedis ?? missing) !== undefined && `NOT TESTED: ${noRedis ?? missing}` },
   async (t) => {
     const directory = t.testdir({})
@@ -164,7 +172,7 @@ t.test(
     const as = (user: string, secret: string) => ['--user', user, '--pass', secret]
     await waitFor(async () => (await ask('ping').catch(() => '')) === 'PONG\n', { what: 'Redis' })
     for (const command of ['get a', 'set a b', 'info', 'config get *', 'publish a b', 'acl whoami'])
-      t.match(await ask(...command.split(' ')), /^NOPERM/, `a stranger: ${command}`)
+      t.match(await ask(...command.split(' ')), /^NOPERM/, `without a login: ${command}`)
     t.match(await ask(...as('paylog', 'wrong'), 'get', 'a'), /WRONGPASS|NOPERM/)
     const paylog = as('paylog', password)
     t.match(await ask(...paylog, 'set', 'a', 'b'), 'OK')
@@ -174,8 +182,8 @@ t.test(
   },
 )
 
-const skip = noOpenssl !== undefined && `NOT TESTED: ${noOpenssl}, so no secrets are made`
-t.test('secrets are made once, random, and closed to others', { skip }, async (t) => {
+const skip = noOpenssl !== undefined && `NOT TESTED: ${noOpenssl}, no secrets are created`
+t.test('makeSecrets.sh creates random secrets once, in a directory closed to others', { skip }, async (t) => {
   const directory = join(t.testdir({}), 'secrets')
   const make = () => run('deploy/makeSecrets.sh', [directory], { cwd: root })
   const read = (name: string) => readFileSync(join(directory, name), 'utf8')
@@ -185,14 +193,14 @@ t.test('secrets are made once, random, and closed to others', { skip }, async (t
   t.equal(read('database_url'), `postgres://paylog:${read('database_password')}@postgres:5432/paylog`)
   t.equal(read('query_database_url'), `postgres://paylog_query:${read('query_password')}@postgres:5432/paylog`)
   t.match(read('redis_url'), `redis://paylog:${read('redis_password')}@redis:6379`)
-  t.notMatch(read('redis_acl'), read('redis_password'), 'Redis knows only its hash')
+  t.notMatch(read('redis_acl'), read('redis_password'), 'Redis stores only its hash')
   t.match(read('eventstore_url'), `esdb://paylog:${read('eventstore_password')}@eventstore:2113?tls=true`)
   t.equal(statSync(directory).mode & 0o777, 0o700)
-  t.equal(statSync(join(directory, 'query_password')).mode & 0o777, 0o644, 'the containers have users of their own')
+  t.equal(statSync(join(directory, 'query_password')).mode & 0o777, 0o644, 'the container users differ from the owner')
   chmodSync(join(directory, 'database_url'), 0o600)
   writeFileSync(join(directory, 'database_url'), 'postgres://elsewhere')
   const password = read('query_password')
   const { stdout } = await make()
-  t.match(stdout, 'database_url is there already and stays as it is')
+  t.match(stdout, 'database_url already exists and is kept')
   t.same([read('database_url'), read('query_password')], ['postgres://elsewhere', password])
 })

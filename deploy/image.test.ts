@@ -1,5 +1,5 @@
-// What the image will hold, found out without building it: the files that .dockerignore lets in, the packages that
-// package-lock.json names for them, and whether every part finds all that it imports among them.
+// Checks the content of the image without building it: the files that .dockerignore admits, the packages of
+// package-lock.json, and whether every app finds its imports among them.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -22,7 +22,7 @@ const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
 
-/** As Docker decides: the last rule that speaks of the file, or of a directory around it. */
+/** As Docker decides: the last rule that matches the file or one of its directories. */
 function isInImage(path: string): boolean {
   const parts = path.split('/')
   const paths = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
@@ -30,7 +30,7 @@ function isInImage(path: string): boolean {
   return rules.findLast(speaks)?.startsWith('!') ?? true
 }
 
-/** What `npm ci` installs for these workspaces without what is for development, by the places where the lock has it. */
+/** What `npm ci --omit=dev` installs for these workspaces, by place in the lock file. */
 function productionPackages(workspaces: readonly string[]): ReadonlySet<string> {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -53,7 +53,7 @@ function productionPackages(workspaces: readonly string[]): ReadonlySet<string> 
 }
 
 function imageIn(t: Test) {
-  // Elsewhere, or what is missing would be found in the packages around it.
+  // In another directory: here Node would find missing packages in node_modules above.
   const directory = mkdtempSync(join(tmpdir(), 'paylog-image-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
   const files = globSync('{package.json,packages/**/*.*,projections/**/*.*,apps/**/*.*,deploy/**/*.*,docs/**/*.*}', {

@@ -12,14 +12,14 @@ chmod 755 "$directory/app" "$directory/webhooks"
 keep() {
   if [ -e "$directory/$1" ]; then
     cat >/dev/null
-    echo "$directory/$1 is there already and stays as it is"
+    echo "$directory/$1 already exists and is kept"
     return
   fi
-  # Complete or not at all.
+  # Atomically.
   cat >"$directory/.$1.new"
   chmod 644 "$directory/.$1.new"
   mv "$directory/.$1.new" "$directory/$1"
-  echo "$directory/$1 is made"
+  echo "$directory/$1 is created"
 }
 
 random() {
@@ -36,7 +36,7 @@ makeCertificate() {
   openssl req -x509 -newkey rsa:3072 -nodes -days 3650 -subj /CN=paylog-eventstore-ca -keyout "$work/ca.key" \
     -out "$work/ca" -addext keyUsage=critical,keyCertSign,cRLSign 2>/dev/null
   openssl req -newkey rsa:3072 -nodes -subj /CN=eventstoredb-node -keyout "$work/pkcs8" -out "$work/request" 2>/dev/null
-  # The form that EventStoreDB's own generator writes; OpenSSL 3 has to be asked for it.
+  # EventStoreDB expects the traditional key format, which OpenSSL 3 writes only on request.
   openssl rsa -traditional -in "$work/pkcs8" -out "$work/key" 2>/dev/null ||
     openssl rsa -in "$work/pkcs8" -out "$work/key" 2>/dev/null
   printf '%s\n' subjectAltName=DNS:eventstore,DNS:localhost,IP:127.0.0.1 extendedKeyUsage=serverAuth,clientAuth \

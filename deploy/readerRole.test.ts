@@ -48,20 +48,20 @@ t.test('every question of the query API is answered with a login that may only l
   const stale = await ask('/payments', { ...admin, 'x-read-after': '99999999' })
   t.match({ status: stale.status, stale: stale.headers.get('x-read-stale') }, { status: 200, stale: 'true' })
   await owner.query('select 1')
-  t.ok(told.includes('payments'), 'the projector is told that somebody waits')
+  t.ok(told.includes('payments'), 'the projector is notified of the waiting read')
   const ready = await ask('/health/ready')
   const body = await ready.text()
   t.equal(ready.status, 200, body)
-  t.notMatch(body, '"known":false', 'the figures of the webhooks are there')
+  t.notMatch(body, '"known":false', 'the webhook metrics are available')
   t.match(await (await ask('/metrics')).text(), /projection_stopped\{projection="payments"\} 0/)
   t.notMatch(api.output(), /permission denied/)
 })
 
-t.test('the login can read no table, and write nothing', async (t) => {
+t.test('the reader login cannot read tables or write anything', async (t) => {
   const roles = await createRoles(t)
   await migrate(roles, roles.reader)
   const [owner, login] = await Promise.all([connected(t, roles.ownerUrl), connected(t, roles.loginUrl)])
-  // Also when it drops the guard that it only has by default.
+  // Not even without its default read-only setting.
   await login.query('set default_transaction_read_only = off')
   const { rows: relations } = await owner.query<{ name: string; kind: string }>(
     `select format('%I.%I', nspname, relname) as name, relkind as kind from pg_class
@@ -93,17 +93,17 @@ t.test('the login can read no table, and write nothing', async (t) => {
   t.same(
     functions.filter(({ proname }) => proname !== 'set_limit'),
     [],
-    'there is no function that writes for it; set_limit changes a setting of the session',
+    'no function writes on its behalf; set_limit only changes the session',
   )
 })
 
-t.test('by default the login writes not even where Postgres lets everybody', async (t) => {
+t.test('by default the reader login cannot write where Postgres allows everybody', async (t) => {
   const roles = await createRoles(t)
   const login = await connected(t, roles.loginUrl)
   await t.rejects(login.query("select lo_from_bytea(0, 'x')"), { code: '25006' })
 })
 
-t.test('what is granted stays, and what comes later is added by the next migration', async (t) => {
+t.test('migrate keeps grants of the reader role and adds them to new views', async (t) => {
   const roles = await createRoles(t)
   t.match(await migrate(roles), { readable: [] })
   const first = await migrate(roles, roles.reader)
@@ -115,10 +115,10 @@ t.test('what is granted stays, and what comes later is added by the next migrati
   t.match(await migrate(roles, roles.reader), { readable: ['webhooks.later'] })
   t.same((await login.query('select * from webhooks.later')).rows, [{ one: 1 }])
   await run(process.execPath, [ops, 'migrate', '--json'], { env: { DATABASE_URL: roles.ownerUrl } })
-  t.same((await login.query('select * from webhooks.later')).rows, [{ one: 1 }], 'also without the variable')
+  t.same((await login.query('select * from webhooks.later')).rows, [{ one: 1 }], 'also without READER_ROLE')
 })
 
-t.test('a role that does not exist is told before anything is changed', async (t) => {
+t.test('migrate rejects an unknown READER_ROLE before it changes anything', async (t) => {
   const roles = await createRoles(t)
   await t.rejects(migrate(roles, 'nobody_at_all'), {
     code: 1,
@@ -128,7 +128,7 @@ t.test('a role that does not exist is told before anything is changed', async (t
   t.same((await owner.query("select to_regnamespace('read_models') as made")).rows, [{ made: null }])
 })
 
-t.test('two that migrate at once do each thing once', async (t) => {
+t.test('two concurrent migrations apply each change once', async (t) => {
   const roles = await createRoles(t)
   const both = await Promise.all([migrate(roles, roles.reader), migrate(roles, roles.reader)])
   const readable = both.flatMap((one) => one.readable)

@@ -1,4 +1,4 @@
-// The compose files, as processes of this machine: what they say is what is started, and it does what the README says.
+// Runs the compose files as local processes with the same commands and variables, and sends a payment through them.
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -49,8 +49,8 @@ function settle(deployment: Deployment, intent: string) {
   return request(deployment, '/webhooks/sandbox', { method: 'POST', headers, body })
 }
 
-/** What a provider gets whose notification stops on its way. */
-async function leaveUnsettled({ url }: Deployment): Promise<string> {
+/** Sends an incomplete notification and returns the response. */
+async function sendIncompleteNotification({ url }: Deployment): Promise<string> {
   const { hostname, port, host } = new URL(url)
   const socket = connect(Number(port), hostname)
   const signature = `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}`
@@ -74,7 +74,7 @@ async function paymentSucceeds(t: Test, { deployment, endpoint }: Awaited<Return
   const { id, provider_intent_id } = opened.body.data
   const after = { ...guest, 'x-read-after': opened.headers.get('x-event-position') ?? '' }
   const seen = await request(deployment, `/payments/${id}`, { headers: after })
-  t.match(seen, { status: 200, body: { data: { id, status: 'pending' } } }, 'the guest reads the write')
+  t.match(seen, { status: 200, body: { data: { id, status: 'pending' } } }, 'the guest reads their write')
   t.notOk(seen.headers.has('x-read-stale'))
   t.equal((await settle(deployment, provider_intent_id)).status, 200)
   const list = await waitFor(
@@ -95,15 +95,15 @@ async function paymentSucceeds(t: Test, { deployment, endpoint }: Awaited<Return
 
 async function routes(t: Test, deployment: Deployment, id: string) {
   const history = await request(deployment, `/admin/payments/${id}/history`, { headers: admin })
-  t.equal(history.status, 200, 'the write side tells the history')
+  t.equal(history.status, 200, 'command-api serves the history')
   t.match(history.text, /PaymentSucceeded/)
   const logs = await request(deployment, '/webhooks/logs', { headers: admin })
   t.equal(logs.status, 200)
-  t.match(JSON.stringify(logs.body), 'payment.succeeded', 'the read side tells the log of webhooks')
+  t.match(JSON.stringify(logs.body), 'payment.succeeded', 'query-api serves the webhook log')
   const head = await request(deployment, `/payments/${id}`, { method: 'HEAD', headers: guest })
-  t.match({ status: head.status, text: head.text }, { status: 200, text: '' }, 'a HEAD is a read')
+  t.match({ status: head.status, text: head.text }, { status: 200, text: '' }, 'HEAD is routed as a read')
   const unknown = await request(deployment, '/payments', { method: 'PROPFIND', headers: guest })
-  t.ok(unknown.status >= 400 && unknown.status < 500, `an unknown method is refused: ${unknown.status}`)
+  t.ok(unknown.status >= 400 && unknown.status < 500, `an unknown method is rejected: ${unknown.status}`)
   for (const [method, path, allow] of [
     ['PUT', '/payments', 'GET, HEAD'],
     ['GET', '/webhooks/test', 'POST'],
@@ -123,7 +123,7 @@ async function routes(t: Test, deployment: Deployment, id: string) {
   }
   for (const path of ['/payments', '/metrics']) {
     const { headers } = await request(deployment, path)
-    t.notOk(headers.has('server'), 'nobody is told what serves')
+    t.notOk(headers.has('server'), 'there is no Server header')
   }
   const large = await request(deployment, '/payments/intents', {
     method: 'POST',
@@ -132,18 +132,22 @@ async function routes(t: Test, deployment: Deployment, id: string) {
   })
   t.match(large, { status: 413, body: { error: { code: 'body_too_large' } } })
   for (const service of ['command-api', 'query-api', 'docs', 'projector', 'worker'])
-    t.equal((await fetch(`${deployment.inside(service)}/metrics`)).status, 200, `${service} has figures inside`)
+    t.equal(
+      (await fetch(`${deployment.inside(service)}/metrics`)).status,
+      200,
+      `${service} serves metrics inside the network`,
+    )
 }
 
 const apps = ['query-api', 'docs', 'projector', 'worker', 'identity']
 
-/** Restarts everything; a payment that comes while the write side is away is made once, by whoever repeats it. */
+/** Restarts every service. A payment sent while command-api is down is created once, if necessary by a retry. */
 async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () => ReturnType<typeof pay>) {
   const each = (names: readonly string[], act: (container: Container, name: string) => Promise<unknown>) =>
     Promise.all(names.map((name) => containers[name] && act(containers[name], name)))
   const stop = (names: readonly string[]) =>
     each(names, async (container, name) => {
-      t.equal(await container.stop(), 0, `${name} stops in order: ${container.output().slice(-500)}`)
+      t.equal(await container.stop(), 0, `${name} stops cleanly: ${container.output().slice(-500)}`)
     })
   const start = (names: readonly string[]) => each(names, (container) => container.start())
 
@@ -151,10 +155,10 @@ async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () =>
   const meanwhile = payMeanwhile()
   await start(['command-api'])
   const { status, text } = await meanwhile
-  // Older Caddys cannot wait with a body (see deploy/Caddyfile), and do not say why: then the client is told to repeat it.
-  t.ok([201, 503, 504].includes(status), `a payment that came while it was away is made or refused: ${text}`)
-  t.equal((await payMeanwhile()).status, 201, 'and made when it is sent again with its key')
-  // Those whom others depend on go last and come first, as compose has it.
+  // Older versions of Caddy cannot wait with a body (see deploy/Caddyfile). Then the client has to retry.
+  t.ok([201, 503, 504].includes(status), `a payment during the restart is created or rejected: ${text}`)
+  t.equal((await payMeanwhile()).status, 201, 'a retry with the same key succeeds')
+  // In reverse order of their dependencies, as compose does.
   await stop(apps)
   await stop(['redis', 'edge'])
   await start(['redis', 'edge'])
@@ -163,8 +167,8 @@ async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () =>
 
 const missing = await missingProgram('docker-compose', 'caddy', 'openssl', 'redis-server', 'redis-cli', 'wget')
 t.test(
-  'what the compose files start takes a payment from the edge to a signed webhook, and loses nothing',
-  { skip: missing !== undefined && `NOT TESTED: ${missing}, so the compose files are not played through` },
+  'the compose services take a payment from the edge to a signed webhook, and keep it across restarts',
+  { skip: missing !== undefined && `NOT TESTED: ${missing}, the compose files are not run` },
   async (t) => {
     const deployed = await deploy(t)
     const { deployment } = deployed
@@ -173,12 +177,12 @@ t.test(
     await restarts(t, deployment, () => pay(deployment, 'meanwhile'))
     await paymentSucceeds(t, deployed)
     t.match(
-      await leaveUnsettled(deployment),
+      await sendIncompleteNotification(deployment),
       /^HTTP\/1.1 408 /,
-      'a notification that stops half way is not answered 200',
+      'an incomplete notification does not get 200',
     )
     const { body } = await request(deployment, '/payments?limit=10', { headers: guest })
-    t.equal(body.meta.total, 3, 'all payments are there')
+    t.equal(body.meta.total, 3, 'all payments are listed')
     t.match(await request(deployment, `/payments/${id}`, { headers: guest }), {
       body: { data: { status: 'succeeded' } },
     })

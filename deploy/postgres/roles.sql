@@ -1,5 +1,5 @@
--- Who may do what in Postgres. The image runs this once, when it makes the database; in a Postgres of your own an
--- administrator runs it with psql, with the two files at the places that are named here.
+-- The Postgres roles of Paylog. The Postgres image runs this once, when it creates the database. For your own Postgres, run
+-- it with psql as an administrator, with the two password files in place.
 \set owner paylog
 \set owner_password `cat /run/secrets/database_password`
 \set reader paylog_reader
@@ -7,12 +7,12 @@
 \set login_password `cat /run/secrets/query_password`
 \set database paylog
 
--- Makes and changes the tables: of the migrations, the write side of the webhooks and the projector.
+-- Owns the tables: used by migrations, the worker and the projector.
 create role :"owner" login password :'owner_password';
--- Of the query API: what it may look at is granted by the migrations, to the role that READER_ROLE names.
+-- For query-api. The migrations grant read access to the role that READER_ROLE names.
 create role :"reader" nologin;
 create role :"login" login password :'login_password' in role :"reader" connection limit 64;
--- It has nothing to write. Whoever finds a way to have it run what he likes can switch this off, so it is only one more door.
+-- Defence in depth only: an attacker who can run SQL as this login can switch it off.
 alter role :"login" set default_transaction_read_only = on;
 
 create database :"database" owner :"owner";

@@ -1,4 +1,4 @@
-// What the compose files say, as docker-compose itself reads them.
+// Reads the compose files through docker-compose.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -30,7 +30,7 @@ export type ComposeService = {
 
 export type Compose = { readonly services: Readonly<Record<string, ComposeService>> }
 
-/** Why it cannot be read here; nothing where it can. */
+/** The reason why they cannot be read here, or undefined. */
 export async function missingProgram(...programs: readonly string[]): Promise<string | undefined> {
   for (const program of programs) {
     const isThere = await run('sh', ['-c', `command -v ${program}`]).then(
@@ -45,9 +45,9 @@ export async function missingProgram(...programs: readonly string[]): Promise<st
 const known = new Map<string, Promise<Compose>>()
 
 /**
- * @param files beside docker-compose.yml: `trial` for docker-compose.trial.yml
- * @param variables all that the operator has set
- * @throws when docker-compose does not accept them
+ * @param files besides docker-compose.yml: `trial` for docker-compose.trial.yml
+ * @param variables all variables that the operator sets
+ * @throws when docker-compose rejects the files
  */
 export function readCompose(
   files: readonly string[],
@@ -66,7 +66,7 @@ async function runComposeConfig(
   const names = ['docker-compose.yml', ...files.map((name) => `docker-compose.${name}.yml`)]
   const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
     cwd: root,
-    // What an operator has in a file beside is not what is tested here.
+    // Ignores an .env file of the operator.
     env: { PATH: process.env.PATH, COMPOSE_DISABLE_ENV_FILE: '1', ...variables },
   })
   return parse(stdout)

@@ -1,4 +1,4 @@
-// What a service of the compose files is as a process of this machine: its words, its variables and its health check.
+// Runs a service of the compose files as a local process: its command, variables and health check.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,15 +8,15 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { type ComposeService, root } from './composeFile.ts'
 
-/** Of EventStoreDB, Redis, the health page of the edge, and the rest. */
+/** Of EventStoreDB, Redis, and the health page of the edge. The others listen on 8080. */
 const innerPorts: Readonly<Record<string, number>> = { eventstore: 2113, redis: 6379, edge: 2019 }
 const otherInnerPort = 8080
 const innerPortOf = (name: string) => innerPorts[name] ?? otherInnerPort
 
-/** Where everything is that has a name of its own in a container. */
+/** Local addresses and directories in place of container names and mounts. */
 export type Host = {
   readonly directory: string
-  /** Where each service listens; the edge's health page, for the edge. */
+  /** The port of each service; for the edge, of its health page. */
   readonly ports: ReadonlyMap<string, number>
   readonly edgePort: number
   readonly reader: string
@@ -42,7 +42,7 @@ export function environmentOf(
   }
 }
 
-/** The same value where nothing has a name, and nobody but this machine is served. */
+/** Replaces container names and paths by local ones. */
 function withHostAddresses({ ports, directory, reader }: Host, value: string): string {
   let text = value
   for (const [name, port] of ports) text = text.replaceAll(`//${name}:${innerPortOf(name)}`, `//127.0.0.1:${port}`)
@@ -105,8 +105,6 @@ export function edgeEnvironment(host: Host): Readonly<Record<string, string>> {
   }
 }
 
-// A process that stands in for a container: it knows nobody, hears signals, and is asked how it is by its health check.
-
 const stopTimeoutMs = 30_000
 const healthTimeoutMs = 40_000
 
@@ -114,14 +112,14 @@ export type ContainerCommand = { readonly words: readonly string[]; readonly env
 
 export type Container = {
   start(): Promise<void>
-  /** As compose does. @returns how it ended */
+  /** Sends SIGTERM, then SIGKILL after the timeout, as compose does. @returns the exit code */
   stop(): Promise<number | null>
-  /** Of one that ends by itself. */
+  /** The exit code of a service that runs once. */
   ended(): Promise<number | null>
   output(): string
 }
 
-/** @param health the words of a health check, run until it succeeds whenever the container has been started, and its port */
+/** @param health the command of the health check and its port; the check runs until it succeeds after each start */
 export function createContainer(
   t: Test,
   name: string,
@@ -158,7 +156,7 @@ export function createContainer(
       await waitFor(
         async () => {
           if (started.exitCode !== null || started.signalCode !== null) throw new Error(`${name} ended: ${written}`)
-          // The check is a process of its own, and dear: nobody is asked who does not listen yet.
+          // The health check starts a process, which is slow. Wait for the port first.
           return (await listens(health.port)) && (await exitCodeOf(health.words)) === 0
         },
         { what: `${name} to be healthy`, timeoutMs: healthTimeoutMs },

@@ -1,6 +1,5 @@
-// Everything of the compose files without Docker: the same commands and variables, with other addresses. EventStoreDB, which
-// is not to be had everywhere, is replaced by the node that speaks its protocol and has the user of the apps; Postgres is that
-// of the tests.
+// Runs the services of the compose files without Docker: same commands and variables, other addresses. EventStoreDB is
+// replaced by the embedded event store with the user of the apps; Postgres is the one of the tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,15 +24,15 @@ import { createRoles } from './roles.ts'
 const run = promisify(execFile)
 
 export type Deployment = {
-  /** The edge. */
+  /** URL of the edge. */
   readonly url: string
   readonly containers: Readonly<Record<string, Container>>
   readonly sandboxSecret: string
-  /** Where a container listens, past the edge. */
+  /** URL of a service behind the edge. */
   inside(service: string): string
 }
 
-/** @param variables what the operator sets, `WEBHOOKS_ENV_FILE` for example */
+/** @param variables the variables that the operator sets, such as `WEBHOOKS_ENV_FILE` */
 export async function deploymentHarness(
   t: Test,
   variables: Readonly<Record<string, string>> = {},
@@ -70,7 +69,7 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   return { directory, ports, edgePort: await freePort(), reader: roles.reader }
 }
 
-/** Starts each service when those that it depends on are as far as it says. */
+/** Starts each service when its dependencies are in the state that it requires. */
 async function startContainers(t: Test, { services }: Compose, host: Host): Promise<Record<string, Container>> {
   const containers: Record<string, Container> = {}
   const there = ['eventstore', 'postgres', 'grant']
