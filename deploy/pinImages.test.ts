@@ -1,4 +1,4 @@
-// The digests of images, as an operator's Docker would say them: the one here is a stand-in.
+// pinImages.sh with a fake docker command.
 import { execFile } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { root } from './testing/composeFile.ts'
 
 const run = promisify(execFile)
 
-/** Its digest of an image is made of the image's name and version. */
+/** The digest of an image is computed from its name and version. */
 const docker = `#!/bin/sh
 case "$*" in
   'pull --quiet absent'*) echo 'no such image' >&2 && exit 1 ;;
@@ -35,7 +35,7 @@ const pinned = (image: string) => `${image}@sha256:${Buffer.from(image).toString
 const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
 const ofCompose = (name: string) => new RegExp(`\\$\\{${name}:-([^}]+)\\}`).exec(compose)?.[1] ?? ''
 
-t.test('every image is written into .env by its digest, and all else there stays', async (t) => {
+t.test('pinImages.sh writes every image into .env by digest and keeps the other lines', async (t) => {
   const { pin, lines } = pinning(t, 'AUTH_URL=https://a.example.com/?b c\n#REDIS_IMAGE=x\n')
   await pin()
   t.same(lines().slice(0, 2), ['AUTH_URL=https://a.example.com/?b c', '#REDIS_IMAGE=x'])
@@ -49,17 +49,17 @@ t.test('every image is written into .env by its digest, and all else there stays
   t.ok(lines().includes(`POSTGRES_IMAGE=${pinned(ofCompose('POSTGRES_IMAGE'))}`))
 })
 
-t.test('an image is raised by its new version, and stays raised', async (t) => {
+t.test('an image upgraded by its new version stays upgraded', async (t) => {
   const { pin, lines } = pinning(t)
   await pin()
   await pin('POSTGRES_IMAGE=postgres:17.99', 'REDIS_IMAGE=redis:7.4.99@sha256:0000')
   await pin()
   t.ok(lines().includes(`POSTGRES_IMAGE=${pinned('postgres:17.99')}`))
   t.ok(lines().includes(`REDIS_IMAGE=${pinned('redis:7.4.99')}`))
-  t.equal(lines().length, 6, 'each is there once')
+  t.equal(lines().length, 6, 'each image has one line')
 })
 
-t.test('an unknown image, and one that Docker cannot pull, leave .env as it is', async (t) => {
+t.test('an unknown image, and one that Docker cannot pull, leave .env unchanged', async (t) => {
   const { pin, lines } = pinning(t, 'A=b\n')
   await t.rejects(pin('MYSQL_IMAGE=mysql:1.1'), {
     code: 2,

@@ -1,4 +1,4 @@
-// The login of the query API: what roles.sql makes of it, and `ops migrate` lets it see.
+// The login of the query API: created by roles.sql, with the grants of `ops migrate`.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -23,37 +23,37 @@ async function connected(t: Test, connectionString: string): Promise<pg.Client> 
   return client
 }
 
-t.test('every question of the query API is answered with a login that may only look at views', async (t) => {
+t.test('the query API works with a login that may only read views', async (t) => {
   const roles = await createRoles(t)
   await migrate(roles, roles.reader)
   const { authUrl } = await startFakeIdentity(t)
   const env = { PORT: '0', DATABASE_URL: roles.loginUrl, AUTH_URL: authUrl, LOG_LEVEL: 'warn' }
   const api = await startProcess(t, { script: new URL('../apps/query-api/src/main.ts', import.meta.url), env })
   const admin = { 'x-session-id': 'demo-admin-session' }
-  const ask = (path: string, headers: Record<string, string> = admin) =>
+  const get = (path: string, headers: Record<string, string> = admin) =>
     fetch(`${String(api.detail.url)}${path}`, { headers })
   for (const path of ['/payments', '/payment-methods', '/addresses', '/admin/products', '/webhooks/logs']) {
-    const list = await ask(`${path}?limit=5`)
+    const list = await get(`${path}?limit=5`)
     t.equal(list.status, 200, `${path}: ${await list.text()}`)
-    const one = await ask(`${path}/00000000-0000-4000-8000-00000000000f`)
+    const one = await get(`${path}/00000000-0000-4000-8000-00000000000f`)
     t.equal(one.status, 404, `${path}/…: ${await one.text()}`)
   }
   for (const query of ['search=x', 'status=succeeded', 'orderBy=created_at&orderDir=asc', 'include=payment_method']) {
-    t.equal((await ask(`/payments?${query}`)).status, 200, query)
+    t.equal((await get(`/payments?${query}`)).status, 200, query)
   }
   const owner = await connected(t, roles.ownerUrl)
-  const told: string[] = []
-  owner.on('notification', ({ payload = '' }) => told.push(payload))
+  const notifications: string[] = []
+  owner.on('notification', ({ payload = '' }) => notifications.push(payload))
   await owner.query('listen awaited_reads')
-  const stale = await ask('/payments', { ...admin, 'x-read-after': '99999999' })
+  const stale = await get('/payments', { ...admin, 'x-read-after': '99999999' })
   t.match({ status: stale.status, stale: stale.headers.get('x-read-stale') }, { status: 200, stale: 'true' })
   await owner.query('select 1')
-  t.ok(told.includes('payments'), 'the projector is notified of the waiting read')
-  const ready = await ask('/health/ready')
+  t.ok(notifications.includes('payments'), 'the projector is notified of the waiting read')
+  const ready = await get('/health/ready')
   const body = await ready.text()
   t.equal(ready.status, 200, body)
   t.notMatch(body, '"known":false', 'the webhook metrics are available')
-  t.match(await (await ask('/metrics')).text(), /projection_stopped\{projection="payments"\} 0/)
+  t.match(await (await get('/metrics')).text(), /projection_stopped\{projection="payments"\} 0/)
   t.notMatch(api.output(), /permission denied/)
 })
 

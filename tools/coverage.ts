@@ -1,4 +1,4 @@
-// How much of each workspace the tests run: `npm run coverage`, with what `npm test` takes. Prints a table at the end.
+// `npm run coverage`: runs the tests with the arguments of `npm test` and prints the coverage of each workspace.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ const root = fileURLToPath(rootUrl)
 const reporter = fileURLToPath(import.meta.resolve('c8/bin/c8.js'))
 const pollMs = 5_000
 
-/** What Node writes when a process ends: of each script, which ranges ran how often. */
+/** What Node writes when a process ends: the execution counts of each script. */
 type ProcessCoverage = { readonly result: readonly { readonly url: string }[] }
 
 const directory = await mkdtemp(join(tmpdir(), 'paylog-coverage-'))
@@ -26,11 +26,11 @@ try {
 async function main(args: readonly string[]): Promise<number> {
   const [raw, ours, report] = ['raw', 'kept', 'report'].map((name) => join(directory, name)) as [string, string, string]
   await Promise.all([raw, ours].map((path) => mkdir(path)))
-  // Node hands the variable on to every process that a process starts.
+  // Child processes inherit the variable.
   const code = await run([join(root, 'tools', 'test.ts'), ...args], { NODE_V8_COVERAGE: raw }, () => collect(raw, ours))
   await collect(raw, ours)
   const options = ['--temp-directory', ours, '--reports-dir', report, '--reporter', 'json-summary', '--merge-async']
-  // Also of files that nothing has loaded.
+  // Includes files that were never loaded.
   const reported = await run([reporter, 'report', ...options, '--all', '--src', root], {})
   if (reported !== 0) return reported
   const summary: CoverageSummary = JSON.parse(await readFile(join(report, 'coverage-summary.json'), 'utf8'))
@@ -39,7 +39,7 @@ async function main(args: readonly string[]): Promise<number> {
   return code
 }
 
-/** Runs a script of this Node until it ends, and does something now and then meanwhile. @returns its exit code */
+/** Runs a script with this Node, calling `onInterval` meanwhile. @returns its exit code */
 async function run(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -62,7 +62,7 @@ async function run(
   return child.exitCode ?? 1
 }
 
-/** Keeps what is ours of all that was written: a whole run writes ten gigabytes, nearly all about packages of others. */
+/** Keeps only the data about our sources: a whole run writes ten gigabytes, mostly about dependencies. */
 async function collect(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     const coverage = parse(await readFile(join(from, name), 'utf8'))
@@ -73,7 +73,7 @@ async function collect(from: string, to: string): Promise<void> {
   }
 }
 
-/** @returns nothing for a file that is still being written */
+/** @returns undefined for a file that is still being written */
 function parse(text: string): ProcessCoverage | undefined {
   try {
     return JSON.parse(text)

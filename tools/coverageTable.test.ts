@@ -1,4 +1,3 @@
-// What is counted, and how it is summed up.
 import t from 'tap'
 import { coverageTable, isMeasured } from './coverageTable.ts'
 
@@ -8,7 +7,7 @@ const figures = (covered: number, total: number) => ({
   functions: { covered: 0, total: 0 },
 })
 
-t.test('sources are measured, and neither tests nor what is there for them', (t) => {
+t.test('isMeasured accepts sources, but no tests or test support', (t) => {
   for (const path of ['apps/worker/src/main.ts', 'projections/src/a/b.ts', 'tools/bootstrap.mjs', 'deploy/x/y.ts'])
     t.equal(isMeasured(path), true, path)
   for (const path of [
@@ -26,7 +25,7 @@ t.test('sources are measured, and neither tests nor what is there for them', (t)
   t.end()
 })
 
-t.test('files are summed up by workspace, and all together', (t) => {
+t.test('coverageTable sums up files by workspace and in total', (t) => {
   const table = coverageTable({
     'projections/src/c.ts': figures(1, 3),
     'apps/worker/src/a.ts': figures(10, 10),

@@ -1,29 +1,28 @@
-// The figures of coverage, by workspace.
+// Summarises coverage by workspace.
 
 type Count = { readonly total: number; readonly covered: number }
 type Figures = { readonly lines: Count; readonly branches: Count; readonly functions: Count }
 
-/** Of each file, by its path. */
+/** By path. */
 export type CoverageSummary = Readonly<Record<string, Figures>>
 
 const measures = ['lines', 'branches', 'functions'] as const
 
-/** Folders in which everything is there for tests and benchmarks alone. */
+/** Folders with test support and benchmarks only. */
 const forTests = /\/(testing|bench|fixtures)\//
 
-/** @param path from the root: whether it is a source of ours and neither a test nor there for tests and benchmarks alone */
+/** @param path from the root @returns whether it is a source file and not for tests or benchmarks only */
 export function isMeasured(path: string): boolean {
   if (!/^(apps|packages|projections|deploy|tools)\/.*\.(ts|mjs)$/.test(path)) return false
   return !/node_modules\/|\.test\.ts$/.test(path) && !forTests.test(path)
 }
 
-/** `apps/worker`, `projections`. */
 function workspaceOf(path: string): string {
   const [first = '', second = ''] = path.split('/')
   return first === 'apps' || first === 'packages' ? `${first}/${second}` : first
 }
 
-/** @param summary by paths from the root @returns a table in Markdown, with a line for all workspaces together */
+/** @param summary by path from the root @returns a Markdown table with a row for each workspace and a total */
 export function coverageTable(summary: CoverageSummary): string {
   const files = Object.entries(summary)
   const workspaces = Map.groupBy(files, ([path]) => workspaceOf(path))

@@ -4,7 +4,7 @@ import { directDependencies, productionLicences } from './dependencies.ts'
 
 const page = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8')
 
-/** The cells of the table below a heading, by its first column. */
+/** The rows of the table below a heading, by their first cell. */
 function tableBelow(heading: string): ReadonlyMap<string, readonly string[]> {
   const [section = ''] = (page.split(`## ${heading}\n`)[1] ?? '').split('\n## ')
   const [, , ...lines] = section.split('\n').filter((line) => line.startsWith('|'))
@@ -12,7 +12,7 @@ function tableBelow(heading: string): ReadonlyMap<string, readonly string[]> {
   return new Map(cells.map(([first = '', ...others]) => [first.replaceAll('`', ''), others]))
 }
 
-t.test('every dependency of ours stands there once, with a reason and its licence', async (t) => {
+t.test('docs/dependencies.md lists every direct dependency once, with a reason and its licence', async (t) => {
   const { production, development } = await directDependencies()
   for (const [heading, expected] of [
     ['In production', production],
@@ -27,9 +27,9 @@ t.test('every dependency of ours stands there once, with a reason and its licenc
   }
 })
 
-t.test('so do the licences of everything that runs in production', async (t) => {
+t.test('docs/dependencies.md lists the licences of everything that runs in production', async (t) => {
   const rows = tableBelow('Licences of everything that runs in production')
   const expected = [...(await productionLicences())].map(([licence, names]) => [licence, [names.join(', ')]])
   t.same([...rows], expected)
-  t.notMatch([...rows.keys()].join(), /GPL|AGPL|SSPL|BUSL|UNLICENSED/, 'none binds the rest to its terms')
+  t.notMatch([...rows.keys()].join(), /GPL|AGPL|SSPL|BUSL|UNLICENSED/, 'no copyleft licence')
 })

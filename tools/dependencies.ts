@@ -1,4 +1,4 @@
-// What the project depends on, read from its package.json files and its lock.
+// The dependencies of the project, from its package.json files and its lock file.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,7 @@ type LockedPackage = {
 const namesIn = (asked: Readonly<Record<string, string>> = {}) => Object.keys(asked)
 const isForeign = (name: string) => !name.startsWith(own)
 
-/** Where the workspaces are, from the root of the project. */
+/** Paths of the workspaces, from the root. */
 async function workspacePaths(): Promise<string[]> {
   const within = async (folder: string) =>
     (await readdir(join(root, folder), { withFileTypes: true }))
@@ -38,7 +38,7 @@ async function readManifest(path: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(root, path, 'package.json'), 'utf8'))
 }
 
-/** @returns names and licences of what our own code asks for: the apps with all that they are made of, and the rest */
+/** @returns names and licences of direct dependencies: those that the apps need in production, and the others */
 export async function directDependencies(): Promise<{
   readonly production: ReadonlyMap<string, string>
   readonly development: ReadonlyMap<string, string>
@@ -75,7 +75,7 @@ export async function directDependencies(): Promise<{
   }
 }
 
-/** @returns for each licence the packages that run in production under it, those of other platforms left out */
+/** @returns the packages that run in production by licence, without those of other platforms */
 export async function productionLicences(): Promise<ReadonlyMap<string, readonly string[]>> {
   const packages: Installed = (await readLockFile()).packages
   const found = new Set<string>()
@@ -93,7 +93,7 @@ export async function productionLicences(): Promise<ReadonlyMap<string, readonly
   for (const place of found) {
     const name = place.split('node_modules/').at(-1) ?? ''
     if (!place.includes('node_modules/')) continue
-    // What is for another platform is not here, and says nothing of itself.
+    // Packages of other platforms are not installed, so their licence is unknown here.
     const licence = packages[place]?.license
     if (licence === undefined) continue
     byLicence.set(licence, (byLicence.get(licence) ?? new Set()).add(name))
@@ -101,7 +101,7 @@ export async function productionLicences(): Promise<ReadonlyMap<string, readonly
   return new Map([...byLicence].sort().map(([licence, names]) => [licence, [...names].sort()]))
 }
 
-/** Where Node finds a package from a place of the lock; the workspaces are where their links lead. */
+/** Resolves a package from a place in the lock file as Node does. Workspace links are followed. */
 function resolve(packages: Installed, from: string, name: string): string | undefined {
   for (let place = from; ; place = place.slice(0, Math.max(place.lastIndexOf('/'), 0))) {
     const path = `${place === '' ? '' : `${place}/`}node_modules/${name}`

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { missingOptionals, readLockFile } from './lockFile.ts'
 
-t.test('the lock file lists the packages of every platform, or npm ci refuses it elsewhere', async (t) => {
+t.test('the lock file lists the optional packages of every platform', async (t) => {
   t.same([...missingOptionals(await readLockFile()).keys()], [], 'run npm run lock')
 })
 
-t.test('what is missing is told with its platform', async (t) => {
+t.test('missingOptionals returns missing packages with their platform', async (t) => {
   const lock = {
     packages: {
       'node_modules/tool': {

@@ -1,5 +1,5 @@
-// Completes package-lock.json: a registry that lacks the packages of other platforms makes npm leave them out of the lock, and
-// `npm ci` then refuses it. Run `npm run lock` after every change of dependencies.
+// Completes package-lock.json (`npm run lock`, after every change of dependencies): a registry without the packages of
+// other platforms makes npm omit them, and `npm ci` then rejects the lock file.
 import { readFile, writeFile } from 'node:fs/promises'
 
 type LockedPackage = {
@@ -12,7 +12,7 @@ export type LockFile = { readonly packages: Readonly<Record<string, LockedPackag
 
 const lockFile = new URL('../package-lock.json', import.meta.url)
 
-/** Optional packages that another one asks for by an exact version and that the lock does not list. */
+/** Optional packages that another package requires by exact version and that the lock file does not list. */
 export function missingOptionals({ packages }: LockFile): Map<string, LockedPackage> {
   const missing = new Map<string, LockedPackage>()
   for (const { optionalDependencies = {}, dev } of Object.values(packages)) {
@@ -25,7 +25,7 @@ export function missingOptionals({ packages }: LockFile): Map<string, LockedPack
   return missing
 }
 
-/** What these packages say of themselves, read off their names, so that other machines do not install them. */
+/** The platform, derived from the package name, so that other machines skip the package. */
 function platformOf(name: string): { os?: string[]; cpu?: string[]; libc?: string[] } {
   const os = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'].find((each) => name.includes(each))
   const cpu = ['arm64', 'x64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'wasm32'].find((each) =>
@@ -42,7 +42,7 @@ export async function readLockFile(): Promise<LockFile> {
   return JSON.parse(await readFile(lockFile, 'utf8'))
 }
 
-/** Adds what is missing, at the place where npm would have it. */
+/** Adds the missing packages at the place where npm would put them. */
 async function completeLockFile(): Promise<number> {
   const lock = await readLockFile()
   const missing = missingOptionals(lock)

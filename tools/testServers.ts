@@ -1,4 +1,4 @@
-// The servers that tests talk to, on free ports, in a temporary directory.
+// Starts the servers for a test run, on free ports in a temporary directory.
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,28 +14,28 @@ const directoryPrefix = 'paylog-test-'
 
 export type TestServers = {
   readonly directory: string
-  /** What tells the tests where the servers are. */
+  /** Environment variables with the addresses of the servers. */
   readonly env: Record<string, string>
-  /** What could not be tested on this machine, for the end of the run, where it is seen. */
+  /** What cannot be tested on this machine, printed at the end of the run. */
   readonly skipped: string | undefined
   stop(): Promise<void>
 }
 
 /**
- * Starts Postgres, and Redis where it is installed. `TEST_DATABASE_URL` and `REDIS_TEST_URL`, when set, name servers to use
- * instead; databases of failed tests stay there for a look.
+ * Starts Postgres, and Redis if it is installed. `TEST_DATABASE_URL` and `REDIS_TEST_URL` select existing servers
+ * instead; databases of failed tests are kept there for inspection.
  */
 export async function startServers(say: (line: string) => void): Promise<TestServers> {
   const log = createLog({ app: 'test', level: 'error' })
   await removeLeftovers(log)
   const directory = await mkdtemp(join(tmpdir(), `${directoryPrefix}${process.pid}-`))
-  // Processes of a file that ran out of time may still write there.
+  // Processes of a file that timed out may still write there.
   const stops: (() => Promise<void>)[] = [() => rm(directory, { recursive: true, force: true, maxRetries: 5 })]
   const stop = async () => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last()
   }
   try {
-    // The same modules are compiled by thousands of processes.
+    // Thousands of processes compile the same modules.
     const env: Record<string, string> = { NODE_COMPILE_CACHE: join(directory, 'compiled') }
     if (!process.env.TEST_DATABASE_URL) {
       const postgres = await startEmbeddedPostgres({
@@ -46,7 +46,7 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
         log,
       })
       stops.push(postgres.stop)
-      // Tests make databases and roles of their own.
+      // Tests create databases and roles.
       env.TEST_DATABASE_URL = postgres.superuserUrl
       env.TEST_DATABASE_TEMPLATE = await createTemplate(postgres.superuserUrl)
     }
@@ -69,7 +69,7 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
   }
 }
 
-// A run that was killed could neither stop its Postgres nor remove its files.
+// Cleans up after a killed run: stops its Postgres and removes its files.
 async function removeLeftovers(log: Logger): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const runner = Number(new RegExp(`^${directoryPrefix}(\\d+)-`).exec(name)?.[1])
@@ -79,7 +79,7 @@ async function removeLeftovers(log: Logger): Promise<void> {
       await stopOrphan(join(directory, 'postgres'), join(directory, 'postgres', 'cluster'), log)
       await rm(directory, { recursive: true, force: true })
     } catch {
-      // Another user's, or another run is removing it at this moment.
+      // It belongs to another user, or another run is removing it.
     }
   }
 }

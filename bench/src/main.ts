@@ -1,4 +1,4 @@
-// Runs benchmarks: `npm run bench`, or `npm run bench -- NAME`. They print figures, and no figure makes them fail.
+// Runs benchmarks: `npm run bench`, or `npm run bench -- NAME`. Missed targets do not fail the run.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
@@ -20,10 +20,10 @@ const benchmarks = new Map<string, Benchmark>([
   ['rebuild', rebuild],
   ['webhooks', webhooks],
 ])
-/** The longest, queries, takes half of it. */
+/** The slowest one, queries, takes half of it. */
 const benchmarkTimeoutMs = 45 * 60_000
 
-const usage = `Usage: npm run bench -- [${[...benchmarks.keys()].join(' | ')}] [--quick] [--json] [what the one named takes]
+const usage = `Usage: npm run bench -- [${[...benchmarks.keys()].join(' | ')}] [--quick] [--json] [options of the benchmark]
 Without a name all of them run, one after another, for about 40 minutes. --quick: some minutes, for figures that mean nothing.`
 
 const interrupted = new AbortController()
@@ -51,13 +51,13 @@ function nameAndOptions(all: readonly string[]): [string, readonly string[]] {
   return first.startsWith('-') ? ['', all] : [first, others]
 }
 
-/** So that none inherits the memory of another, and none can hold up those after it. */
+/** In separate processes, so that no benchmark affects the memory or the time limit of the next. */
 async function inOwnProcess(benchmarkName: string): Promise<BenchmarkReport> {
   process.stderr.write(`\n${benchmarkName}\n`)
   const child = fork(fileURLToPath(import.meta.url), [benchmarkName, ...options], { timeout: benchmarkTimeoutMs })
   const interrupt = () => child.kill('SIGTERM')
   interrupted.signal.addEventListener('abort', interrupt)
-  let report: BenchmarkReport = { name: benchmarkName, loadBefore: load(), failure: 'It ended without a word' }
+  let report: BenchmarkReport = { name: benchmarkName, loadBefore: load(), failure: 'It exited without a result' }
   child.on('message', (message: BenchmarkReport) => {
     report = message
     child.disconnect()
@@ -73,14 +73,14 @@ async function run(benchmarkName: string, measure: Benchmark): Promise<Benchmark
   const print = (text: string) => {
     if (!options.includes('--json')) process.stdout.write(`${text}\n`)
   }
-  const leave = () => void stack.disposeAsync().finally(() => process.exit(1))
-  interrupted.signal.addEventListener('abort', leave)
+  const onInterrupt = () => void stack.disposeAsync().finally(() => process.exit(1))
+  interrupted.signal.addEventListener('abort', onInterrupt)
   try {
     const findings = await measure({
       args,
       isQuick: options.includes('--quick'),
       env: process.env,
-      print: print,
+      print,
       stack,
     })
     return { name: benchmarkName, loadBefore, ...findings }
@@ -89,12 +89,12 @@ async function run(benchmarkName: string, measure: Benchmark): Promise<Benchmark
     process.stderr.write(`${failure}\n`)
     return { name: benchmarkName, loadBefore, failure }
   } finally {
-    interrupted.signal.removeEventListener('abort', leave)
+    interrupted.signal.removeEventListener('abort', onInterrupt)
     await stack.disposeAsync()
   }
 }
 
-/** Of the last minute, as the system says. */
+/** Load average of the last minute. */
 function load(): number {
   return loadavg()[0] ?? Number.NaN
 }

@@ -5,31 +5,31 @@ import { alerts, alertsPage, compose, jobs } from '../testing/monitoringFixture.
 
 const headings = [...alertsPage.matchAll(/^### (?<name>\w+)$/gm)].map(({ groups }) => groups?.name)
 
-t.test('every alert has a section on the page, in the same order, and every section an alert', async (t) => {
+t.test('docs/alerts.md has a section for every alert, in the same order', async (t) => {
   t.same(
     headings,
     alerts.map(({ alert }) => alert),
   )
 })
 
-t.test('every alert leads to its section, and has a name of its own', async (t) => {
+t.test('every alert links to its section, and alert names are unique', async (t) => {
   for (const { alert, annotations } of alerts) t.equal(annotations.runbook, `docs/alerts.md#${alert.toLowerCase()}`)
   t.equal(new Set(headings).size, headings.length)
 })
 
-t.test('every section says what it means, how to look closer, what to do and when it is over', async (t) => {
+t.test('every section of docs/alerts.md has the four standard paragraphs', async (t) => {
   const sections = alertsPage.split(/^### /m).slice(1)
   for (const section of sections) {
     const [name = ''] = section.split('\n')
-    for (const word of ['Who', 'Look', 'Do', 'Over']) t.match(section, `**${word}:**`, `${name} says: ${word}`)
+    for (const word of ['Who', 'Look', 'Do', 'Over']) t.match(section, `**${word}:**`, `${name} has ${word}`)
   }
 })
 
-t.test('every alert wakes somebody or waits for the day', async (t) => {
+t.test('every alert has the severity page or ticket', async (t) => {
   for (const { alert, labels } of alerts) t.ok(['page', 'ticket'].includes(labels.severity), alert)
 })
 
-t.test('what is scraped are services of the composition, where they listen', async (t) => {
+t.test('Prometheus scrapes the compose services on their ports', async (t) => {
   const own = jobs.filter(({ job_name }) => job_name !== 'eventstore')
   t.same(
     own.map(({ job_name }) => job_name),
@@ -45,7 +45,7 @@ const promtool = (...args: readonly string[]) =>
   spawnSync('promtool', args, { cwd: fileURLToPath(new URL('.', import.meta.url)), encoding: 'utf8' })
 
 const skip = promtool('--version').error ? 'promtool is not installed' : false
-t.test('Prometheus takes the rules and the configuration, and the rules fire when they should', { skip }, async (t) => {
+t.test('promtool accepts the rules and the configuration, and the rule tests pass', { skip }, async (t) => {
   for (const args of [
     ['check', 'rules', 'alerts.yml'],
     ['check', 'config', 'prometheus.yml'],

@@ -9,14 +9,14 @@ import t, { type Test } from 'tap'
 import { alerts, alertsPage, dashboard, jobs } from '../testing/monitoringFixture.ts'
 import { readExpression, readMetrics, type Sample, select } from '../testing/promQl.ts'
 
-/** The services as they run in production, each a process of its own, and the pages of their figures. */
+/** Starts the services as in production. Returns functions that read their metrics. */
 async function startServices(t: Test) {
   const [log, identity] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
   const endpoint = await startFakeEndpoint(t, (response, _, { url }) => {
     response.statusCode = Number(url?.slice(-3))
     response.end()
   })
-  // A provider that takes a request and goes away.
+  // A provider that accepts a request and disconnects.
   const silent = createServer((request) => request.socket.destroy())
   const environment = {
     HOST: '127.0.0.1',
@@ -58,7 +58,7 @@ async function startServices(t: Test) {
     const pages = services.map(async ({ job, url }) =>
       readMetrics(await (await fetch(`${url}/metrics`)).text(), { job, instance: url }),
     )
-    // Prometheus adds this one by itself, for each of its targets.
+    // Prometheus adds `up` for each target.
     const up = jobs.map(({ job_name: job }) => ({ metric: 'up', labels: { job, instance: job } }))
     return [...(await Promise.all(pages)).flat(), ...up]
   }
@@ -73,7 +73,7 @@ const pay = (url: string, provider_id: string) =>
   })
 const guest = { email: 'guest@example.com', name: 'Guest Example' }
 
-/** Everything that somebody is to be told of happens once. */
+/** Causes each condition that the alerts and panels look for once. */
 async function causeFailures({ log, urlOf, scrape }: Awaited<ReturnType<typeof startServices>>) {
   const api = urlOf('command-api')
   await pay(api, 'sandbox')
@@ -86,7 +86,7 @@ async function causeFailures({ log, urlOf, scrape }: Awaited<ReturnType<typeof s
       const expected = ['projection_events_total ', 'projection_lag_seconds ', 'webhook_attempts_total ']
       return expected.every((name) => metrics.has(name))
     },
-    { what: 'a projected payment, a lag that was told, and a delivery', timeoutMs: 30_000 },
+    { what: 'a projected payment, a reported lag, and a delivery', timeoutMs: 30_000 },
   )
   await log.kill()
   await fetch(`${api}/health/ready`)
@@ -97,7 +97,7 @@ await causeFailures(services)
 const samples = await services.scrape()
 const names = new Set(samples.map(({ metric }) => metric))
 
-/** What is not made to happen: it takes a true signature, or longer than a test may. */
+/** Not caused here: needs a real signature, or takes longer than a test may. */
 const unseen = [
   'http_request_duration_seconds_count POST /webhooks/(stripe|paypal|authorize-net) 200',
   'event_store_append_duration_seconds_count failed',
@@ -105,7 +105,7 @@ const unseen = [
 
 function checkExpression(t: Test, name: string, expression: string, shown: readonly string[]) {
   const { selectors, groupedBy } = readExpression(expression)
-  t.ok(selectors.length > 0, `${name} looks at something`)
+  t.ok(selectors.length > 0, `${name} has a selector`)
   for (const selector of selectors) {
     const { metric, matchers } = selector
     const looked = [metric, ...matchers.map(({ value }) => value)].join(' ')
@@ -117,14 +117,14 @@ function checkExpression(t: Test, name: string, expression: string, shown: reado
   }
 }
 
-t.test('every alert finds what it looks for on the pages of the services', async (t) => {
+t.test('every alert expression matches metrics of the services', async (t) => {
   for (const { alert, expr, annotations } of alerts) {
     const shown = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
     checkExpression(t, alert, expr, shown)
   }
 })
 
-t.test('every panel of the dashboard finds what it looks for, and every variable', async (t) => {
+t.test('every panel and variable of the dashboard matches metrics of the services', async (t) => {
   for (const { title, targets = [] } of dashboard.panels)
     for (const { expr, legendFormat } of targets) {
       const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label)
@@ -140,7 +140,7 @@ t.test('every panel of the dashboard finds what it looks for, and every variable
   }
 })
 
-t.test('every figure that the page about the alerts names is there', async (t) => {
+t.test('every metric in docs/alerts.md exists', async (t) => {
   const own =
     /^((event_store_append|provider_call)_duration|commands|http|nodejs|process|projection|webhook|follow_ups)_\w+$/
   const quoted = [...alertsPage.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name)

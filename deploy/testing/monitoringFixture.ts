@@ -1,4 +1,4 @@
-// What an operator is given: the alert rules, the dashboard and the page about the alerts, as they stand in the repository.
+// Reads the alert rules, the dashboard, the scrape configuration and docs/alerts.md.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
@@ -19,7 +19,7 @@ type Panel = {
   readonly type: string
   readonly title: string
   readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>
-  /** A row has none. */
+  /** Absent for a row. */
   readonly datasource?: object
   readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[]
 }

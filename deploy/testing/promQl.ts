@@ -1,10 +1,10 @@
-// What an expression of Prometheus looks at, as far as the rules and the dashboard here need it.
+// Parses the parts of PromQL that the rules and the dashboard use.
 
 export type Matcher = { readonly label: string; readonly operator: string; readonly value: string }
 export type Selector = { readonly metric: string; readonly matchers: readonly Matcher[] }
 export type Sample = { readonly metric: string; readonly labels: Readonly<Record<string, string>> }
 
-/** The selectors of an expression, and the labels that it groups by. */
+/** The selectors of an expression, and its grouping labels. */
 export function readExpression(expression: string): {
   readonly selectors: readonly Selector[]
   readonly groupedBy: readonly string[]
@@ -23,7 +23,7 @@ export function readExpression(expression: string): {
   return { selectors, groupedBy }
 }
 
-/** A string that belongs to no selector, or a name: with its matchers, or as a function that is called. */
+/** A string outside of a selector, or a name with its matchers, or a function call. */
 const term = /"[^"]*"|(?<metric>[a-zA-Z_:][\w:]*)(?:\{(?<matchers>[^}]*)\}|(?<call>\s*\())?/g
 const matcher = /(?<label>\w+)\s*(?<operator>=~|!~|!=|=)\s*"(?<value>[^"]*)"/g
 const operators = new Set(['and', 'or', 'unless'])
@@ -33,7 +33,7 @@ function readMatcher({ groups = {} }: RegExpMatchArray): Matcher {
   return { label, operator, value }
 }
 
-/** The samples that a selector takes. Variables of a dashboard (`$api`) stand for everything. */
+/** The samples that match a selector. Dashboard variables (`$api`) match everything. */
 export function select({ metric, matchers }: Selector, samples: readonly Sample[]): readonly Sample[] {
   return samples.filter((sample) => sample.metric === metric && matchers.every((matcher) => fits(matcher, sample)))
 }
@@ -46,7 +46,7 @@ function fits({ label, operator, value }: Matcher, { labels }: Sample): boolean 
   return operator.startsWith('!') ? !isLike : isLike
 }
 
-/** The samples of a page in Prometheus' text format. */
+/** Parses samples in the text format of Prometheus. */
 export function readMetrics(page: string, target: Readonly<Record<'job' | 'instance', string>>): readonly Sample[] {
   return page.split('\n').flatMap((line) => {
     const { metric, labels = '' } = /^(?<metric>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? /.exec(line)?.groups ?? {}

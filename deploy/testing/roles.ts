@@ -1,19 +1,18 @@
-// The roles of roles.sql, under names of their own, on the Postgres of the tests.
+// Creates the roles of roles.sql under unique names on the Postgres of the tests.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import type { Test } from 'tap'
 
 export type TestRoles = {
-  /** Of the owner of the tables, for `DATABASE_URL`. */
+  /** With the owner of the tables, for `DATABASE_URL`. */
   readonly ownerUrl: string
-  /** Of the login of the query API. */
+  /** With the login of the query API. */
   readonly loginUrl: string
-  /** For `READER_ROLE`. */
   readonly reader: string
 }
 
-/** Runs roles.sql as psql would; what it made is gone with the test. */
+/** Runs roles.sql as psql would. Everything is dropped at the end of the test. */
 export async function createRoles(t: Test): Promise<TestRoles> {
   const serverUrl = process.env.TEST_DATABASE_URL
   if (!serverUrl) throw new Error('TEST_DATABASE_URL is not set: run the tests through npm test')

@@ -1,4 +1,4 @@
-// The least that a service could do with an order: a Fastify route that checks a body and inserts one row, durably.
+// The minimal service for comparison: a Fastify route that validates a body and inserts one row durably.
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '@paylog/config/environment'
 import { port, url } from '@paylog/config/kinds'
@@ -7,7 +7,7 @@ import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { type Static, Type } from 'typebox'
 
-/** More do not make Postgres faster. */
+/** More connections do not make Postgres faster. */
 const maxConnections = 32
 
 const OrderBody = Type.Object({

@@ -1,4 +1,4 @@
-// The write side as it runs in production, and a bare route beside it on the same Postgres.
+// command-api as in production, with a bare route on the same Postgres.
 import { randomBytes } from 'node:crypto'
 import { freePort } from '@paylog/testing/processes'
 import { type PrivateServer, startPrivateServer } from '../event-store/privateNode.ts'
@@ -7,13 +7,13 @@ import { startBenchmarkProgram } from '../harness/program.ts'
 export type Side = {
   readonly port: number
   readonly path: string
-  /** Whose CPU time a request takes beside Postgres', each with its process id. */
+  /** The processes whose CPU time a request takes, besides Postgres, with their pids. */
   readonly processes: Readonly<Record<string, number>>
 }
 
 export type CommandSystem = { readonly node: PrivateServer; readonly api: Side; readonly bare: Side }
 
-/** Starts event store node, identity backend, command-api with the sandbox provider, and the bare route: each a process. */
+/** Starts the event store, the identity backend, command-api with the sandbox provider, and the bare route. */
 export async function startCommandSystem(stack: AsyncDisposableStack): Promise<CommandSystem> {
   const node = await startPrivateServer(stack)
   const [apiPort, barePort, identityPort] = [await freePort(), await freePort(), await freePort()]

@@ -1,4 +1,4 @@
-// From the answer of a command to the operator's endpoint, with the whole system as processes at a fifth of its load.
+// Measures the time from the response of a command to its webhook, at a fifth of the maximum load.
 
 import { withoutLimits } from '@paylog/testing/processes'
 import { type BenchmarkOptions, type BenchmarkRow, formatNumber, measureRate, quantile } from '../harness/benchmark.ts'
@@ -8,15 +8,15 @@ import { openPayment, postBare } from './payments.ts'
 
 const inFlight = 16
 const load = 0.2
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const targets = { p50: 25, p99: 150 }
 
-/** How long everything takes, in milliseconds. */
+/** Durations in milliseconds. */
 const full = { warmUp: 4_000, full: 6_000, paced: 20_000, bare: 5_000 }
 const quick: typeof full = { warmUp: 1_000, full: 2_000, paced: 3_000, bare: 1_000 }
 
 /**
- * Starts a private system, finds out how many payments a second it takes, and then opens a fifth as many.
+ * Starts a private system, measures how many payments a second it accepts, then opens a fifth as many.
  * @param servers for the system: `REDIS_URL`
  */
 export async function measureCommandToWebhook(
@@ -28,7 +28,7 @@ export async function measureCommandToWebhook(
   const endpoint = await openEndpoint(stack)
   const settings = { ...withoutLimits, ...endpoint.settings, ...servers, LOG_LEVEL: 'warn' }
   const { base_url } = await startPrivateSystem(stack, settings)
-  const arrived = (count: number) => endpoint.received(count, AbortSignal.timeout(patienceMs))
+  const arrived = (count: number) => endpoint.received(count, AbortSignal.timeout(timeoutMs))
   const open = (durationMs: number) => measureRate(() => openPayment(base_url), { inFlight, durationMs })
   const opened = await open(times.warmUp)
   const fully = await open(times.full)
@@ -48,17 +48,17 @@ export async function measureCommandToWebhook(
   await asTheyCome(perSecond, times.bare, async () => void bare.push(await postBare(endpoint)))
   print(`${formatNumber(perSecond)} payments a second, ${waits.length} of them`)
   const row = (name: 'p50' | 'p99', q: number): BenchmarkRow => ({
-    name: `from the answer of a command to its webhook, at a fifth of the load, ${name}`,
+    name: `from a command response to its webhook, at a fifth of the load,  ${name}`,
     figure: quantile(waits, q),
     unit: 'ms',
     bound: { name: 'a bare POST to the same endpoint', figure: quantile(bare, q) },
     target: { of: 'figure', atMost: targets[name] },
   })
-  const opening = 'payments opened while they are projected and told of, 16 in flight'
+  const opening = 'payments created while they are projected and delivered, 16 in flight'
   return [row('p50', 0.5), row('p99', 0.99), { name: opening, figure: fully.perSecond, unit: '/s' }]
 }
 
-/** Does something at moments as those of many independent clients are, and waits until all is done. */
+/** Runs work at random times, as many independent clients would, and waits for all of it. */
 async function asTheyCome(perSecond: number, durationMs: number, work: () => Promise<void>): Promise<void> {
   const underWay: Promise<void>[] = []
   for await (const _ of arrivals(perSecond, performance.now() + durationMs, Math.random)) underWay.push(work())

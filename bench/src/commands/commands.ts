@@ -1,4 +1,5 @@
-// `npm run bench -- commands`: POST /payments/intents beside a bare route that inserts one row into the same Postgres.
+// `npm run bench -- commands`: POST /payments/intents compared with a bare route that inserts one row into the same
+// Postgres.
 import { parseArgs } from 'node:util'
 import {
   alternateRounds,
@@ -21,20 +22,20 @@ const bare = 'a bare route, one INSERT'
 type Round = {
   readonly perSecond: number
   readonly ms: readonly number[]
-  /** For each request, of each process. */
+  /** Per request, of each process. */
   readonly cpuMicros: Readonly<Record<string, number>>
 }
 type Rounds = readonly { readonly ours: Round; readonly bare: Round }[]
 type Length = { readonly inFlight: number; readonly seconds: number }
 
 /**
- * Opens payments over kept connections, 1, 16 and 64 in flight, in turns with the bare route: `--rounds` (6) of `--seconds` (4)
- * each. Then every payment that was answered is looked for in the log.
- * @throws Error for options that make no sense, and when a payment is not answered with 201
+ * Creates payments over kept-alive connections, 1, 16 and 64 in flight, alternating with the bare route: `--rounds` (6)
+ * of `--seconds` (4) each. Then looks up every acknowledged payment in the log.
+ * @throws Error for invalid options, and when a payment does not get 201
  */
-export async function commands(asked: BenchmarkOptions): Promise<BenchmarkResult> {
-  const { rounds, seconds } = optionsOf(asked)
-  const system = await startCommandSystem(asked.stack)
+export async function commands(options: BenchmarkOptions): Promise<BenchmarkResult> {
+  const { rounds, seconds } = optionsOf(options)
+  const system = await startCommandSystem(options.stack)
   const { node } = system
   const answered: string[] = []
   const take = (answer: string) => void answered.push(idIn(answer))
@@ -42,11 +43,11 @@ export async function commands(asked: BenchmarkOptions): Promise<BenchmarkResult
   for (const inFlight of depths) {
     const length = { inFlight, seconds }
     const ours = () => measureRound(system, system.api, length, take)
-    const theirs = () => measureRound(system, system.bare, length, () => undefined)
-    // Once for nothing: plans are made, code is compiled.
-    await alternateRounds(1, ours, theirs)
-    const measured = await alternateRounds(rounds, ours, theirs)
-    asked.print(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}; ${cpuOf(measured)}`)
+    const bareSide = () => measureRound(system, system.bare, length, () => undefined)
+    // A warm-up: query plans are made and code is compiled.
+    await alternateRounds(1, ours, bareSide)
+    const measured = await alternateRounds(rounds, ours, bareSide)
+    options.print(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}; ${cpuOf(measured)}`)
     rows.push(...rowsOf(inFlight, measured))
   }
   return { postgres: node.postgres.description, rows: [...rows, ...(await paymentsInLog(node, answered))] }
@@ -113,7 +114,7 @@ function ratiosOf(measured: Rounds): string {
   return measured.map(({ ours, bare }) => formatNumber(ours.perSecond / bare.perSecond, 2)).join(' ')
 }
 
-/** Of the last round, in which code is compiled. */
+/** Of the last round, after the warm-up. */
 function cpuOf(measured: Rounds): string {
   const last = Object.entries(measured.at(-1)?.ours.cpuMicros ?? {})
   return `CPU µs of a payment: ${last.map(([name, spent]) => `${name} ${formatNumber(spent)}`).join(', ')}`

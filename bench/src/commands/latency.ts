@@ -1,4 +1,4 @@
-// `npm run bench -- latency`: from the answer of a POST to the list, and to the operator's endpoint, at rest.
+// `npm run bench -- latency`: from the response of a POST to the list and to the webhook endpoint, without load.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { withoutLimits } from '@paylog/testing/processes'
@@ -15,14 +15,14 @@ import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { authorization, openPayment, postBare } from './payments.ts'
 
 const warmUps = 10
-/** Longer than everything that follows a payment takes, so that each one finds the system at rest. */
+/** Longer than all follow-up work of a payment, so that the system is idle for each one. */
 const restMs = 60
-const patienceMs = 10_000
+const timeoutMs = 10_000
 const targets = { start: 20_000, list: 50, webhook: 100 }
 
 type Times = Readonly<Record<'answer' | 'list' | 'bareList' | 'webhook' | 'barePost', number[]>>
 
-/** Starts a private system and times payments one at a time. @throws Error for options, for it has none */
+/** Starts a private system and times payments one at a time. @throws Error for any option: it has none */
 export async function latency({ args, isQuick, print, stack }: BenchmarkOptions): Promise<BenchmarkResult> {
   parseArgs({ args: [...args], options: {} })
   const rounds = isQuick ? 20 : 100
@@ -36,9 +36,9 @@ export async function latency({ args, isQuick, print, stack }: BenchmarkOptions)
     const id = await openPayment(base_url)
     const answered = performance.now()
     const listed = await untilListed(base_url, id)
-    const arrivals = await endpoint.received(2 * (round + warmUps) + 1, AbortSignal.timeout(patienceMs))
+    const arrivals = await endpoint.received(2 * (round + warmUps) + 1, AbortSignal.timeout(timeoutMs))
     const told = arrivals.find(({ paymentId }) => paymentId === id)
-    if (told === undefined) throw new Error(`The endpoint was not told of ${id}`)
+    if (told === undefined) throw new Error(`The endpoint did not receive ${id}`)
     await sleep(restMs)
     const bareList = await timed(() => list(base_url))
     const barePost = await postBare(endpoint)
@@ -49,7 +49,7 @@ export async function latency({ args, isQuick, print, stack }: BenchmarkOptions)
     times.bareList.push(bareList)
     times.barePost.push(barePost)
   }
-  print(`${rounds} payments, one at a time: answered in p50 ${quantile(times.answer, 0.5).toFixed(1)} ms`)
+  print(`${rounds} payments, one at a time: responses in p50 ${quantile(times.answer, 0.5).toFixed(1)} ms`)
   const start: BenchmarkTarget = { of: 'figure', atMost: targets.start }
   const { description } = await describePostgres(environment.DATABASE_URL ?? '')
   return {
@@ -63,7 +63,7 @@ function rowsOf(times: Times): BenchmarkRow[] {
     [50, 99].map((percent): BenchmarkRow => {
       const [figure, bound] = [quantile(times[what], percent / 100), quantile(times[bare], percent / 100)]
       return {
-        name: `from the answer of a POST to the ${what}, at rest, p${percent}`,
+        name: `from a POST response to the ${what}, without load, p${percent}`,
         figure,
         unit: 'ms',
         bound: { name: boundName, figure: bound },
@@ -82,9 +82,9 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begin
 }
 
-/** Asks without the api's help, which would make the list wait: when does the read model have it by itself? */
+/** Polls with X-Read-After 0, so that the api does not make the read wait for the write. */
 async function untilListed(baseUrl: string, id: string): Promise<number> {
-  for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; )
+  for (const giveUpAt = performance.now() + timeoutMs; performance.now() < giveUpAt; )
     if ((await list(baseUrl)).includes(id)) return performance.now()
   throw new Error(`The payment ${id} did not reach the list`)
 }

@@ -1,4 +1,4 @@
-// Payments as a client opens them, and bare requests of the same size beside them.
+// Creates payments as a client does, and sends bare requests of the same size.
 import { demoSessions } from '@paylog/identity/sandboxIdentity'
 import { request } from 'undici'
 import type { Endpoint } from '../harness/privateSystem.ts'
@@ -7,16 +7,16 @@ export const authorization = `Bearer ${demoSessions[0]?.session_id}`
 export const order = JSON.stringify({ total_cents: 2200, currency: 'EUR' })
 const type = { 'content-type': 'application/json' }
 
-/** @returns its id @throws when it is not answered with 201 */
+/** @returns the payment id @throws when the response is not 201 */
 export async function openPayment(baseUrl: string): Promise<string> {
   const headers = { ...type, authorization }
   const { statusCode, body } = await request(`${baseUrl}/payments/intents`, { method: 'POST', headers, body: order })
   const answer = await body.text()
-  if (statusCode !== 201) throw new Error(`The payment was answered ${statusCode}: ${answer}`)
+  if (statusCode !== 201) throw new Error(`The payment got ${statusCode}: ${answer}`)
   return idIn(answer)
 }
 
-/** The first id in an answer, which is the payment's. */
+/** The first id in a response, which is the payment's. */
 export function idIn(answer: string): string {
   const id = /"id":"([^"]+)"/.exec(answer)?.[1]
   if (id === undefined) throw new Error(`There is no id in ${answer}`)
@@ -28,11 +28,11 @@ const bareMessage = JSON.stringify({
   data: { payment_id: '', amount: 2200, currency: 'EUR', status: 'x'.repeat(600) },
 })
 
-/** Posts what is as long as a message, and nothing else. @returns the milliseconds that it took */
+/** POSTs a body of the size of a webhook. @returns the time in milliseconds */
 export async function postBare({ url }: Endpoint): Promise<number> {
   const sent = performance.now()
   const { statusCode, body } = await request(url, { method: 'POST', headers: type, body: bareMessage })
   await body.text()
-  if (statusCode !== 200) throw new Error(`The endpoint answered ${statusCode}`)
+  if (statusCode !== 200) throw new Error(`The endpoint responded ${statusCode}`)
   return performance.now() - sent
 }

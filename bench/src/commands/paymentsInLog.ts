@@ -1,8 +1,8 @@
-// Whether every payment that a client was told of is on record, once.
+// Checks that every acknowledged payment is in the log exactly once.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { BenchmarkRow } from '../harness/benchmark.ts'
 
-/** @param answered ids of all payments that were answered with 201 */
+/** @param answered ids of all payments with a 201 response */
 export async function paymentsInLog(
   { connectionString }: { readonly connectionString: string },
   answered: readonly string[],
@@ -24,14 +24,14 @@ export async function paymentsInLog(
   const others = counts.size - new Set(answered).size
   return [
     {
-      name: 'answered payments that are in the log, once',
+      name: 'acknowledged payments that are in the log exactly once',
       figure: once,
       unit: 'payments',
-      bound: { name: 'answered with 201', figure: answered.length },
+      bound: { name: '201 responses', figure: answered.length },
       target: { of: 'ratio', atLeast: 1 },
     },
     {
-      name: 'payments in the log that nobody was told of',
+      name: 'payments in the log without a response',
       figure: others,
       unit: 'payments',
       target: { of: 'figure', atMost: 0 },

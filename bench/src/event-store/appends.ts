@@ -1,20 +1,19 @@
-// What is appended.
 import { randomUUID } from 'node:crypto'
 import { type EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 
-/** About 400 bytes as JSON, as large as the events of a payment are. */
+/** About 400 bytes as JSON, the size of a payment event. */
 export const data = { payment_id: randomUUID(), text: 'x'.repeat(340) }
 const fillBatch = 100
 const fillInFlight = 8
 
-/** Appends a single event to a new stream. */
+/** Appends one event to a new stream. */
 export function appendOne(client: EventStoreDBClient): Promise<unknown> {
   return client.appendToStream(`bench-${randomUUID()}`, jsonEvent({ type: 'Measured', data }), {
     expectedRevision: NO_STREAM,
   })
 }
 
-/** Adds this many events, many at a time. */
+/** Appends this many events in large batches. */
 export async function fillLog(client: EventStoreDBClient, events: number): Promise<void> {
   let left = events
   const writer = async () => {

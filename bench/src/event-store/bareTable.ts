@@ -1,22 +1,22 @@
-// What Postgres alone does with the same events: single rows inserted durably, and the log's rows selected.
+// Postgres alone with the same events: durable inserts of single rows, and a SELECT of the log.
 import { randomUUID } from 'node:crypto'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { data } from './appends.ts'
 import type { ReadRate } from './reads.ts'
 
-/** More do not make Postgres faster. */
+/** More connections do not make Postgres faster. */
 const mostConnections = 32
 const rowsOfASelect = 1_000
 
 export type BareTable = {
-  /** Inserts one row, in a transaction of its own. */
+  /** Inserts one row in its own transaction. */
   insertOne(): Promise<unknown>
-  /** Selects the log from its start, at most this many rows. */
+  /** Selects at most this many rows of the log from its start. */
   selectLog(most: number): Promise<ReadRate>
 }
 
-/** @param stack with which the connections are closed */
+/** @param stack closes the connections */
 export async function createBareTable(databaseUrl: string, stack: AsyncDisposableStack): Promise<BareTable> {
   const log = createLog({ app: 'bench', level: 'error' })
   const pool = createPool({ databaseUrl, applicationName: 'bench', max: mostConnections, log })

@@ -1,4 +1,4 @@
-// `npm run bench -- event-store`: how fast the log takes events and gives them back, client included.
+// `npm run bench -- event-store`: throughput of appends and reads, client included.
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import {
@@ -24,9 +24,10 @@ const wantedAppends = new Map([
 const rounds = 4
 
 /**
- * Measures a private node, or with `--url esdb://…` any server: appends at several depths for `--seconds` (5) each beside bare
- * inserts, then a log of `--events` events (a million): memory while it grows, reading it, catching up on it, starting on it.
- * @throws Error for options that make no sense
+ * Measures a private event store, or any server with `--url esdb://…`. Appends at several depths for `--seconds` (5)
+ * each, compared with bare inserts. Then a log of `--events` events (a million): memory while it grows, reading,
+ * catching up, starting.
+ * @throws Error for invalid options
  */
 export async function eventStore(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   const { url, events, seconds } = optionsOf(asked)

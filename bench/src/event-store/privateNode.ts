@@ -1,4 +1,4 @@
-// A node as a process of its own, on a Postgres of its own with durable settings, for whoever measures.
+// An embedded event store process on its own Postgres with durable settings.
 
 import { freePort } from '@paylog/testing/processes'
 import { type PrivatePostgres, startPrivatePostgres } from '../harness/privatePostgres.ts'
@@ -6,20 +6,19 @@ import { startBenchmarkProgram } from '../harness/program.ts'
 import { peakMiB, residentMiB } from '../harness/usage.ts'
 
 export type PrivateServer = {
-  /** `esdb://…` */
   readonly connectionString: string
-  /** There for others as well. */
+  /** Also used by others. */
   readonly postgres: PrivatePostgres
-  /** Of the node's process, another one after a restart. */
+  /** Changes with a restart. */
   pid(): number
-  /** Resident memory of the node, Postgres not included. */
+  /** Resident memory of the event store process, without Postgres. */
   memoryMiB(): number
   peakMiB(): number
-  /** Stops the node and starts it again; how long it took until it served, in ms. */
+  /** Restarts the event store. Resolves with the time until it serves, in ms. */
   restart(): Promise<number>
 }
 
-/** @param stack with which both are stopped and the data deleted */
+/** @param stack stops both and deletes the data */
 export async function startPrivateServer(stack: AsyncDisposableStack): Promise<PrivateServer> {
   const postgres = await startPrivatePostgres(stack)
   const port = await freePort()

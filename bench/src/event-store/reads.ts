@@ -1,14 +1,14 @@
-// Reading the log as fast as it comes.
+// Reads the log as fast as possible.
 import { type EventStoreDBClient, FORWARDS, START, streamNameFilter } from '@eventstore/db-client'
 
 export type ReadRate = { readonly events: number; readonly perSecond: number }
 
-/** Reads the log from its start, at most this many events. */
+/** Reads at most this many events of the log from its start. */
 export async function readWholeLog(client: EventStoreDBClient, maxEvents: number): Promise<ReadRate> {
   return rateOf(client.readAll({ direction: FORWARDS, fromPosition: START, maxCount: maxEvents }))
 }
 
-/** Follows a subscription from the log's start until this many events with one of the prefixes came. */
+/** Subscribes from the start of the log until this many events with one of the prefixes have come. */
 export async function catchUp(
   client: EventStoreDBClient,
   events: number,
@@ -20,7 +20,7 @@ export async function catchUp(
     return await rateOf(subscription, events)
   } finally {
     await subscription.unsubscribe()
-    // Messages that arrived meanwhile would keep the client from being disposed of.
+    // Pending messages would prevent the client from being disposed.
     subscription.destroy()
   }
 }

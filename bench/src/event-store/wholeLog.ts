@@ -1,4 +1,4 @@
-// A long log: what the node needs for it, how fast it is read, how soon the node starts on it.
+// Measures a long log: memory of the event store, read throughput, and start-up time.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { type BenchmarkRow, formatNumber, median, type Print } from '../harness/benchmark.ts'
 import { fillLog } from './appends.ts'
@@ -7,22 +7,22 @@ import type { PrivateServer } from './privateNode.ts'
 import { catchUp, type ReadRate, readWholeLog } from './reads.ts'
 
 const leastReads = 20_000
-/** The issue says "flat"; this is what it may vary by. */
+/** Memory should be constant. This is the accepted growth. */
 const mostGrowthMiB = 64
-/** The issue says "independent of the log's length". */
+/** Start-up time should not depend on the length of the log. This is the accepted ratio. */
 const mostStartRatio = 1.25
 export const memorySamples = 10
 const starts = 3
 
 export type Measured = {
   readonly client: EventStoreDBClient
-  /** Nothing when it is somebody else's server. */
+  /** Undefined for an external server. */
   readonly node: PrivateServer | undefined
   readonly bare: BareTable
   readonly print: Print
 }
 
-/** Adds this many events, then reads them in three ways. */
+/** Appends this many events, then reads them in three ways. */
 export async function wholeLog({ client, node, bare, print }: Measured, events: number): Promise<BenchmarkRow[]> {
   const memory: number[] = []
   const sample = () => {
@@ -44,9 +44,11 @@ export async function wholeLog({ client, node, bare, print }: Measured, events: 
   ]
   const [first, last] = [memory[0], memory.at(-1)]
   if (first === undefined || last === undefined) return rows
-  print(`memory of the node in MiB, every tenth of ${formatNumber(events)} events written, then read and caught up:`)
+  print(
+    `memory of the event store in MiB, every tenth of ${formatNumber(events)} events written, then read and caught up:`,
+  )
   print(`  ${memory.join(' ')}`)
-  const name = `memory of the node after ${formatNumber(events)} events more`
+  const name = `memory of the event store after ${formatNumber(events)} events more`
   const bound = { name: 'after the first tenth of them', figure: first }
   return [...rows, { name, figure: last, unit: 'MiB', bound, target: { of: 'difference', atMost: mostGrowthMiB } }]
 }
@@ -58,14 +60,14 @@ function readRow(name: string, { perSecond }: ReadRate, selected: ReadRate | und
     : { ...row, bound: { name: 'SELECT of the same rows', figure: selected.perSecond } }
 }
 
-/** The median of some, for they vary. @returns milliseconds */
+/** The median of several starts, in milliseconds. */
 export async function startOf(node: PrivateServer): Promise<number> {
   const times: number[] = []
   for (let start = 0; start < starts; start += 1) times.push(await node.restart())
   return median(times)
 }
 
-/** @param emptyMs how long it took on an empty log */
+/** @param emptyMs start-up time on an empty log */
 export async function startRow(node: PrivateServer, events: number, emptyMs: number): Promise<BenchmarkRow> {
   return {
     name: `start on ${formatNumber(events)} events`,

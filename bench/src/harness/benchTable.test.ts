@@ -1,11 +1,10 @@
-// The table of the benchmarks: what is compared with what, and when a target is met.
 import { test } from 'tap'
 import type { BenchmarkRow } from './benchmark.ts'
 import { benchTable, isMet } from './benchTable.ts'
 
 const bound = { name: 'COPY', figure: 200 }
 
-test('a target is of the figure, of its ratio, or of the difference', (t) => {
+test('isMet compares the figure, its ratio or its difference with the target', (t) => {
   const row = (figure: number, target: BenchmarkRow['target']): BenchmarkRow => ({
     name: 'rows',
     figure,
@@ -18,18 +17,22 @@ test('a target is of the figure, of its ratio, or of the difference', (t) => {
   t.equal(isMet(row(99, { of: 'figure', atLeast: 100 })), false)
   t.equal(isMet(row(100, { of: 'ratio', atLeast: 0.5 })), true)
   t.equal(isMet(row(101, { of: 'ratio', atMost: 0.5 })), false)
-  t.equal(isMet({ ...row(101, { of: 'ratio', atMost: 0.5 }), ratio: 0.4 }), true, 'the ratio of the rounds counts')
+  t.equal(
+    isMet({ ...row(101, { of: 'ratio', atMost: 0.5 }), ratio: 0.4 }),
+    true,
+    'the ratio of the rounds takes precedence',
+  )
   t.equal(isMet(row(205, { of: 'difference', atMost: 5 })), true)
   t.equal(isMet(row(206, { of: 'difference', atMost: 5 })), false)
-  t.equal(isMet({ name: 'rows', figure: 1, unit: '/s', target: { of: 'ratio', atMost: 2 } }), false, 'of nothing')
+  t.equal(isMet({ name: 'rows', figure: 1, unit: '/s', target: { of: 'ratio', atMost: 2 } }), false, 'without a bound')
   t.end()
 })
 
-test('says where it was measured, then one line for each figure, and for a benchmark that failed why', (t) => {
+test('benchTable prints the machine, a row for each figure, and the reason of a failed benchmark', (t) => {
   const rows: BenchmarkRow[] = [
     { name: 'rows', figure: 1234.5, unit: '/s', bound, target: { of: 'ratio', atLeast: 0.5 } },
     {
-      name: 'answers',
+      name: 'responses',
       figure: 12.345,
       unit: 'ms',
       bound: { name: 'SQL', figure: 1.5 },
@@ -54,7 +57,7 @@ test('says where it was measured, then one line for each figure, and for a bench
     '| ---------------------------- | ------- | ------------ | ----- | ----------- | --- |',
     '| **rebuild**, load before 0.3 |         |              |       |             |     |',
     '| rows                         | 1,235/s | COPY: 200/s  | 6.17  | ratio ≥ 0.5 | yes |',
-    '| answers                      | 12.3 ms | SQL: 1.50 ms | 8.23  | ≤ 5 ms more | NO  |',
+    '| responses                    | 12.3 ms | SQL: 1.50 ms | 8.23  | ≤ 5 ms more | NO  |',
     '| others                       | 0.50 ms | –            | –     | –           | –   |',
     '| **queries**, load before 2.0 |         |              |       |             |     |',
     '| pgbench was not found        | failed  |              |       |             | NO  |',

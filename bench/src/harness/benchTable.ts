@@ -1,17 +1,17 @@
-// The table of the benchmarks, as Markdown that can be read in a terminal and pasted into docs/performance.md.
+// Prints the results as a Markdown table, for the terminal and docs/performance.md.
 import { cpus, release, totalmem } from 'node:os'
 import { type BenchmarkRow, type BenchmarkTarget, formatNumber } from './benchmark.ts'
 
-/** What one benchmark found, or why it found nothing. */
+/** The rows of a benchmark, or the reason of its failure. */
 export type BenchmarkReport = {
   readonly name: string
-  /** Processes that ran or waited to run in the minute before it began, others' included. */
+  /** Load average of the minute before it began, other processes included. */
   readonly loadBefore: number
 } & ({ readonly postgres: string; readonly rows: readonly BenchmarkRow[] } | { readonly failure: string })
 
 const header = ['', 'figure', 'bounded by', 'ratio', 'target', 'met'] as const
 
-/** Where, when and with what was measured, then a row for each figure. */
+/** The machine, date and software, then a row for each figure. */
 export function benchTable(reports: readonly BenchmarkReport[], now: Date): string {
   const lines = reports.flatMap((report) => {
     const title = [`**${report.name}**, load before ${report.loadBefore.toFixed(1)}`, '', '', '', '', '']
@@ -26,7 +26,7 @@ export function benchTable(reports: readonly BenchmarkReport[], now: Date): stri
   )
 }
 
-/** @returns nothing for a row without a target */
+/** @returns undefined for a row without a target */
 export function isMet(row: BenchmarkRow): boolean | undefined {
   if (row.target === undefined) return undefined
   const measured = judgedFigure(row, row.target.of)
@@ -68,7 +68,7 @@ function wanted(target: BenchmarkTarget, unit: BenchmarkRow['unit']): string {
   return target.of === 'figure' ? `${sign} ${amount(limit, unit)}` : `${sign} ${amount(limit, unit)} more`
 }
 
-/** With three digits at least: 5,880/s, 12.3 ms. */
+/** With at least three significant digits: 5,880/s, 12.3 ms. */
 function amount(value: number, unit: BenchmarkRow['unit']): string {
   const digits = Number.isInteger(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2
   return `${formatNumber(value, digits)}${unit === '/s' ? '' : ' '}${unit}`

@@ -1,8 +1,7 @@
-// How what was measured in turns is summed up.
 import { test } from 'tap'
 import { alternateRounds, quantile, summarizeRounds } from './benchmark.ts'
 
-test('measures in turns, every second round the other way about', async (t) => {
+test('alternateRounds swaps the order in every second round', async (t) => {
   const order: string[] = []
   const side = (name: string) => async () => order.push(name)
   const measured = await alternateRounds(3, side('ours'), side('bare'))
@@ -14,7 +13,7 @@ test('measures in turns, every second round the other way about', async (t) => {
   ])
 })
 
-test('takes medians, and the median of the ratios, not the ratio of the medians', (t) => {
+test('summarizeRounds takes medians, and the median of the ratios', (t) => {
   const rounds = [
     { ours: 10, bare: 100 },
     { ours: 40, bare: 80 },
@@ -24,7 +23,7 @@ test('takes medians, and the median of the ratios, not the ratio of the medians'
   t.end()
 })
 
-test('takes quantiles of what is in no order', (t) => {
+test('quantile sorts its values', (t) => {
   t.equal(quantile([5, 1, 4, 2, 3], 0.5), 3)
   t.equal(quantile([5, 1, 4, 2, 3], 0.99), 5)
   t.ok(Number.isNaN(quantile([], 0.5)))

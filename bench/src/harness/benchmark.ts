@@ -1,39 +1,39 @@
-// What every benchmark is given, and what it gives back: rows as data, which are printed in one place (bench/src/harness/benchTable.ts).
+// What every benchmark takes and returns, and the statistics they share.
 
 export type Print = (text: string) => void
 
 export type BenchmarkOptions = {
-  /** Further options, each benchmark's own. */
+  /** Options of the individual benchmark. */
   readonly args: readonly string[]
-  /** Only to try it out: little data, short runs, figures that mean nothing. */
+  /** For a try-out with little data and short runs. The figures are meaningless. */
   readonly isQuick: boolean
   readonly env: NodeJS.ProcessEnv
-  /** For what is worth knowing beside the rows. */
+  /** For information that is not a row. */
   readonly print: Print
-  /** Whatever is started is stopped with it, also when the benchmark is interrupted. */
+  /** Stops everything that was started, also after an interruption. */
   readonly stack: AsyncDisposableStack
 }
 
 export type BenchmarkResult = {
-  /** Version and settings of the Postgres that it ran on. */
+  /** Version and settings of Postgres. */
   readonly postgres: string
   readonly rows: readonly BenchmarkRow[]
 }
 
 export type Benchmark = (asked: BenchmarkOptions) => Promise<BenchmarkResult>
 
-/** A figure, with what bounds it: something barer that needs the same, measured in the same run. */
+/** A figure with its bound: a simpler operation with the same result, measured in the same run. */
 export type BenchmarkRow = {
   readonly name: string
   readonly figure: number
   readonly unit: '/s' | 'ms' | 'µs' | 'MiB' | 'payments'
   readonly bound?: { readonly name: string; readonly figure: number }
-  /** Where it is not simply the one figure by the other. */
+  /** When it is not simply figure / bound. */
   readonly ratio?: number
   readonly target?: BenchmarkTarget
 }
 
-/** What is demanded: of the figure, of its ratio to the bound, or of the difference between the two. */
+/** The target of the figure, of its ratio to the bound, or of the difference between both. */
 export type BenchmarkTarget = { readonly of: 'figure' | 'ratio' | 'difference' } & (
   | { readonly atLeast: number }
   | { readonly atMost: number }
@@ -41,7 +41,7 @@ export type BenchmarkTarget = { readonly of: 'figure' | 'ratio' | 'difference' }
 
 export type RoundPair = { readonly ours: number; readonly bare: number }
 
-/** Of rounds the medians, and the median of the rounds' own ratios, which noise changes least. */
+/** The medians of the rounds, and the median of their ratios, which is the least sensitive to noise. */
 export function summarizeRounds(
   rounds: readonly RoundPair[],
   boundName: string,
@@ -53,7 +53,10 @@ export function summarizeRounds(
   }
 }
 
-/** Measures both, every second round the other way about (A B, B A, …), so that what else the machine does meets both. */
+/**
+ * Measures both, swapping the order in every second round (A B, B A, …), so that other load on the machine affects
+ * both.
+ */
 export async function alternateRounds<Ours, Bare>(
   rounds: number,
   ours: () => Promise<Ours>,
@@ -77,18 +80,16 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** For texts: with thousands separated. */
+/** With thousands separators. */
 export function formatNumber(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
-
-// Percentiles of what was measured.
 
 export type Times = readonly { readonly ms: number; readonly endedAt: number }[]
 
 export type Figures = { readonly p50: number; readonly p99: number; readonly perSecond: number }
 
-/** The beginning of a run, in which plans are made and code is compiled, does not count. */
+/** The start of a run is not counted: query plans are made and code is compiled. */
 const warmUpMs = 1_000
 
 /** @param times `endedAt` in milliseconds of any clock */
@@ -105,15 +106,13 @@ export function figures(times: Times): Figures {
   }
 }
 
-// The same thing again and again, as fast as it is done.
-
 export type Rate = {
   readonly perSecond: number
-  /** How long each one took, in milliseconds. */
+  /** Duration of each operation, in milliseconds. */
   readonly times: readonly number[]
 }
 
-/** Always has `inFlight` of it under way. */
+/** Keeps `inFlight` operations running for the given time. */
 export async function measureRate(
   work: () => Promise<unknown>,
   { inFlight, durationMs }: { readonly inFlight: number; readonly durationMs: number },

@@ -1,27 +1,27 @@
-// Requests over kept connections, one at a time on each, with as little work of our own as possible: what measures runs
-// on the same cores as what is measured.
+// Sends requests over kept-alive connections, one at a time on each, with little CPU: it shares the cores with the
+// measured system.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Times } from './benchmark.ts'
 
-/** The next request in full, as it goes over the wire. */
+/** The next request as raw HTTP. */
 export type NextRequest = () => string
 
 export type Load = {
   readonly port: number
   readonly connections: number
   readonly seconds: number
-  /** Requests per second, arriving as they like; when left out, each answer is followed by the next request at once. */
+  /** Requests per second at random times. Without it, each response is followed by the next request at once. */
   readonly rate: number | undefined
   readonly expectedStatus?: number
-  /** Told each answer, head and body as they came. */
+  /** Called with each raw response. */
   readonly onResponse?: (answer: string) => void
 }
 
 const headEnd = '\r\n\r\n'
 
-/** @returns how long each request took, and when it was answered; with a rate, since it was to be sent */
+/** @returns duration and end of each request; with a rate, measured from the scheduled time */
 export async function measureLoad(load: Load, next: NextRequest, random: () => number): Promise<Times> {
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)))
   const times: { ms: number; endedAt: number }[] = []
@@ -47,19 +47,19 @@ async function sendSequentially(socket: Socket, send: SendRequest, until: number
   for (let now = performance.now(); now < until; now = performance.now()) await send(socket, now)
 }
 
-/** Moments with gaps as those of many independent clients are, each when it has come. */
+/** Random arrival times of many independent clients, each yielded when it has come. */
 export async function* arrivals(rate: number, until: number, random: () => number): AsyncGenerator<number> {
   let due = performance.now()
   while (due < until) {
     const early = due - performance.now()
     if (early > 0) await pause(early)
-    // A timer is up to a millisecond late; that is no fault of what is measured.
+    // A timer may be up to a millisecond late, which must not count.
     yield early > 0 ? performance.now() : due
     due += (-Math.log(1 - random()) * 1_000) / rate
   }
 }
 
-/** What arrives while all connections are busy waits for one, and its wait counts. */
+/** A request that finds all connections busy waits, and the wait counts. */
 async function sendOnSchedule(
   sockets: readonly Socket[],
   send: SendRequest,
@@ -92,7 +92,7 @@ async function open(port: number): Promise<Socket> {
   return socket
 }
 
-/** @returns the answer @throws Error for another status than the expected one, and when the connection ends */
+/** @returns the response @throws Error for an unexpected status, and when the connection closes */
 function sendAndReceive(socket: Socket, request: string, status: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let response = ''
@@ -105,7 +105,7 @@ function sendAndReceive(socket: Socket, request: string, status: number): Promis
     socket.on('data', (text: string) => {
       response += text
       if (isComplete(response))
-        settle(response.startsWith(`HTTP/1.1 ${status} `) ? undefined : new Error(`Answered: ${response}`))
+        settle(response.startsWith(`HTTP/1.1 ${status} `) ? undefined : new Error(`Unexpected response: ${response}`))
     })
     socket.write(request)
   })
@@ -115,6 +115,6 @@ function isComplete(response: string): boolean {
   const bodyAt = response.indexOf(headEnd) + headEnd.length
   if (bodyAt < headEnd.length) return false
   const length = /content-length: (\d+)/i.exec(response)?.[1]
-  // The identity backend answers in chunks, the last of which is empty.
+  // The identity backend responds in chunks, the last of which is empty.
   return length === undefined ? response.endsWith(`0${headEnd}`) : response.length >= bodyAt + Number(length)
 }

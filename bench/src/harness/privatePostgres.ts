@@ -1,4 +1,4 @@
-// A Postgres of a benchmark's own, with its data in a temporary directory.
+// A Postgres with temporary data for one benchmark.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,30 +10,30 @@ import { parentOf } from './usage.ts'
 
 export type PrivatePostgres = {
   readonly databaseUrl: string
-  /** Its version, and what its answers are worth, as it says itself. */
+  /** Its version and its durability settings. */
   readonly description: string
-  /** Of the process whose children the connections are; known on Linux only. */
+  /** The parent process of the connections, on Linux only. */
   readonly pid: number
 }
 
-/** @param stack with which the directory is deleted */
+/** @param stack deletes the directory */
 export async function temporaryDirectory(stack: AsyncDisposableStack): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'paylog-bench-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** Starts it with the settings of local mode, which are durable. */
+/** Starts Postgres with the durable settings of local mode. */
 export async function startPrivatePostgres(stack: AsyncDisposableStack): Promise<PrivatePostgres> {
   const directory = await temporaryDirectory(stack)
   const log = createLog({ app: 'bench', level: 'error' })
-  // As superuser: benchmarks ask for checkpoints.
+  // As superuser, because benchmarks request checkpoints.
   const { superuserUrl: databaseUrl, stop } = await startEmbeddedPostgres({ directory, port: await freePort(), log })
   stack.defer(stop)
   return { databaseUrl, ...(await describePostgres(databaseUrl)) }
 }
 
-/** Of one that is there already. */
+/** Describes an existing Postgres. */
 export async function describePostgres(databaseUrl: string): Promise<Omit<PrivatePostgres, 'databaseUrl'>> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -1,4 +1,4 @@
-// The whole system as `npm start` runs it, on free ports and temporary data, and an endpoint that receives its webhooks.
+// Starts the whole system as `npm start` does, with temporary data, and an endpoint for its webhooks.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { startBenchmarkProgram } from './program.ts'
 
 const main = new URL('../../../apps/local/src/main.ts', import.meta.url)
 
-/** @param settings its variables, beside those of a default start */
+/** @param settings variables that differ from a default start */
 export async function startPrivateSystem(
   stack: AsyncDisposableStack,
   settings: Readonly<Record<string, string>>,
@@ -23,7 +23,7 @@ export async function startPrivateSystem(
     env: { PATH, HOME, DATA_DIR: directory, PORT: '0', ...settings },
     stack,
   })
-  // Unlike a single app it does not stop when its channel closes.
+  // Unlike a single app it does not stop when its IPC channel closes.
   stack.defer(() => void process.kill(pid, 'SIGTERM'))
   const runtime = readRuntime(directory)
   if (runtime === undefined) throw new Error(`${directory} has no runtime file`)
@@ -38,13 +38,13 @@ export type ReceivedWebhook = {
 
 export type Endpoint = {
   readonly url: string
-  /** The variables that configure it. */
+  /** The variables that configure the endpoint. */
   readonly settings: Readonly<Record<string, string>>
-  /** Everything that was received, once there are this many. */
+  /** Resolves with all received webhooks when there are this many. */
   received(count: number, signal: AbortSignal): Promise<readonly ReceivedWebhook[]>
 }
 
-/** Starts an endpoint that answers every webhook 200. It is closed with the stack. */
+/** Starts an endpoint that responds 200 to every webhook. The stack closes it. */
 export async function openEndpoint(stack: AsyncDisposableStack): Promise<Endpoint> {
   const received: ReceivedWebhook[] = []
   const arrivals = new EventEmitter()

@@ -1,28 +1,28 @@
-// The processes of a benchmark: apps, and programs that are asked one thing at a time over a channel.
+// Child processes of a benchmark: apps, and programs that serve one request at a time over IPC.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { withoutLimits } from '@paylog/testing/processes'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** An app stops by itself within 20 s. */
+/** An app stops within 20 s. */
 const stopTimeoutMs = 25_000
 
 export type BenchmarkProgram = {
   readonly pid: number
-  /** What it said first: of an app that it is ready. */
+  /** The first message: for an app, that it is ready. */
   readonly readyMessage: unknown
-  /** @throws when the process ends instead of answering, or answers something else */
+  /** @throws when the process exits, or its response does not fit the schema */
   request<Answer extends TSchema>(question: object, answer: Answer): Promise<Static<Answer>>
-  /** Lets it end, and waits for that. */
+  /** Stops the process and waits for its exit. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a script with this Node and its options (such as `--cpu-prof`). What it logs is written and read by nobody.
+ * Starts a script with this Node and its options (such as `--cpu-prof`). Log output is discarded.
  * @param env its whole environment
- * @param stack with which it is stopped
- * @throws when it ends before it has said something
+ * @param stack stops it
+ * @throws when it exits before its first message
  */
 export async function startBenchmarkProgram(
   script: URL | string,
@@ -62,7 +62,7 @@ export async function startBenchmarkProgram(
   }
 }
 
-/** In such a process: tells that it is ready, answers what it is asked, and ends when whoever asks is gone. */
+/** In the child: reports that it is ready, serves requests, and ends when the parent is gone. */
 export function serveRequests(answer: (question: unknown) => Promise<object>, end: () => Promise<void>): void {
   process.on('message', (question) => {
     answer(question).then(

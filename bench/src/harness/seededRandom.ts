@@ -1,6 +1,4 @@
-// Chance that comes out the same every time.
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** A repeatable random number generator (mulberry32). @returns a function that returns numbers from 0 to 1 */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,18 +1,18 @@
-// What processes take: from /proc, so that most of it is known on Linux only.
+// CPU time and memory of processes, from /proc, so most of it works on Linux only.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ticks of a hundredth of a second, as on every Linux that Node runs on. */
+/** 100 ticks per second, as on every Linux that Node supports. */
 const microsPerTick = 10_000
 
-/** The memory that a process has held at most since it began, in MiB. */
+/** Peak memory of a process in MiB. */
 export function peakMiB(pid: number): number {
   return Number(/^VmHWM:\s*(\d+)/m.exec(statusOf(pid))?.[1]) / 1_024
 }
 
-/** The memory that a process holds now, in MiB. */
+/** Current memory of a process in MiB. */
 export function residentMiB(pid: number): number {
-  // A small Linux may be without `ps`, and other systems are without `/proc`.
+  // Small Linux images lack `ps`, other systems lack `/proc`.
   const kibibytes =
     process.platform === 'linux'
       ? /^VmRSS:\s*(\d+)/m.exec(statusOf(pid))?.[1]
@@ -20,12 +20,12 @@ export function residentMiB(pid: number): number {
   return Number(kibibytes) / 1_024
 }
 
-/** The CPU time of a process so far, in microseconds. */
+/** CPU time of a process in microseconds. */
 export function cpuMicros(pid: number): number {
   return fieldsOf(pid).own
 }
 
-/** The same of a server with a process for each connection: those that are there, and those that have ended. */
+/** CPU time of a server with a process for each connection, ended ones included. */
 export function cpuMicrosOfAll(pid: number): number {
   const children = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
   const { own, ended } = fieldsOf(pid)
@@ -43,7 +43,7 @@ function statusOf(pid: number): string {
   return readFileSync(`/proc/${pid}/status`, 'utf8')
 }
 
-/** A process may end while the list is gone through. */
+/** A process may exit while the list is read. */
 function existing(pid: number) {
   try {
     return fieldsOf(pid)
@@ -52,7 +52,7 @@ function existing(pid: number) {
   }
 }
 
-/** proc(5): behind the name in parentheses the fields are state, ppid, … and from the 12th on the times. */
+/** proc(5): after the name in parentheses come state, ppid, …, and from the 12th field on the times. */
 function fieldsOf(pid: number) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat

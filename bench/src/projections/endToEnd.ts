@@ -1,11 +1,11 @@
-// From the log to the rows, as operators do it, in a process of its own with the node and Postgres beside.
+// From the log to the rows as in production, in a separate process beside event store and Postgres.
 
 import type { Pool } from 'pg'
 import type { PrivateServer } from '../event-store/privateNode.ts'
 import { type BenchmarkRow, formatNumber, type Print } from '../harness/benchmark.ts'
 import { run, type Task, type TookBeside } from './task.ts'
 
-/** What is there beside the process that is measured. */
+/** The servers beside the measured process. */
 export type Beside = { readonly node: PrivateServer; readonly pool: Pool }
 
 const leastPerSecond = 12_000
@@ -15,13 +15,13 @@ export type EndToEnd = {
   readonly events: number
   readonly read: TookBeside
   readonly live: TookBeside
-  /** The rebuild that took the median of the times. */
+  /** The rebuild with the median time. */
   readonly rebuilt: TookBeside
 }
 
 /**
- * Reads the log by the bare client, has the projector apply it, then rebuilds: every time with a node that has just begun,
- * for a peak of its own.
+ * Reads the log with the bare client, lets the projector apply it, then rebuilds. The event store is restarted before
+ * each, so that peak memory is comparable.
  */
 export async function measureEndToEnd(
   { node, pool }: Beside,
@@ -32,10 +32,10 @@ export async function measureEndToEnd(
   const measure = async (task: Task, name: string) => {
     await node.restart()
     await pool.query('checkpoint')
-    const took = await run(task, events, node)
-    if (took.events !== events) throw new Error(`The ${name} met ${took.events} events`)
-    print(tookLine(name, took))
-    return took
+    const result = await run(task, events, node)
+    if (result.events !== events) throw new Error(`The ${name} saw ${result.events} events`)
+    print(tookLine(name, result))
+    return result
   }
   const read = await measure('read', 'client alone')
   const live = await measure('live', 'projector')
@@ -46,7 +46,7 @@ export async function measureEndToEnd(
   return { events, read, live, rebuilt: middle }
 }
 
-/** @param copyMsPerEvent what a COPY of the rows takes that an event becomes on average */
+/** @param copyMsPerEvent time of a COPY of the resulting rows, per event */
 export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEvent: number): BenchmarkRow[] {
   const least = read.ms + copyMsPerEvent * events
   const bound = { name: 'the client alone, then COPY of the rows', figure: perSecond({ events, ms: least }) }
@@ -62,7 +62,7 @@ export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEv
   ]
 }
 
-/** How much more is needed for the largest log than for the smallest. */
+/** Growth of peak memory from the smallest to the largest log. */
 export function memoryRows(measured: readonly EndToEnd[]): BenchmarkRow[] {
   const [first, last] = [measured[0], measured.at(-1)]
   if (first === undefined || last === undefined || first === last) return []
@@ -73,20 +73,23 @@ export function memoryRows(measured: readonly EndToEnd[]): BenchmarkRow[] {
     bound: { name: `for ${formatNumber(first.events)}`, figure: peakMiB(first) },
     target: { of: 'difference', atMost: mostGrowthMiB },
   })
-  return [row('a rebuild', ({ rebuilt }) => rebuilt.peakMiB), row('its node', ({ rebuilt }) => rebuilt.node.peakMiB)]
+  return [
+    row('a rebuild', ({ rebuilt }) => rebuilt.peakMiB),
+    row('its event store', ({ rebuilt }) => rebuilt.node.peakMiB),
+  ]
 }
 
 const perSecond = ({ events, ms }: Pick<TookBeside, 'events' | 'ms'>) => (events * 1_000) / ms
 
-/** The speed, the CPU time that an event took of each process, and their memory. */
+/** Speed, CPU time per event of each process, and memory. */
 function tookLine(name: string, took: TookBeside): string {
   const { events, node, postgres, phases } = took
   const micros = [took.cpuMicros, node.cpuMicros, postgres.cpuMicros].map((spent) => (spent / events).toFixed(1))
   const each = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1_000).toFixed(2)} s`)
   return [
     `  ${name.padEnd(18)}${formatNumber(perSecond(took)).padStart(8)} events/s in ${(took.ms / 1_000).toFixed(1)} s`,
-    `CPU µs/event: itself ${micros[0]}, node ${micros[1]}, Postgres ${micros[2]}`,
-    `peak MiB: itself ${formatNumber(took.peakMiB)}, node ${formatNumber(node.peakMiB)}`,
+    `CPU µs/event: process ${micros[0]}, event store ${micros[1]}, Postgres ${micros[2]}`,
+    `peak MiB: process ${formatNumber(took.peakMiB)}, event store ${formatNumber(node.peakMiB)}`,
     ...(each.length > 0 ? [each.join(', ')] : []),
   ].join('; ')
 }

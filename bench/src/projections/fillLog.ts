@@ -1,4 +1,4 @@
-// Writes a made-up log through the client, as fast as it is taken, and reads what is in it.
+// Writes generated events through the client as fast as possible, and reads them.
 import type { Fold } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
@@ -7,12 +7,12 @@ import { payments } from '@paylog/projections/payments/projection'
 import type { Appending } from './otherStreams.ts'
 
 const inFlight = 256
-/** Folds nothing: what is appended has been decided. */
+/** The events are already decided, so the state does not matter. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 
 /**
- * Appends what comes until there are this many events of payments.
- * @returns how many events that were, those of other streams included
+ * Appends generated events until there are this many of payments.
+ * @returns the total number, other streams included
  */
 export async function fillLog(
   store: EventStore,
@@ -20,7 +20,7 @@ export async function fillLog(
   count: number,
 ): Promise<{ readonly payments: number; readonly others: number }> {
   const appended = { payments: 0, others: 0 }
-  // The next events of a stream wait for those before them.
+  // Events of a stream have to wait for those before them.
   const latest = new Map<string, Promise<unknown>>()
   const writer = async () => {
     while (appended.payments < count) {
@@ -46,7 +46,7 @@ async function append(store: EventStore, { stream, after, events }: Appending): 
   if (revision !== expected) throw new Error(`${stream} is at ${revision} and should be at ${expected}`)
 }
 
-/** The first events of payments, as a rebuild would get them. */
+/** The first payment events, as a rebuild would read them. */
 export async function paymentEvents(store: EventStore, most: number): Promise<Recorded[]> {
   const events: Recorded[] = []
   for await (const event of store.readLog({ prefixes: payments.streamPrefixes })) {
@@ -55,7 +55,6 @@ export async function paymentEvents(store: EventStore, most: number): Promise<Re
   return events
 }
 
-/** Does something with the log at hand. */
 export async function withStore<Result>(
   { connectionString }: { readonly connectionString: string },
   work: (store: EventStore) => Promise<Result>,

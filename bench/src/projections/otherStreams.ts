@@ -1,4 +1,4 @@
-// What a log holds beside payments: the notifications of providers, and whose intents are whose.
+// Events beside those of payments: provider notifications and intent owners.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { providerEventStream, providerIntentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Random } from './random.ts'
@@ -6,12 +6,12 @@ import type { Random } from './random.ts'
 /** Events that are appended together. */
 export type Appending = {
   readonly stream: StreamName
-  /** Of the stream's last event before them. */
+  /** Revision of the last event of the stream. */
   readonly after: bigint | 'no_stream'
   readonly events: readonly RecordedDomainEvent[]
 }
 
-/** As long as a notification about a payment is. */
+/** The typical length of a payment notification. */
 const bodyLength = 1_200
 
 export function ownedIntent(payment_id: string, random: Random): Appending {

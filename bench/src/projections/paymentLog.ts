@@ -1,4 +1,4 @@
-// A log such as a payment service has after some time, the same one every time: payments that take their turns.
+// Generates a repeatable log like that of a busy payment service, with interleaved payments.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
 import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
@@ -10,14 +10,14 @@ import { createRandom, type Random } from './random.ts'
 type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
 type Life = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }
 
-/** How many payments are under way at the same time. */
+/** Concurrent payments. */
 const underWay = 300
 const firstMoment = Date.parse('2026-01-01T00:00:00.000Z')
 const millisecondsApart = 35
 
 /**
  * Payments of three to five events each; some are refunded long after.
- * @param options `mixed` is how many events of other streams, which providers cause, come with each event of a payment
+ * @param options `mixed`: events of other streams per payment event
  */
 export function* paymentLog({ mixed }: { readonly mixed: number }): Generator<Appending, never> {
   const random = createRandom(20_260_101)
@@ -43,13 +43,13 @@ export function* paymentLog({ mixed }: { readonly mixed: number }): Generator<Ap
   }
 }
 
-/** What happens to a payment next: two things at once now and then, which makes the log quicker to write. */
+/** The next step of a payment. Sometimes two events at once, which makes writing the log faster. */
 function nextOf(life: Life, occurred_at: string, random: Random): Appending {
   const events: PaymentEvent[] = []
   const after = life.revision < 0n ? 'no_stream' : life.revision
   do {
     const step = life.steps.shift()
-    if (step === undefined) throw new Error('A payment is under way that is at its end')
+    if (step === undefined) throw new Error('A finished payment is still in progress')
     const decided = decide(step, life, occurred_at, random)
     life.state = decided.reduce(paymentFold.evolve, life.state)
     life.revision += BigInt(decided.length)
@@ -69,7 +69,7 @@ function beginning(moment: number, random: Random): Life {
 
 function decide(step: Step, { id, state }: Life, occurred_at: string, random: Random): readonly PaymentEvent[] {
   const provider_intent_id = `pi_${id.replaceAll('-', '')}`
-  const heard = {
+  const reported = {
     occurred_at,
     provider_time: occurred_at,
     provider_event_id: `evt_${random.hex(24)}`,
@@ -85,10 +85,10 @@ function decide(step: Step, { id, state }: Life, occurred_at: string, random: Ra
       return recordIntentCreated({ occurred_at, attempt: 1, provider_intent_id, client_secret }, state)
     }
     case 'refund':
-      return recordRefund({ ...heard, refund_id: `re_${random.hex(24)}`, refunded_cents: null }, state)
+      return recordRefund({ ...reported, refund_id: `re_${random.hex(24)}`, refunded_cents: null }, state)
     default:
       return recordEvidence(
-        { ...heard, status: step, source: 'notification', amount_cents: null, currency: null },
+        { ...reported, status: step, source: 'notification', amount_cents: null, currency: null },
         state,
       )
   }

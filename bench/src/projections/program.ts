@@ -1,4 +1,4 @@
-// What is measured in a process of its own: it does one thing, tells what that took, and ends.
+// The measured process: runs one task, reports the result, and exits.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter } from '@paylog/domain/events'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -13,7 +13,7 @@ import { catchUp } from '../event-store/reads.ts'
 import type { Task, Took } from './task.ts'
 
 const lookMs = 20
-const patienceMs = 600_000
+const timeoutMs = 600_000
 
 const { DATABASE_URL: databaseUrl = '', EVENTSTORE_URL: connectionString = '', TASK, EVENTS } = process.env
 const log = createLog({ app: 'bench', level: 'error' })
@@ -23,23 +23,23 @@ const stop = new AbortController()
 const common = { databaseUrl, pool, store, projection: payments, signal: stop.signal, log }
 const phases: Record<string, number> = {}
 
-/** The client by itself, with the same filter. */
+/** The client alone, with the same filter. */
 async function read(): Promise<number> {
   return (await catchUp(store.client, Number(EVENTS), payments.streamPrefixes)).events
 }
 
-/** The projector, from the start of the log to its end. */
+/** The projector, from the start to the end of the log. */
 async function live(): Promise<number> {
   const version = (await liveTable(pool, payments))?.version ?? 1
   await pool.query(`truncate read_models.${tableName(payments, version)}`)
   await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
   const end = await store.head()
   const running = runProjection({ ...common, awaited: new EventTarget() })
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + timeoutMs
   for (;;) {
     const position = (await liveCheckpoint(pool, payments.name))?.position
     if (position !== undefined && (end === undefined || !isAfter(end, position))) break
-    if (performance.now() > giveUpAt) throw new Error(`The projector has come to ${position?.commit} only`)
+    if (performance.now() > giveUpAt) throw new Error(`The projector only reached ${position?.commit}`)
     await sleep(lookMs)
   }
   stop.abort()
@@ -47,7 +47,7 @@ async function live(): Promise<number> {
   return Number(EVENTS)
 }
 
-/** Every phase is timed, and the table that was replaced is dropped. */
+/** Times each phase and drops the replaced table. */
 async function rebuildOnce(): Promise<number> {
   let entered = { phase: '', at: performance.now() }
   const enter = (phase: string) => {

@@ -1,4 +1,4 @@
-// The projection alone: events that are in memory become rows, beside a COPY of the rows that come of them.
+// The projection alone: applies events from memory, compared with a COPY of the resulting rows.
 import { finished } from 'node:stream/promises'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createApplier } from '@paylog/projections/apply/applier'
@@ -23,11 +23,11 @@ const leastShare = 0.5
 
 export type ProjectionPart = {
   readonly row: BenchmarkRow
-  /** What the COPY of the rows took, for each event that they came of. */
+  /** Time of the COPY of the rows, per event. */
   readonly copyMsPerEvent: number
 }
 
-/** Each on tables of its own. */
+/** Each round uses new tables. */
 export async function measureProjectionPart(
   pool: Pool,
   events: readonly Recorded[],
@@ -52,7 +52,7 @@ export async function measureProjectionPart(
   }
 }
 
-/** The least that there is to do: one statement, one transaction, into a table with its indexes. */
+/** The minimum work: one COPY in one transaction into a table with its indexes. */
 async function copied(pool: Pool, text: string): Promise<number> {
   return await timed(pool, makeIndexes, async (version) => {
     const columns = ['id', 'revision', ...Object.keys(payments.columns)]
@@ -68,7 +68,7 @@ async function copied(pool: Pool, text: string): Promise<number> {
   })
 }
 
-/** As a rebuild does it. */
+/** As a rebuild does. */
 async function projected(pool: Pool, events: readonly Recorded[]): Promise<number> {
   return await timed(
     pool,
@@ -86,7 +86,7 @@ async function projected(pool: Pool, events: readonly Recorded[]): Promise<numbe
   )
 }
 
-/** Without the statistics, which a COPY leaves out as well. */
+/** Without statistics, which COPY does not collect either. */
 async function makeIndexes(pool: Pool, version: number): Promise<void> {
   const indexes = payments.table.indexes(tableName(payments, version))
   await inTransaction(pool, (client) => client.query(indexes), 'begin; set local search_path to read_models, public')

@@ -1,12 +1,12 @@
-// What a made-up log is drawn with: the same every time.
+// Repeatable random values for the generated log.
 import { seededRandom } from '../harness/seededRandom.ts'
 
 export type Random = {
-  /** A whole number from 0, below this. */
+  /** A whole number from 0 to below `limit`. */
   below(limit: number): number
   oneIn(count: number): boolean
   hex(length: number): string
-  /** An id as those of version 7 are (RFC 9562, section 5.7). */
+  /** A UUID of version 7 (RFC 9562, section 5.7). */
   idAt(milliseconds: number): string
 }
 

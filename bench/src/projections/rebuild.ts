@@ -1,4 +1,5 @@
-// `npm run bench -- rebuild`: how fast payments are made again from the log, with the log and Postgres beside.
+// `npm run bench -- rebuild`: how fast the payments projection is rebuilt, with event store and Postgres on the same
+// machine.
 import { parseArgs } from 'node:util'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
@@ -10,14 +11,15 @@ import { fillLog, paymentEvents, withStore } from './fillLog.ts'
 import { paymentLog } from './paymentLog.ts'
 import { measureProjectionPart, type ProjectionPart } from './projectionPart.ts'
 
-/** Events of the projection alone; they are in memory together. */
+/** Events for the projection alone, which are all in memory. */
 const mostInMemory = 100_000
 
 /**
- * Starts a private node and fills it with payments, `--events` (100000 and 1000000) of theirs and `--mixed` (0.25) times as
- * many of other streams. Each size is read by the bare client, applied by the projector, and rebuilt `--rebuilds` (3) times;
- * the projection alone is measured in `--rounds` (10) beside COPY. `--only projection` leaves out everything else.
- * @throws Error for options that make no sense
+ * Starts a private event store and fills it with `--events` (100000 and 1000000) payment events and `--mixed` (0.25)
+ * times as many of other streams. Each size is read by the bare client, applied by the projector, and rebuilt
+ * `--rebuilds` (3) times. The projection alone is compared with COPY in `--rounds` (10). `--only projection` skips
+ * everything else.
+ * @throws Error for invalid options
  */
 export async function rebuild(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   const options = optionsOf(asked)
@@ -34,7 +36,7 @@ export async function rebuild(asked: BenchmarkOptions): Promise<BenchmarkResult>
     const { payments, others } = await withStore(node, (store) => fillLog(store, made, size - events))
     const seconds = (performance.now() - begin) / 1_000
     print(
-      `${formatNumber(payments)} events of payments and ${formatNumber(others)} others are written, in ${seconds.toFixed(0)} s`,
+      `${formatNumber(payments)} events of payments and ${formatNumber(others)} others written in ${seconds.toFixed(0)} s`,
     )
     events += payments
     if (part === undefined) {

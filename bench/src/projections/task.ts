@@ -1,4 +1,4 @@
-// Has something done by a process of its own, and tells what that took of it and of everybody beside it.
+// Runs a task in a separate process and measures what it takes there, in the event store and in Postgres.
 
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -8,13 +8,13 @@ import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 
 export type Task = 'read' | 'live' | 'rebuild'
 
-/** What a process tells of itself. */
+/** What the process reports. */
 export const Took = Type.Object({
   events: Type.Integer(),
   ms: Type.Number(),
   cpuMicros: Type.Number(),
   peakMiB: Type.Number(),
-  /** How long each phase of a rebuild took, in milliseconds. */
+  /** Duration of each phase of a rebuild, in milliseconds. */
   phases: Type.Record(Type.String(), Type.Number()),
 })
 export type Took = Static<typeof Took>
@@ -24,18 +24,18 @@ export type TookBeside = Took & {
   readonly postgres: { readonly cpuMicros: number }
 }
 
-/** @param node which is watched meanwhile, and its Postgres */
+/** @param node measured as well, with its Postgres */
 export async function run(task: Task, events: number, node: PrivateServer): Promise<TookBeside> {
   const { postgres, connectionString } = node
   const before = { node: cpuMicros(node.pid()), postgres: cpuMicrosOfAll(postgres.pid) }
   const env = { DATABASE_URL: postgres.databaseUrl, EVENTSTORE_URL: connectionString }
   await using stack = new AsyncDisposableStack()
-  const { readyMessage: said } = await startBenchmarkProgram(import.meta.resolve('./program.ts'), {
+  const { readyMessage: result } = await startBenchmarkProgram(import.meta.resolve('./program.ts'), {
     env: { ...env, TASK: task, EVENTS: String(events) },
     stack,
   })
   return {
-    ...Value.Parse(Took, said),
+    ...Value.Parse(Took, result),
     node: { cpuMicros: cpuMicros(node.pid()) - before.node, peakMiB: node.peakMiB() },
     postgres: { cpuMicros: cpuMicrosOfAll(postgres.pid) - before.postgres },
   }

@@ -1,4 +1,4 @@
-// A million rows for every table, spread as the rows of many ordinary owners and two big ones would be, and a catalogue.
+// Fills every table with a million rows, spread over many ordinary owners and two large ones, and a product catalogue.
 import { foldBatch } from '@paylog/projections/apply/batch'
 import { createStatements } from '@paylog/projections/apply/writers'
 import { products } from '@paylog/projections/products/projection'
@@ -7,7 +7,7 @@ import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { catalogFixture } from '@paylog/projections/testing/catalogFixture'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
-/** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */
+/** The columns of a table as SQL over `row`, `owner` (both numbers) and `at`, the creation time of the row. */
 type Columns = Readonly<Record<string, string>>
 
 const paymentColumns: Columns = {
@@ -38,7 +38,7 @@ const paymentColumns: Columns = {
   completed_at: `at + interval '3 seconds'`,
 }
 
-/** Which of its owner's rows a row is; the 30th is the default. */
+/** The number of a row among the rows of its owner. The 30th is the default. */
 const place = (spread: Spread) => `row / ${spread.ordinary}`
 
 const ownership = (spread: Spread): Columns => ({
@@ -84,21 +84,21 @@ const addressColumns = (spread: Spread): Columns => ({
   email: `'user' || owner || '@example.com'`,
 })
 
-/** What is asked about: what owners have, the catalogue, or both. */
+/** Which tables are needed: those with owners, the catalogue, or both. */
 export type Filled = { readonly owned: boolean; readonly catalog: boolean }
 
-/** Fills the tables, then leaves them as a settled database would be: vacuumed, analyzed, on disk. */
-export async function fill(db: Queryable, spread: Spread, asked: Filled): Promise<void> {
-  if (asked.owned) {
+/** Fills the tables, then vacuums, analyzes and writes them to disk. */
+export async function fill(db: Queryable, spread: Spread, wanted: Filled): Promise<void> {
+  if (wanted.owned) {
     await fillTable(db, 'payments_v1', paymentColumns, spread)
     await fillTable(db, 'payment_methods_v1', methodColumns(spread), spread)
     await fillTable(db, 'addresses_v1', addressColumns(spread), spread)
   }
-  if (asked.catalog) await fillCatalog(db, spread)
+  if (wanted.catalog) await fillCatalog(db, spread)
   await db.query('checkpoint')
 }
 
-/** As the projector would. */
+/** As the projector does. */
 async function fillCatalog(db: Queryable, spread: Spread): Promise<void> {
   const { insert, patch } = createStatements(products, 1)
   const write = async (events: readonly ProjectedEvent[]) => {
@@ -115,7 +115,7 @@ async function fillCatalog(db: Queryable, spread: Spread): Promise<void> {
   await db.query('vacuum (analyze) read_models.products_v1')
 }
 
-/** The rows lie in the order in which they were made, so that those of one owner are far from each other. */
+/** Rows are in creation order, so that the rows of one owner are far apart. */
 async function fillTable(db: Queryable, table: string, columns: Columns, spread: Spread): Promise<void> {
   const { rows, withThousand, withTenThousand } = spread
   const made = (row: string, step: number) => `timestamptz '2024-01-01' + ${row} * interval '${step} seconds'`

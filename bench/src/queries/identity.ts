@@ -1,5 +1,4 @@
-// The sandbox identity backend as a process of its own, which knows a session of every owner in the tables, and of an
-// administrator, who comes last.
+// The sandbox identity backend with a session of every owner in the tables. The last one is an administrator.
 import { once } from 'node:events'
 import { loadConfig } from '@paylog/config/environment'
 import { integer, port } from '@paylog/config/kinds'

@@ -1,4 +1,4 @@
-// One question, or one step before any SQL, measured.
+// Measures one query, or one step before any SQL.
 
 import { figures } from '../harness/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
@@ -13,7 +13,7 @@ import type { MeasuredSystem } from './system.ts'
 export const connections = 8
 const seed = 1
 
-/** What all measurements of one round share. */
+/** Shared by all measurements of a round. */
 export type Run = {
   readonly system: MeasuredSystem
   readonly spread: Spread
@@ -32,11 +32,11 @@ export type Step = {
 const get = (path: string, session: string) =>
   `GET ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${session}\r\n\r\n`
 
-/** What a request costs before it comes to any SQL. */
+/** The cost of a request before any SQL. */
 export const withoutSql: readonly Step[] = [
   { name: 'nothing but HTTP (/health/live)', at: 'apiPort', request: (session) => get('/health/live', session) },
   {
-    name: 'the identity backend by itself',
+    name: 'the identity backend alone',
     at: 'identityPort',
     request: (sessionId) => {
       const body = JSON.stringify({ sessionId })
@@ -45,7 +45,7 @@ export const withoutSql: readonly Step[] = [
     },
   },
   {
-    name: 'a caller, no SQL (404 for what is no id)',
+    name: 'a caller, no SQL (404 for an invalid id)',
     at: 'apiPort',
     request: (session) => get('/payments/no-id', session),
     expectedStatus: 404,
@@ -62,7 +62,7 @@ export async function measureStep(
   return { name, service: figures(await measureLoad(load, next, seededRandom(seed))) }
 }
 
-/** The API first, then its SQL alone. @throws Error when an answer is not 200 or a statement fails */
+/** The API first, then its SQL alone. @throws Error when a response is not 200 or a statement fails */
 export async function measureQuery(question: BenchQuery, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
   const { system, spread } = run
   const random = seededRandom(seed)

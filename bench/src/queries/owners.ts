@@ -1,17 +1,17 @@
-// Who owns what in the measured tables. Every name follows from a number, alike here and in SQL, so that pgbench can draw
-// a number and ask about the same owner and the same row as the service is asked about.
+// Owners and ids of the measured tables. They are derived from row numbers in the same way here and in SQL, so that
+// pgbench and the API query the same rows.
 import { createHash } from 'node:crypto'
 import { userOwner } from '@paylog/domain/actor'
 
 export type Thing = 'payment' | 'method' | 'address' | 'product'
 
 export const rowsPerOwner = 50
-/** One owner more with this many rows, and a second one with ten times as many. */
+/** One more owner has this many rows, and a second one ten times as many. */
 export const manyRows = 1_000
 
 /**
- * How the rows of a table are spread: `rows` over ordinary owners, numbered from 1, and two owners with many. Products have
- * no owners; whoever asks for them owns nothing else.
+ * Distribution of the rows of a table: `rows` over ordinary owners, numbered from 1, and two large owners. Products
+ * have no owners; the administrator who queries them owns nothing else.
  */
 export function spread(rows: number) {
   const ordinary = rows / rowsPerOwner
@@ -30,7 +30,7 @@ export const userId = (owner: number) => uuidOf(`user ${owner}`)
 export const owner = (number: number) => userOwner(userId(number))
 export const ownerSql = (number: string) => `('${userOwner('')}' || md5('user ' || ${number}::text)::uuid::text)`
 
-/** Ids in no order, as those of version 4 are. */
+/** Random ids, as of UUID version 4. */
 export const idOf = (thing: Thing, row: number) => uuidOf(`${thing} ${row}`)
 export const idSql = (thing: Thing, row: string) => `md5('${thing} ' || ${row}::text)::uuid`
 

@@ -1,4 +1,4 @@
-// pgbench: found, run with a script, its log of transactions read.
+// Finds and runs pgbench, and reads its transaction log.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,8 +20,8 @@ export type PgbenchRun = {
 export type Pgbench = (script: Script, run: PgbenchRun) => Promise<Times>
 
 /**
- * Looks among Debian's Postgres programs, then in the PATH.
- * @throws Error that says how to get it
+ * Searches the Postgres programs of Debian, then the PATH.
+ * @throws Error with installation hints
  */
 export async function findPgbench(
   PATH: string | undefined,
@@ -50,7 +50,7 @@ async function runPgbench({ program, PATH }: Program, script: Script, run: Pgben
       Object.entries(script.variables).map(([name, value]) => `--define=${name}=${value}`),
       run.rate === undefined ? [] : [`--rate=${run.rate}`],
     ].flat()
-    // It ends with a code other than 0 when a statement fails.
+    // Exits with another code than 0 when a statement fails.
     await execute(program, options, { cwd: directory, env: { PATH, ...connectionOf(run.databaseUrl) } })
     const logs = (await readdir(directory)).filter((name) => name.startsWith('transactions'))
     return (await Promise.all(logs.map((name) => readFile(join(directory, name), 'utf8')))).flatMap(timesIn)
@@ -59,7 +59,7 @@ async function runPgbench({ program, PATH }: Program, script: Script, run: Pgben
   }
 }
 
-/** In the environment, not in the arguments, which everybody on the machine can read. */
+/** Not in the arguments, which every user of the machine can read. */
 function connectionOf(databaseUrl: string): NodeJS.ProcessEnv {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl)
   return {
@@ -71,7 +71,10 @@ function connectionOf(databaseUrl: string): NodeJS.ProcessEnv {
   }
 }
 
-/** `client transaction duration script epoch_seconds microseconds …`; with a rate the duration is since the schedule. */
+/**
+ * `client transaction duration script epoch_seconds microseconds …`; with a rate, the duration is since the scheduled
+ * time.
+ */
 function timesIn(log: string): { ms: number; endedAt: number }[] {
   return log
     .trim()

@@ -1,4 +1,4 @@
-// `npm run bench -- queries`: how much the service adds to its SQL, with a million rows in every table.
+// `npm run bench -- queries`: the overhead of the API over its SQL, with a million rows in every table.
 import { parseArgs } from 'node:util'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -12,24 +12,24 @@ import { heading, line, type Measured, rowsOf } from './report.ts'
 import { type Script, sameSql } from './sameSql.ts'
 import { startSystem } from './system.ts'
 
-/** Of those asked in a quick run there is one for so many of the others. */
+/** A quick run measures only one in this many queries. */
 const quickStep = 6
-/** What arrives nearly as often as Postgres alone can answer it waits in a queue, and its times tell the length of that. */
+/** At nearly the maximum rate of Postgres requests queue up, and the times measure the queue. */
 const headroom = 1.5
 
 /**
- * Starts the read side on a Postgres of its own with `--rows` (a million) rows a table, and a tenth of that of products.
- * Asks every question (`--only`: those whose name contains this, such as `products`) for `--seconds` (10) through the API and
- * then, by pgbench, of Postgres alone: first as fast as the answers come, then `--rate` (200) times a second, unless Postgres
- * alone hardly does it so often.
- * @throws Error for options that make no sense, and when there is no pgbench
+ * Starts query-api on a private Postgres with `--rows` (a million) rows per table, and a tenth of that of products.
+ * Runs every query (`--only`: those whose name contains this, such as `products`) for `--seconds` (10) through the API,
+ * then its SQL alone with pgbench: first as fast as possible, then `--rate` (200) times a second, unless Postgres alone
+ * hardly reaches that rate.
+ * @throws Error for invalid options, and without pgbench
  */
 export async function queries({ args, isQuick, env, print, stack }: BenchmarkOptions): Promise<BenchmarkResult> {
   const options = optionsOf(args, isQuick)
   const asked = benchQueries(options.spread)
     .filter(({ name }) => name.includes(options.only))
     .filter((_, index) => !isQuick || index % quickStep === 0)
-  if (asked.length === 0) throw new Error(`No question has a name with "${options.only}" in it`)
+  if (asked.length === 0) throw new Error(`No query has "${options.only}" in its name`)
   const { version, pgbench } = await findPgbench(env.PATH)
   const { system, scripts } = await prepare(stack, asked, options.spread)
   const { rows: filled, products } = options.spread

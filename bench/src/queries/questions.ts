@@ -1,12 +1,12 @@
-// What is asked: a URL of the API, about a row or an owner drawn at random.
+// The measured queries: URLs of the API for a random row or owner.
 import { vocabulary } from '@paylog/projections/testing/catalogFixture'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
 export type BenchQuery = {
   readonly name: string
-  /** What the id in the path is of. */
+  /** The kind of the id in the path. */
   readonly thing?: Thing
-  /** Always this owner, instead of the one whose row was drawn. */
+  /** Always this owner, instead of the owner of the random row. */
   readonly owner?: number
   readonly path: (id: string) => string
 }
@@ -15,10 +15,10 @@ export function benchQueries(spread: Spread): readonly BenchQuery[] {
   return [...aboutOwned(spread), ...aboutProducts(spread)]
 }
 
-/** Those about the catalogue are an administrator's. */
+/** Catalogue queries are sent as the administrator. */
 export const isAboutProducts = ({ owner }: BenchQuery, { administrator }: Spread) => owner === administrator
 
-/** How many rows there are to ask about. */
+/** The number of rows to choose from. */
 export const rowsOf = (question: BenchQuery, spread: Spread) =>
   isAboutProducts(question, spread) ? spread.products : spread.rows
 
@@ -46,22 +46,26 @@ function aboutOwned({ withThousand, withTenThousand }: Spread): readonly BenchQu
 function aboutProducts({ administrator: owner, products }: Spread): readonly BenchQuery[] {
   const path = '/admin/products'
   const [common, rare] = [vocabulary[0] ?? '', vocabulary.at(-1) ?? '']
-  const ask = (name: string, query: string) => ({ name: `GET ${path}${name}`, owner, path: () => `${path}${query}` })
+  const productQuery = (name: string, query: string) => ({
+    name: `GET ${path}${name}`,
+    owner,
+    path: () => `${path}${query}`,
+  })
   return [
-    ask('', ''),
-    ask(', by category', '?category_id=category-7'),
-    ask(', active ones of a type', '?is_active=true&product_type=digital'),
-    ask(' orderBy=name', '?orderBy=name&orderDir=asc'),
-    ask(', page 1,000', '?page=1000'),
-    ask(', by name, last page', `?orderBy=name&offset=${products - 20}`),
-    ask(', rare word', `?search=${encodeURIComponent(rare)}`),
-    ask(', common word', `?search=${encodeURIComponent(common)}`),
-    ask(', two letters', '?search=qu'),
+    productQuery('', ''),
+    productQuery(', by category', '?category_id=category-7'),
+    productQuery(', active ones of a type', '?is_active=true&product_type=digital'),
+    productQuery(' orderBy=name', '?orderBy=name&orderDir=asc'),
+    productQuery(', page 1,000', '?page=1000'),
+    productQuery(', by name, last page', `?orderBy=name&offset=${products - 20}`),
+    productQuery(', rare word', `?search=${encodeURIComponent(rare)}`),
+    productQuery(', common word', `?search=${encodeURIComponent(common)}`),
+    productQuery(', two letters', '?search=qu'),
     { name: `GET ${path}/{id}`, owner, thing: 'product', path: (id) => `${path}/${id}` },
   ]
 }
 
-/** The question about one row: who asks, and the URL. */
+/** The owner and URL of the query for one row. */
 export function subjectOf(row: number, { owner, thing, path }: BenchQuery, spread: Spread) {
   return { owner: owner ?? ownerOfRow(row, spread), path: path(thing === undefined ? '' : idOf(thing, row)) }
 }

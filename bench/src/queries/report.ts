@@ -1,10 +1,10 @@
-// What was measured, as lines for the terminal and as rows for the table.
+// The results as lines for the terminal and rows for the table.
 import type { BenchmarkRow, Figures } from '../harness/benchmark.ts'
 
-/** What the service needs, and its SQL alone; what asks no SQL has only the first. */
+/** Times of the API and of its SQL alone. Steps without SQL have only the first. */
 export type Measured = { readonly name: string; readonly service: Figures; readonly sql?: Figures }
 
-/** How much longer than its SQL the 99th percentile of an answer may be. */
+/** The accepted difference between the p99 of the API and of its SQL. */
 const targetMs = 5
 const nameWidth = 40
 const cellWidth = 9
@@ -22,7 +22,7 @@ export function line({ name, service, sql }: Measured): string {
   return columns(name, cells)
 }
 
-/** Nothing for what asks no SQL, and has nothing to be held against. */
+/** No row for a step without SQL, which has no bound. */
 export function rowsOf({ name, service, sql }: Measured, rate: number | undefined): BenchmarkRow[] {
   if (sql === undefined) return []
   return [
@@ -37,7 +37,7 @@ export function rowsOf({ name, service, sql }: Measured, rate: number | undefine
 }
 
 function loadName(rate: number | undefined): string {
-  return rate === undefined ? 'as fast as the answers come' : `${rate} requests a second`
+  return rate === undefined ? 'as fast as possible' : `${rate} requests a second`
 }
 
 function columns(name: string, cells: readonly string[]): string {

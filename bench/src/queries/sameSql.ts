@@ -1,4 +1,4 @@
-// The statements that the service sends for a question, as a script for pgbench.
+// Captures the SQL statements that the API sends for a query, as a pgbench script.
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { queryApi } from '@paylog/query-routes/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
@@ -8,26 +8,26 @@ import { type BenchQuery, isAboutProducts, rowsOf, subjectOf } from './questions
 
 export type Script = {
   readonly text: string
-  /** What the caller's parameters are, beside those that are drawn. */
+  /** Parameters of the caller, besides the random ones. */
   readonly variables: Readonly<Record<string, string>>
-  /** Whether the service has its statements prepared under a name, or planned each time. */
+  /** Whether the API uses named prepared statements, or plans each time. */
   readonly protocol: 'prepared' | 'extended'
 }
 
 type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
 
-const probedRow = 1
+const sampleRow = 1
 
 /**
- * Asks the routes themselves, listening to what they ask the database, so that nothing is copied by hand.
- * @throws Error when the question is not answered with 200
+ * Calls the routes and records their statements, so that nothing is copied by hand.
+ * @throws Error when the response is not 200
  */
 export async function sameSql(
   question: BenchQuery,
   { db, spread, log }: { readonly db: Queryable; readonly spread: Spread; readonly log: Logger },
 ): Promise<Script> {
   const statements: Statement[] = []
-  const asked = subjectOf(probedRow, question, spread)
+  const subject = subjectOf(sampleRow, question, spread)
   const query = new Proxy(db.query, {
     apply: (target, _, [statement]) => {
       statements.push(statement)
@@ -36,17 +36,17 @@ export async function sameSql(
   })
   const http = createHttp({ log })
   const is_administrator = isAboutProducts(question, spread)
-  const user = { user_id: userId(asked.owner), user_email: 'x@example.com', user_type: 'user', is_administrator }
+  const user = { user_id: userId(subject.owner), user_email: 'x@example.com', user_type: 'user', is_administrator }
   await http.register(queryApi({ db: { query }, actorOf: async () => ({ kind: 'session', ...user }) }))
-  const { statusCode, body } = await http.inject(asked.path)
+  const { statusCode, body } = await http.inject(subject.path)
   await http.close()
-  if (statusCode !== 200) throw new Error(`${question.name} was answered ${statusCode}: ${body}`)
-  return scriptOf(statements, question, spread, ownerName(asked.owner))
+  if (statusCode !== 200) throw new Error(`${question.name} got ${statusCode}: ${body}`)
+  return scriptOf(statements, question, spread, ownerName(subject.owner))
 }
 
 function scriptOf(statements: readonly Statement[], question: BenchQuery, spread: Spread, owner: string): Script {
   const { thing } = question
-  const id = thing && idOf(thing, probedRow)
+  const id = thing && idOf(thing, sampleRow)
   const variables: Record<string, string> = {}
   const parameter = (value: unknown): string => {
     if (value === owner) return ownerSql(':owner')
@@ -68,5 +68,5 @@ function scriptOf(statements: readonly Statement[], question: BenchQuery, spread
 function textOf(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value instanceof Date) return value.toISOString()
-  throw new Error(`pgbench cannot be given ${value === null ? 'null' : typeof value} as a parameter`)
+  throw new Error(`pgbench does not support ${value === null ? 'null' : typeof value} as a parameter`)
 }

@@ -1,4 +1,4 @@
-// The read side as it runs in earnest, on a Postgres, an identity backend and data of its own.
+// query-api as in production, with its own Postgres, identity backend and data.
 import { readModelMigrations } from '@paylog/projections/registry'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -13,8 +13,8 @@ export type MeasuredSystem = {
 }
 
 /**
- * Starts Postgres with empty read models, hands the database to `prepare`, then starts the two processes.
- * @param stack whatever was started is stopped and deleted with it, also when a later part did not start
+ * Starts Postgres with empty read models, calls `prepare` with the database, then starts the two processes.
+ * @param stack stops and deletes everything, also after a failed start
  */
 export async function startSystem(
   stack: AsyncDisposableStack,

@@ -1,4 +1,4 @@
-// The measure of all things: a loop that signs and sends, and keeps nothing.
+// The upper bound: a loop that signs and sends webhooks and stores nothing.
 import { randomUUID } from 'node:crypto'
 import { webhookHeaders } from '@paylog/webhooks/signing'
 import { Type } from 'typebox'
@@ -28,7 +28,7 @@ async function reply(given: unknown): Promise<object> {
       const headers = { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...signed }
       const { statusCode, body } = await request(url, { method: 'POST', dispatcher, headers, body: text })
       await body.text()
-      if (statusCode !== 200) throw new Error(`The endpoint answered ${statusCode}`)
+      if (statusCode !== 200) throw new Error(`The endpoint responded ${statusCode}`)
       delivered += 1
     }
   }

@@ -1,4 +1,5 @@
-// How fast deliveries go out, beside a loop that only signs and sends; and what a hanging endpoint does to another one.
+// Delivery throughput compared with a loop that only signs and sends, and the effect of a hanging endpoint on another
+// one.
 import { randomBytes } from 'node:crypto'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { Type } from 'typebox'
@@ -14,20 +15,20 @@ import {
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
 const leastShare = 0.4
-/** Of the rate at which deliveries go out at most, shared by two endpoints. */
+/** Share of the maximum delivery rate, split between two endpoints. */
 const load = 0.2
 const mostChange = 1.1
-/** Deliveries whose p99 is taken together, about a second of them. */
+/** Deliveries per p99, about one second of them. */
 const windowSize = 500
 
-/** How long everything takes, in seconds. */
+/** Durations in seconds. */
 const full = {
   warmUp: 3,
   rounds: 3,
   bare: 3,
   delivering: 6,
   calm: 16,
-  // A little longer than the endpoint hangs, so that its answers come in, too.
+  // A little longer than the endpoint hangs, so that its responses are included.
   hanging: 32,
 }
 const quick: typeof full = { warmUp: 1, rounds: 1, bare: 1, delivering: 2, calm: 2, hanging: 4 }
@@ -45,7 +46,7 @@ type Parts = {
   readonly print: Print
 }
 
-/** @param servers `DATABASE_URL` and, for queues on Redis, `REDIS_URL` */
+/** @param servers `DATABASE_URL` and, for Redis queues, `REDIS_URL` */
 export async function measureDelivering(
   servers: Readonly<Record<string, string>>,
   { isQuick, print }: { readonly isQuick: boolean; readonly print: Print },
@@ -83,7 +84,7 @@ async function throughput(parts: Parts): Promise<BenchmarkRow> {
   }
 }
 
-/** The second endpoint gets the same messages all the time; in between it hangs. */
+/** The second endpoint gets the same webhooks and hangs in between. */
 async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
   const { sink, times } = parts
@@ -108,7 +109,7 @@ async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[
   parts.print(
     `${formatNumber(perSecond)} a second at each of two endpoints, ${calm.length} calm, ${hanging.length} while one hangs`,
   )
-  const name = "age of an endpoint's messages on arrival while another one hangs"
+  const name = "age of an endpoint's webhooks on arrival while another one hangs"
   const boundName = 'while none hangs'
   const row = (q: string, ours: number, bare: number): BenchmarkRow => ({
     name: `${name}, ${q}`,
@@ -122,7 +123,9 @@ async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[
   ]
 }
 
-/** In the order of arrival. The median of the p99 of every so many: a hiccup of the machine falls into one of them. */
+/**
+ * In order of arrival. The median of the p99 of each window, because a hiccup of the machine affects only one of them.
+ */
 function usualP99(ages: readonly number[]): number {
   const windows = Math.max(1, Math.floor(ages.length / windowSize))
   return median(

@@ -1,4 +1,4 @@
-// What is sent in the benchmark: recorded payments that carry the moment at which they were made up.
+// Generated payment events that carry their creation time.
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { canonicalBody, canonicalMessages } from '@paylog/webhooks/canonical'
@@ -10,7 +10,7 @@ export function machineMicros(): number {
   return Number(process.hrtime.bigint() / 1_000n)
 }
 
-/** A success of a payment of its own; the amount is the moment `at`, so that the endpoint can tell how old it is. */
+/** A success of a new payment. Its amount is the time `at`, so that the endpoint can compute the age. */
 export function settledPayment(commit: bigint, at: number): Recorded {
   const payment_id = randomUUID()
   return {
@@ -36,14 +36,14 @@ export function settledPayment(commit: bigint, at: number): Recorded {
   }
 }
 
-/** The body that a node gets of such an event. */
+/** The webhook body of such an event. */
 export function bodyOf(event: Recorded): string {
   const [message] = canonicalMessages(event)
-  if (message === undefined) throw new Error('The event is no message')
+  if (message === undefined) throw new Error('The event causes no webhook')
   return canonicalBody(message, { projectId: 'default', projectIds: [] })
 }
 
-/** The moment that a body carries. */
+/** The creation time in a body. */
 export function momentOf(body: string): number {
   return Number(/"amount":(\d+)/.exec(body)?.[1])
 }

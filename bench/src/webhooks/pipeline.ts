@@ -1,4 +1,4 @@
-// The worker's own parts in a process of their own, given recorded events instead of a log.
+// The delivery code of the worker in a separate process, fed with generated events instead of a log.
 
 import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
@@ -17,17 +17,17 @@ import { Value } from 'typebox/value'
 import { serveRequests } from '../harness/program.ts'
 import { machineMicros, settledPayment } from './messages.ts'
 
-/** As many connections and events at a time as the worker has. */
+/** As in the worker. */
 const maxConnections = 6
 const maxBatch = 100
-/** Enough to keep the workers busy, and less than the dispatcher hands to a queue. */
+/** Enough to keep the senders busy, and less than the dispatcher puts into a queue. */
 const mostUnderWay = 1_000
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
 const BenchCommand = Type.Union([
-  /** As fast as it goes. */
+  /** As fast as possible. */
   Type.Object({ seconds: Type.Number() }),
-  /** Events that come at times of their own, this many a second. */
+  /** Events at random times, this many per second. */
   Type.Object({ seconds: Type.Number(), perSecond: Type.Number() }),
 ])
 
@@ -53,7 +53,7 @@ const queues = createQueues({ store, endpoints, log })
 await queues.ready()
 const agent = createEndpointAgent(['127.0.0.0/8'])
 const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
-const workers = await startWorkers({ store, endpoints: endpoints, queues, send, log })
+const workers = await startWorkers({ store, endpoints, queues, send, log })
 const stop = new AbortController()
 const requeueing = createRequeuer({ deliveries, queues, endpoints, now, log }).run(stop.signal)
 const dispatcher = createDispatcher({
@@ -87,15 +87,15 @@ async function saturate(seconds: number): Promise<object> {
     }
   }
   const perSecond = ((recorded - before) * 1_000) / (performance.now() - begin)
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + timeoutMs
   while (recorded - before < handed) {
-    if (performance.now() > giveUpAt) throw new Error(`${handed - (recorded - before)} deliveries were not finished`)
+    if (performance.now() > giveUpAt) throw new Error(`${handed - (recorded - before)} deliveries did not finish`)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   return { perSecond }
 }
 
-/** What comes while a batch is handled waits for it, as it does in the log. */
+/** Events that arrive during a batch wait for it, as in the log. */
 async function pace(seconds: number, perSecond: number): Promise<object> {
   const until = performance.now() + seconds * 1_000
   const cpu = process.cpuUsage()

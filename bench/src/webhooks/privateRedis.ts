@@ -1,13 +1,13 @@
-// A Redis of the benchmark's own, where one is installed.
+// A private Redis, if redis-server is installed.
 
 import { freePort } from '@paylog/testing/processes'
 import { findRedis, startRedisProcess } from '@paylog/testing/redisProcess'
 import { temporaryDirectory } from '../harness/privatePostgres.ts'
 
 /**
- * Starts one that keeps its queues on disk as one in production does.
- * @param path as in the variable PATH
- * @returns its URL; nothing where there is none
+ * Starts a Redis that keeps its queues on disk as in production.
+ * @param path the variable PATH
+ * @returns its URL, or undefined when it is not installed
  */
 export async function startPrivateRedis(
   stack: AsyncDisposableStack,

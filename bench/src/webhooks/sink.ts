@@ -1,4 +1,4 @@
-// The endpoints of the benchmark: `/first` answers at once, `/second` does as it is told.
+// The webhook endpoints: `/first` responds at once, `/second` may hang.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { Type } from 'typebox'
@@ -9,9 +9,9 @@ import { machineMicros, momentOf } from './messages.ts'
 const hangMs = 30_000
 
 const BenchCommand = Type.Union([
-  /** From now on the second endpoint answers after 30 s, or at once again; what it holds is then answered. */
+  /** Makes the second endpoint respond after 30 s, or at once again; then waiting requests get their response. */
   Type.Object({ hang: Type.Boolean() }),
-  /** What has come since the last time this was asked. */
+  /** Returns what has arrived since the last request of this kind. */
   Type.Object({ take: Type.Literal(true) }),
 ])
 

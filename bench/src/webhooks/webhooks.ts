@@ -1,4 +1,4 @@
-// `npm run bench -- webhooks`: how fast webhooks go out, how soon after the command, and what a hanging endpoint changes.
+// `npm run bench -- webhooks`: delivery throughput, time from command to webhook, and the effect of a hanging endpoint.
 import { parseArgs } from 'node:util'
 import { measureCommandToWebhook } from '../commands/commandToWebhook.ts'
 import type { BenchmarkOptions, BenchmarkResult } from '../harness/benchmark.ts'
@@ -6,13 +6,13 @@ import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { measureDelivering } from './delivering.ts'
 import { startPrivateRedis } from './privateRedis.ts'
 
-/** Measures on servers of its own, in less than three minutes. @throws Error for options, for it has none */
+/** Measures on private servers, in less than three minutes. @throws Error for any option: it has none */
 export async function webhooks(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   parseArgs({ args: [...asked.args], options: {} })
   const { stack, print } = asked
   const postgres = await startPrivatePostgres(stack)
   const redisUrl = await startPrivateRedis(stack, asked.env.PATH)
-  print(redisUrl === undefined ? 'queues on Postgres, for there is no redis-server here' : 'queues on Redis')
+  print(redisUrl === undefined ? 'queues on Postgres, because redis-server is not installed' : 'queues on Redis')
   const redis = redisUrl === undefined ? {} : { REDIS_URL: redisUrl }
   const delivering = await measureDelivering({ DATABASE_URL: postgres.databaseUrl, ...redis }, asked)
   return { postgres: postgres.description, rows: [...delivering, ...(await measureCommandToWebhook(asked, redis))] }
