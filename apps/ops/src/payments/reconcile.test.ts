@@ -38,7 +38,7 @@ t.test('missed changes are recorded and printed, and a second run finds and reco
   t.match(first.stdout, `stripe         ${declined}  pending -> failed\n`)
   t.match(first.stdout, `stripe         ${crashed}  pending, its intent is now recorded\n`)
   t.match(first.stdout, /\n\n6 payments:\nfinding +authorize-net +paypal +stripe /)
-  t.match(first.stdout, /\nsame +0 +0 +1 +The provider says what is recorded\.\n/)
+  t.match(first.stdout, /\nsame +0 +0 +1 +The provider agrees with the record\.\n/)
   t.match(first.stdout, /\nlate +1 +1 +3 +Recorded by this run\./)
   t.notMatch(first.stdout, 'missing', 'what was not found is not listed')
   t.equal(await payments.statusOf(paid), 'succeeded')
@@ -78,12 +78,12 @@ t.test('findings that need attention are printed each time, recorded once, and f
     ['conflict', twice],
   ])
   t.match(open.stdout, `${lost}  pending in Paylog, intent pi_elsewhere unknown to the provider\n`)
-  t.match(open.stdout, `${cheap}  22.00 EUR is due, 19.99 EUR there\n`)
+  t.match(open.stdout, `${cheap}  22.00 EUR is due, 19.99 EUR at the provider\n`)
   t.match(
     open.stdout,
     `${twice}  succeeded in Paylog, succeeded at the provider, charges at the provider: ${again} ${more}, recorded: ${again}\n`,
   )
-  t.match(open.stderr, '3 payments need a look.\n')
+  t.match(open.stderr, '3 payments need attention.\n')
   t.equal(await payments.statusOf(cheap), 'pending')
 
   const all = await runOps([...reconcile, '--all', '--json'], env)
@@ -137,7 +137,7 @@ t.test('an unreachable provider does not prevent the check of the others', async
     ['unreachable', unasked],
   ])
   t.match(down.stdout, `${unasked}  pending in Paylog, provider_not_enabled\n`)
-  t.match(down.stdout, /\nunreachable +1 +0 +1 +The provider did not answer or is not enabled: /)
+  t.match(down.stdout, /\nunreachable +1 +0 +1 +The provider did not respond or is not enabled\. /)
 
   await fakeStripe.open()
   const up = await runOps([...reconcile, '--json'], env)
@@ -152,7 +152,7 @@ t.test('a call whose outcome stays unknown is reported as unknown', async (t) =>
   const open = await runOps(reconcile, env)
   t.equal(open.code, 1)
   t.same(foundIn(open), [['unknown', crashed]])
-  t.match(open.stderr, '1 payment needs a look.\n')
+  t.match(open.stderr, '1 payment needs attention.\n')
   fakeStripe.faults.always(undefined)
   t.match(await runOps([...reconcile], env), { code: 0 })
   t.equal(fakeStripe.intents().length, 1)

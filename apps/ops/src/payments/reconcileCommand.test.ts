@@ -84,9 +84,9 @@ t.test('an interrupted payments reconcile has recorded what it printed', async (
   const ended = await running.ended
   t.equal(ended.code, 1)
   const { found, summary } = readJson(ended)
-  t.ok(found.length > 0 && found.length < ids.length, `${found.length} were asked about`)
+  t.ok(found.length > 0 && found.length < ids.length, `${found.length} were checked`)
   t.match(summary, { complete: false, payments: ids.length, answered: found.length })
-  t.match(ended.stderr, `Interrupted: ${found.length} of ${ids.length} payments were asked about.\n`)
+  t.match(ended.stderr, `Interrupted: ${found.length} of ${ids.length} payments were checked.\n`)
   const statuses = await Promise.all(ids.map(payments.statusOf))
   t.equal(statuses.filter((status) => status === 'succeeded').length, found.length, 'every printed result is recorded')
 
@@ -165,6 +165,6 @@ t.test('a failed run prints what it had found', async (t) => {
   await t.rejects(run, TypeError)
   matchList(t, said, [
     new RegExp(`^late .* ${paid} `),
-    /^\n1 of 2 payments, the others were not asked about:\nfinding .*\n-.*\nlate /,
+    /^\n1 of 2 payments, the others were not checked:\nfinding .*\n-.*\nlate /,
   ])
 })

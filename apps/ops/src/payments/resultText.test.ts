@@ -89,8 +89,8 @@ t.test('a result line begins with the finding, the provider and the payment', as
 t.test('a result line has amounts with the decimals of their currency', async (t) => {
   const differs = (total_cents: number, currency: string, there: Reported) =>
     textOf('amount_differs', { total_cents, currency }, there)
-  t.equal(differs(2200, 'EUR', { amount_cents: 5 }), '22.00 EUR is due, 0.05 EUR there')
-  t.equal(differs(2200, 'EUR', { currency: 'usd' }), '22.00 EUR is due, 22.00 USD there')
+  t.equal(differs(2200, 'EUR', { amount_cents: 5 }), '22.00 EUR is due, 0.05 EUR at the provider')
+  t.equal(differs(2200, 'EUR', { currency: 'usd' }), '22.00 EUR is due, 22.00 USD at the provider')
   t.equal(differs(2200, 'JPY', { amount_cents: 0, currency: 'jpy' }), '2200 JPY is due, 0 JPY at the provider')
   t.equal(
     differs(2200, 'KWD', { amount_cents: 22000, currency: 'kwd' }),

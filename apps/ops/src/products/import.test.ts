@@ -144,7 +144,7 @@ t.test('rejected lines are reported with their number, and the others are import
     '8 lines: 2 added, 0 changed, 0 unchanged, 4 rejected, 2 empty.',
     '',
   ])
-  t.match(ended.stderr, /\n4 lines were rejected\. Mend what is wrong and import it again\.\n$/)
+  t.match(ended.stderr, /\n4 lines were rejected\. Correct the file and import it again\.\n$/)
   t.notMatch(ended.stderr, 'Usage')
   t.same(await history(id), ['ProductAdded'])
 

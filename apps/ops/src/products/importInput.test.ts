@@ -90,7 +90,7 @@ t.test('a file that cannot be read fails with one line', async (t) => {
   const broken = await runOps(['products', 'import', '/proc/self/mem', '--json'], env)
   t.match(broken, {
     code: 1,
-    stderr: /^Importing: 0 lines.*\n\/proc\/self\/mem cannot be read: EIO.*\. No line is known to be in\. Import/,
+    stderr: /^Importing: 0 lines.*\n\/proc\/self\/mem cannot be read: EIO.*\. No line is known to be imported\. Import/,
   })
   const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
   const unwarned = { unknown_fields: 0, repeated_ids: 0 }

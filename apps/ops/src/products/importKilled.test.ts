@@ -18,7 +18,7 @@ t.test('an interrupted import finishes the lines under way and reports the last 
   harness.running.signal('SIGINT')
   const { code, stdout, stderr } = await harness.running.ended
   t.equal(code, 1)
-  const last = Number(/Interrupted\. Every line up to (\d+) is dealt with\./.exec(stderr)?.[1])
+  const last = Number(/Interrupted\. Every line up to (\d+) is done\./.exec(stderr)?.[1])
   t.ok(last > size / 2 && last < size, `line ${last} was the last one`)
   t.match(stdout, `\n${last} lines: ${last - 1} added, 0 changed, 0 unchanged, 1 rejected.\n`)
   t.equal((await harness.additions()).size, last - 1, 'no product beyond the reported line was created')

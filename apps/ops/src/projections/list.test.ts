@@ -12,7 +12,7 @@ t.test('projections list shows tables before a projector ran and while one runs'
   await harness.recordAll(3)
   const before = await harness.run(['list'])
   t.equal(before.code, 0)
-  t.same(cells(before.stdout)[0], ['Projection', 'Live table', 'Runs', 'Position', 'Behind', 'Under way'])
+  t.same(cells(before.stdout)[0], ['Projection', 'Live table', 'Runs', 'Position', 'Lag', 'In progress'])
   t.match(before.stdout, /^ {2}payments +payments_v1 +no +start +6 events, \d+ s$/m)
   t.match(before.stdout, /^ {2}products +products_v1 +no +start +6 events, \d+ s$/m)
   await harness.startProjector()
@@ -67,7 +67,7 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
   // The rows up to there are right.
   t.match(await harness.run(['verify', 'addresses']), {
     code: 0,
-    stdout: /^addresses: all 3 rows of addresses_v1 are what/,
+    stdout: /^addresses: all 3 rows of addresses_v1 are equal to/,
   })
 })
 
@@ -75,12 +75,12 @@ t.test('a table of another schema version is reported, and rebuild refuses a lat
   await harness.pool.query("update read_models.tables set definition = 2 where projection = 'addresses'")
   t.match(
     (await harness.run(['list'])).stdout,
-    '\n\naddresses_v1 is of definition 2, and this program knows 1: a later one runs elsewhere.\n',
+    '\n\naddresses_v1 has schema version 2, and this program only knows 1: a later version runs elsewhere.\n',
   )
   t.match(await harness.run(['rebuild', 'addresses']), {
     code: 1,
     stderr:
-      'addresses was not rebuilt: the live table is of definition 2, and this program knows 1 only: use the version of the ' +
+      'addresses was not rebuilt: the live table has schema version 2, and this program only knows 1: use the ' +
       'version of Paylog that created it. Queries read addresses_v1, as before.\n',
   })
   t.match(await harness.run(['verify', 'addresses']), {

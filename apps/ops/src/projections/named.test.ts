@@ -10,11 +10,11 @@ import { projectionsVerify } from './verify.ts'
 const context = contextOf({ environment: {}, print: async () => {} })
 
 t.test('projections commands reject invalid arguments', async (t) => {
-  const known = 'There are payments, payment_methods, addresses, products.'
+  const known = 'Known projections: payments, payment_methods, addresses, products.'
   const wrong = [
-    { command: projectionsRebuild, args: ['payment'], says: `There is no projection payment. ${known}` },
-    { command: projectionsVerify, args: ['payments', 'none'], says: `There is no projection none. ${known}` },
-    { command: projectionsPrune, args: ['none'], says: `There is no projection none. ${known}` },
+    { command: projectionsRebuild, args: ['payment'], says: `Unknown projection payment. ${known}` },
+    { command: projectionsVerify, args: ['payments', 'none'], says: `Unknown projection none. ${known}` },
+    { command: projectionsPrune, args: ['none'], says: `Unknown projection none. ${known}` },
     { command: projectionsRebuild, args: [], says: 'NAME or --all is missing' },
     { command: projectionsVerify, args: ['--json'], says: 'NAME or --all is missing' },
     { command: projectionsRebuild, args: ['--all', 'payments'], says: 'Give names of projections or --all, not both' },

@@ -29,7 +29,7 @@ t.test('tampered rows are found by verify and corrected by rebuild', async (t) =
   const paying = harness.keepPaying()
   const verified = await harness.run(['verify', ...names, '--json'])
   t.equal(verified.code, 3, verified.stderr)
-  t.match(verified.stderr, `Rows differ. To mend them: npm run -s ops -- projections rebuild ${names.join(' ')}\n`)
+  t.match(verified.stderr, `Rows differ. To correct them: npm run -s ops -- projections rebuild ${names.join(' ')}\n`)
   const answer = JSON.parse(verified.stdout)
   t.same([answer.complete, answer.equal, answer.projections.length], [true, false, names.length])
   for (const [index, name] of names.entries()) {
@@ -60,15 +60,18 @@ t.test('tampered rows are found by verify and corrected by rebuild', async (t) =
     /\naddresses: 3 rows differ \(1 missing, 1 extra, 1 different\): addresses_v1 has 12 rows and should /,
   )
 
-  const mended = await harness.run(['rebuild', '--all'])
-  t.equal(mended.code, 0, mended.stderr)
+  const corrected = await harness.run(['rebuild', '--all'])
+  t.equal(corrected.code, 0, corrected.stderr)
   for (const name of names) {
-    t.match(mended.stdout, new RegExp(`^${name}: rebuilt from \\d+ events in `, 'm'))
-    t.match(mended.stdout, new RegExp(`^ {2}3 rows of ${name}_v1 differed from the log`, 'm'))
-    t.match(mended.stdout, `\n  Queries read ${name}_v2.\n  ${name}_v1 is kept until \`projections prune ${name}\`.\n`)
-    t.match(mended.stdout, `  ${ids.get(name)?.different}  different\n`)
+    t.match(corrected.stdout, new RegExp(`^${name}: rebuilt from \\d+ events in `, 'm'))
+    t.match(corrected.stdout, new RegExp(`^ {2}3 rows of ${name}_v1 differed from the log`, 'm'))
+    t.match(
+      corrected.stdout,
+      `\n  Queries read ${name}_v2.\n  ${name}_v1 is kept until \`projections prune ${name}\`.\n`,
+    )
+    t.match(corrected.stdout, `  ${ids.get(name)?.different}  different\n`)
   }
-  t.notMatch(mended.stdout, /cs_/)
+  t.notMatch(corrected.stdout, /cs_/)
   t.ok((await paying.stop()) > 0)
   await harness.caughtUp()
   t.equal((await harness.run(['verify', '--all'])).code, 0)

@@ -52,7 +52,7 @@ t.test('the projections commands fail without a database, or with tables of anot
       stderr: 'Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n',
     })
   const other = { DATABASE_URL: (await createTestDatabase(t)).databaseUrl }
-  const migrate = 'The read models of this database are not of this version: run `npm run -s ops -- migrate` first\n'
+  const migrate = 'The read model tables of this database have another version: run `npm run -s ops -- migrate` first\n'
   for (const args of [['list'], ['rebuild', '--all']])
     t.match(await harness.run(args, other), { code: 1, stdout: '', stderr: migrate })
 })

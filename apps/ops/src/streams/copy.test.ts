@@ -117,8 +117,8 @@ t.test('streams copy prints its result as text and as JSON', async (t) => {
   t.match(first, {
     code: 0,
     stdout:
-      /^3 events, 3 copied and 0 there before, are the same in both logs\.\nLeft out events of system streams: \d+\./,
-    stderr: /Looking: 3 events.*\nCopying: 3 of 3 events.*\nComparing: 3 of 3 events.*\n$/,
+      /^3 events, 3 copied and 0 already there, are the same in both logs\.\nEvents of system streams, not copied: \d+\./,
+    stderr: /Reading: 3 events.*\nCopying: 3 of 3 events.*\nComparing: 3 of 3 events.*\n$/,
   })
   const again = await copy([...args, '--json'])
   t.equal(again.code, 0)

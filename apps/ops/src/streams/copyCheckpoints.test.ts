@@ -82,6 +82,6 @@ t.test('no checkpoint moves when one has changed meanwhile', async (t) => {
 t.test('a database without checkpoints is an error', async (t) => {
   const { databaseUrl } = await database(t)
   await t.rejects(openCheckpoints(databaseUrl, target, process.stderr), {
-    message: /^There are no checkpoints in this database/,
+    message: /^This database has no checkpoints/,
   })
 })

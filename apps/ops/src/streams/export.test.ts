@@ -240,14 +240,14 @@ t.test('streams export replaces no directory, link or file that has one of its n
 
 t.test('streams export with invalid options or an unwritable path fails before it reads the log', async (t) => {
   const usage = [
-    { flags: ['--category', 'payment-1'], says: /^--category has no dash/ },
+    { flags: ['--category', 'payment-1'], says: /^--category must not contain a dash/ },
     { flags: ['--category', ''], says: '--category is empty' },
-    { flags: ['--stream', '$settings'], says: /^\$settings is the server's own/ },
+    { flags: ['--stream', '$settings'], says: /^\$settings is a system stream/ },
     { flags: ['--since', 'yesterday'], says: /^--since must be a time/ },
     { flags: ['--until', '24'], says: /^--until must be a time/ },
     { flags: ['--until', '2999-01-01T00:00:00Z'], says: '--until is in the future' },
-    { flags: ['--until', '5s'], says: '--until must be 10 s ago or longer' },
-    { flags: ['--since', '1h', '--until', '2h'], says: '--since must lie before --until' },
+    { flags: ['--until', '5s'], says: '--until must be at least 10 s ago' },
+    { flags: ['--since', '1h', '--until', '2h'], says: '--since must be before --until' },
   ]
   for (const { flags, says } of usage) {
     await t.rejects(exportTo(newPath(), ...flags), { name: 'UsageError', message: says }, flags.join(' '))

@@ -136,7 +136,7 @@ function differenceText(difference: ExportDifference): string {
     case 'out_of_order':
       return `line ${difference.line}: ${eventText(difference.event)} is not in the order of the log`
     case 'missing':
-      return `${eventText(difference.event)} is missing in the file`
+      return `${eventText(difference.event)} is missing from the file`
     case 'extra':
       return `line ${difference.line}: ${difference.event === null ? 'This' : eventText(difference.event)} ${difference.reason}`
     case 'no_longer_in_log':

@@ -8,7 +8,7 @@ t.test('without a terminal the export progress is a line every few seconds with 
   const { show, end, takeWritten } = progressHarness(createExportProgress, { isTTY: false })
   show(0, { phase: 'looking', events: 1 })
   show(5_000, { phase: 'looking', events: 50 })
-  t.equal(takeWritten(), 'Looking for the end: 50 events are later, 10/s\n')
+  t.equal(takeWritten(), 'Finding the end: 50 later events, 10/s\n')
   show(6_000, at(0, 1n))
   show(11_000, at(100, 250n))
   t.equal(takeWritten(), 'Exporting: 25 %, 100 events, 20/s, 15 s left\n')

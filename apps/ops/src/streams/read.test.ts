@@ -40,7 +40,7 @@ t.test('streams read shows an undecodable event as recorded, between the others'
   t.match(text, /^0 {2}GuestTokenSeen {2}[\dT:.-]+Z {2}by anonymous\n {4}occurred_at {2}"2026-11-01T00:00:00.000Z"\n/)
   t.match(
     text,
-    /^1 {2}Unknown {2}[\dT:.-]+Z {2}as recorded: event .* has an unknown type\n {4}\{"id":.*"data":\{"a":1\.10\},/m,
+    /^1 {2}Unknown {2}[\dT:.-]+Z {2}cannot be decoded: event .* has an unknown type\n {4}\{"id":.*"data":\{"a":1\.10\},/m,
   )
   t.equal(text.match(/^\d /gm)?.length, 4)
 })

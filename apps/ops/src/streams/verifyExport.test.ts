@@ -28,7 +28,7 @@ t.test('verify-export accepts an unchanged export with any filters, also after t
   const ended = await runOps(['streams', 'verify-export', original], environment)
   t.match(ended, {
     code: 0,
-    stdout: /is what its manifest says and what the log holds: 26 events, positions \d+ to \d+;/,
+    stdout: /matches its manifest and the log: 26 events, positions \d+ to \d+;/,
   })
 })
 
@@ -89,7 +89,7 @@ t.test('verify-export tells missing, moved, repeated and invented lines apart', 
   ])
   t.same(await kinds(changed((all) => [...all.slice(1), all[0] ?? ''])), ['out_of_order 26'])
   const twice = await eventDifferences(changed((all) => all.toSpliced(7, 0, all[2] ?? '')))
-  matchList(t, twice.found, [{ kind: 'extra', line: 8, event: nameOf(2), reason: 'stands in the file more than once' }])
+  matchList(t, twice.found, [{ kind: 'extra', line: 8, event: nameOf(2), reason: 'is in the file more than once' }])
   const madeUp = (lines[6] ?? '').replace(/"id":"[^"]*"/, '"id":"c2d1a3de-8f2b-4c5f-9a43-6a1f0e2f7d11"')
   const extra = await eventDifferences(
     changed((all) => all.toSpliced(7, 0, madeUp.replace(/"position":"\d+"/, '"position":"1"'))),
@@ -97,7 +97,7 @@ t.test('verify-export tells missing, moved, repeated and invented lines apart', 
   matchList(t, extra.found, [{ kind: 'extra', line: 8, reason: 'is not in the log' }])
   const noise = await eventDifferences(changed((all) => all.toSpliced(7, 0, 'noise', '')))
   matchList(t, noise.found, [
-    { kind: 'extra', line: 8, event: null, reason: 'is no event' },
+    { kind: 'extra', line: 8, event: null, reason: 'is not an event' },
     { kind: 'extra', line: 9, event: null },
   ])
 })
@@ -112,7 +112,7 @@ t.test('verify-export of a truncated file reports the differing count and checks
   t.same(manifest, ['count', 'last_position', 'bytes', 'sha256'])
   const events = cut.differences.filter(({ kind }) => kind !== 'manifest')
   matchList(t, events, [
-    { kind: 'changed', line: 25, fields: [{ field: 'line', file: 'not ended by a line feed alone' }] },
+    { kind: 'changed', line: 25, fields: [{ field: 'line', file: 'does not end with a single line feed' }] },
     { kind: 'missing', event: nameOf(25) },
   ])
   truncateSync(path, bytes / 2)
@@ -136,7 +136,7 @@ t.test('verify-export finds an edited manifest', async (t) => {
   t.same(await said({ last_position: null }), ['last_position'])
   const { head, filters } = readManifestOf(original)
   t.same(await said({ head: nameOf(24).position }), ['extra'])
-  t.match((await edited({ head: nameOf(24).position })).differences, [{ reason: /^lies behind the part of the log/ }])
+  t.match((await edited({ head: nameOf(24).position })).differences, [{ reason: /^is after the part of the log/ }])
   t.same(await said({ head: String(BigInt(head ?? 0) + 1_000n) }), ['other_log', 'missing'])
   matchList(t, (await edited({ head: null })).differences, [
     { kind: 'nothing_covered', end: /^\d+$/ },
@@ -147,10 +147,10 @@ t.test('verify-export finds an edited manifest', async (t) => {
     { since, until },
     { since, until: since },
   ])
-    t.match(await edited({ filters: { ...filters, ...times } }), { code: 1, message: /since does not lie before/ })
+    t.match(await edited({ filters: { ...filters, ...times } }), { code: 1, message: /since is not before/ })
   const category = await edited({ filters: { ...filters, category: 'payment' } })
   matchList(t, category.differences, [
-    { kind: 'extra', line: 25, reason: /^does not belong into an export with the filters/ },
+    { kind: 'extra', line: 25, reason: /^does not match the filters/ },
     { kind: 'extra', line: 26 },
   ])
 })

@@ -45,7 +45,7 @@ t.test(
     const path = newPath()
     await exportTo(path, '--until', '30m', '--category', 'payment')
     const whole = await runOps(['streams', 'verify-export', path], environment)
-    t.match(whole.stdout, /It holds all events of the category payment that were recorded before \d{4}-/)
+    t.match(whole.stdout, /It contains all events of the category payment that were recorded before \d{4}-/)
     const kept = linesOf(path).slice(0, 10)
     writeLines(path, kept)
     const content = readFileSync(path)
@@ -58,7 +58,7 @@ t.test(
     const { stdout } = await runOps(['streams', 'verify-export', path], environment)
     t.match(
       stdout,
-      /cut off there, or the manifest was changed; or an event was recorded after the export, at a time before/,
+      /cut off there, or the manifest was changed; or an event was recorded after the export with a time before/,
     )
   },
 )
@@ -92,7 +92,7 @@ t.test('verify-export lists a hundred differences and counts the others', async 
   t.same([code, count, differences.length], [3, 1_503, 100])
   t.match(message, /: 1503 differences\.$/)
   const { stdout, code: exitCode } = await runOps(['streams', 'verify-export', path], environment)
-  t.match(stdout, /^(line \d+: This is no event\n){100}… and 1403 more\.\nThe file is not the one that its manifest/)
+  t.match(stdout, /^(line \d+: This is not an event\n){100}… and 1403 more\.\nThe file does not match its manifest/)
   t.equal(exitCode, 3)
 })
 
@@ -104,7 +104,7 @@ t.test('verify-export recognises the export of another log', async (t) => {
   )
   const { stdout, code } = await runOps(['streams', 'verify-export', path], environment)
   t.equal(code, 3)
-  t.match(stdout, 'None of its events is in this log: it was most likely made from another one.')
+  t.match(stdout, 'None of its events is in this log: it was most likely exported from another one.')
 })
 
 t.test('verify-export tells events outside the filters from events of another log', async (t) => {
@@ -133,12 +133,12 @@ t.test('verify-export reports scavenged events as no longer in the log, not as t
   // Simulates the scavenge of a server. The last statement is something that no scavenge does.
   await sql(`delete from event_store.events where stream in ('gone-1', 'gone-2', 'kept-1') and revision = 0`)
   const { stdout } = await runOps(['streams', 'verify-export', path], environment)
-  t.match(stdout, 'The file is the one that its manifest describes: it is the log that is not what it was then')
+  t.match(stdout, 'The file matches its manifest, so the log has changed since')
   const { code, differences } = await verify(path)
   t.equal(code, 3)
   matchList(t, differences, [
     { kind: 'no_longer_in_log', event: { stream: 'gone-1' }, reason: 'its stream was deleted' },
-    { kind: 'no_longer_in_log', event: { stream: 'gone-2' }, reason: 'its stream was closed for good' },
+    { kind: 'no_longer_in_log', event: { stream: 'gone-2' }, reason: 'its stream was tombstoned' },
     { kind: 'extra', event: { stream: 'kept-1' }, reason: 'is not in the log' },
   ])
 })

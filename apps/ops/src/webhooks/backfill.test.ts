@@ -36,7 +36,7 @@ t.test('webhooks backfill skips events older than the retention', async (t) => {
     await backfill('1ms'),
     '2 events (2 older than WEBHOOK_LOG_RETENTION): 0 deliveries created, 0 already there.\n',
   )
-  t.equal(await backfill('0'), '2 events: 1 delivery made, 0 there before.\n')
+  t.equal(await backfill('0'), '2 events: 1 delivery created, 0 already there.\n')
 })
 
 t.test('webhooks backfill with invalid arguments fails and changes nothing', async (t) => {

@@ -21,11 +21,11 @@ t.test('backfill of an endpoint configured later sends every event once, with th
   t.equal(ids.length, 3)
 
   const dry = await harness.run(['backfill', '--node', '2', '--from', '0', '--dry-run'], both)
-  t.match(dry, { code: 0, stdout: /: 3 deliveries are missing, 0 there before\.\n$/ })
+  t.match(dry, { code: 0, stdout: /: 3 deliveries are missing, 0 already there\.\n$/ })
   t.same(await harness.rows('2'), [], 'a dry run changes nothing')
 
   const made = await harness.run(['backfill', '--node', '2', '--from', '0'], both)
-  t.match(made, { code: 0, stdout: /^6 events: 3 deliveries made, 0 there before\.\n$/ })
+  t.match(made, { code: 0, stdout: /^6 events: 3 deliveries created, 0 already there\.\n$/ })
   const rows = await harness.rows('2')
   t.same(rows.map(({ id }) => id).toSorted(), ids.toSorted())
   t.notOk(

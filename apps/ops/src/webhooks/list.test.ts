@@ -48,13 +48,13 @@ t.test('webhooks list shows the endpoints, and the deliveries from the newest on
   t.same(
     lines.map((line) => line.trim().split(/ {2,}/)),
     [
-      ['Node', 'State', 'Pending', 'Failed', 'Oldest pending'],
+      ['Endpoint', 'State', 'Pending', 'Failed', 'Oldest pending'],
       lines[1]?.trim().split(/ {2,}/),
       ['1', 'enabled', '2', '1', '2026-01-01T00:00:03.000Z'],
-      ['2', 'disabled since 2026-01-01T00:00:30.000Z', '1', '0', '2026-01-01T00:00:05.000Z'],
+      ['2', 'paused since 2026-01-01T00:00:30.000Z', '1', '0', '2026-01-01T00:00:05.000Z'],
       ['10', 'not configured', '1', '0', '2026-01-01T00:00:06.000Z'],
       [''],
-      ['Id', 'Node', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
+      ['Id', 'Endpoint', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
       lines[7]?.trim().split(/ {2,}/),
       [id(6), '10', 'sandbox:?[31mred', 'pending', '0', '2026-01-01T00:01:00.000Z', '2026-01-01T00:00:06.000Z'],
       [id(5), '2', 'payment.succeeded', 'held', '1', 'gone', '2026-01-01T00:00:05.000Z'],

@@ -28,7 +28,7 @@ t.test('webhooks redeliver with invalid arguments fails before it starts', async
   const io = { environment: {}, print: async () => undefined }
   const wrong = [
     { args: [], says: 'ID is missing' },
-    { args: ['--node', '1'], says: '--failed is missing: without ids only what failed is sent again' },
+    { args: ['--node', '1'], says: '--failed is missing: without ids, only failed deliveries are sent again' },
     { args: ['--failed'], says: '--node is missing' },
     { args: ['--since', '1h'], says: '--node is missing' },
     { args: [randomUUID(), '--node', '1', '--failed'], says: 'Give either ids or --node and --failed' },

@@ -61,7 +61,7 @@ t.test('redeliver --failed --since takes only the matching deliveries of the end
   const ofDisabled = await harness.run(['redeliver', '--node', '2', '--failed', '--dry-run'])
   t.equal(
     ofDisabled.stdout,
-    '3 deliveries would be sent again, 3 of them once their node is enabled (webhooks enable).\n',
+    '3 deliveries would be sent again, 3 of them once their endpoint is enabled (webhooks enable).\n',
   )
   t.match(await harness.run(['redeliver', '--node', '1', '--failed']), {
     code: 0,
@@ -104,7 +104,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
         const { code, stdout, stderr } = await running.ended
         t.equal(code, 1)
         t.equal(stdout, '1000 deliveries will be sent again.\n')
-        t.match(stderr, /Interrupted\. Run it again for the rest\.\n$/)
+        t.match(stderr, /Interrupted\. Run the command again for the rest\.\n$/)
         t.same(await counts(harness, '1'), { failed: 200, pending: 1_000 })
       }
     } finally {
