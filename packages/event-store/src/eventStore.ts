@@ -1,4 +1,4 @@
-// The log: load a stream's state, decide, append. The only room that speaks to EventStoreDB.
+// The event store: load a stream's state, decide, append. No other package talks to EventStoreDB.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
@@ -25,41 +25,41 @@ import type { SubscriptionSource } from './subscription/progress.ts'
 export type LoadedState<State> = {
   readonly state: State
   readonly revision: Revision
-  /** Of the stream's last event; absent for a stream that does not exist. */
+  /** Position of the stream's last event; absent for a stream that does not exist. */
   readonly position: LogPosition | undefined
 }
 
 export type HandledCommand<State, Event> = LoadedState<State> & {
-  /** What this call appended; empty when it was already done. */
+  /** The events that this call appended; empty when there was nothing to do. */
   readonly events: readonly Event[]
 }
 
 export type StreamCommand<State, Event extends DomainEvent> = {
   readonly stream: StreamName
   readonly fold: Fold<State, Event>
-  /** `revision` is the stream's, which the decision is made on. */
+  /** `revision` is the stream's revision that `state` was folded from. */
   readonly decide: (state: State, revision: Revision) => readonly Event[]
   readonly metadata: EventMetadata
   /**
-   * What the caller takes the stream for, to save reading it: what an earlier answer said, or `newStream`. Should it be
-   * wrong, the append conflicts, and the decision is made again on what is really there.
+   * Assumed state, which saves reading the stream: the result of an earlier call, or `newStream`. If it is wrong, the
+   * append conflicts, and `decide` runs again on the state that is loaded then.
    */
   readonly known?: LoadedState<State>
 }
 
-/** For a stream that is most likely not there yet. */
+/** The assumed state of a stream that most likely does not exist yet. */
 export function newStream<State>({ initialState }: Fold<State, never>): LoadedState<State> {
   return { state: initialState, revision: 'no_stream', position: undefined }
 }
 
 export type EventStore = {
-  /** The client behind the reads at the moment, for a look at what this room does not show. */
+  /** The client that currently serves reads, for calls that this package does not offer. */
   readonly client: EventStoreDBClient
-  /** What `runSubscription` needs. */
+  /** Used by `runSubscription`. */
   readonly subscriptions: SubscriptionSource
   /**
-   * Loads, folds, decides and appends, and decides again when another writer was faster.
-   * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be given again),
+   * Loads, folds, decides and appends; decides again on a conflict with another writer.
+   * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be repeated),
    *   `concurrent_modification`, and whatever `decide` throws
    */
   handle<State, Event extends RecordedDomainEvent>(
@@ -67,7 +67,7 @@ export type EventStore = {
   ): Promise<HandledCommand<State, Event>>
   /**
    * A stream's state.
-   * @param until the state as it was right after the first event of this type, instead of the present one
+   * @param until returns the state right after the first event of this type instead of the current state
    * @throws DomainError `event_store_unavailable`
    */
   load<State, Event extends RecordedDomainEvent>(
@@ -75,43 +75,42 @@ export type EventStore = {
     fold: Fold<State, Event>,
     until?: Event['type'],
   ): Promise<LoadedState<State>>
-  /** A stream's events in order; none for a stream that does not exist. */
+  /** Reads a stream's events in order; none for a stream that does not exist. */
   readStream(stream: StreamName, range?: ReadRange): Promise<Recorded[]>
   /**
-   * The events of some streams in the order of the log, up to where it ends now.
+   * Reads the events of some streams in log order, up to the current end of the log.
    * @throws UnreadableEventError, DomainError `event_store_unavailable`
    */
   readLog(range: LogRange): AsyncGenerator<Recorded>
   /**
-   * The same in batches, full ones as long as there is more. Everything up to a batch's position is in it or an earlier one,
-   * and the last batch has the position where the reading ends.
+   * Like `readLog`, in batches that are full as long as there are more events. Everything up to a batch's position is in
+   * it or an earlier one, and the last batch has the position where the read ends.
    * @throws UnreadableEventError, DomainError `event_store_unavailable`
    */
   readBatches(range: BatchRange): AsyncGenerator<EventBatch, void>
   /**
-   * How many events of streams with these prefixes lie after a position, or in the whole log. Events that cannot be read
-   * count as well.
-   * @param limits how far it counts (10,000 events) and for how long (a read's time)
+   * Counts the events after a position, or in the whole log, of streams with these prefixes. Unreadable events count too.
+   * @param limits maximum count (default 10,000 events) and duration (default the read timeout)
    * @throws DomainError `event_store_unavailable`
    */
   lag(position: LogPosition | undefined, prefixes: readonly string[], limits?: LagLimits): Promise<Lag>
   /** The position of the last event in the log. */
   head(): Promise<LogPosition | undefined>
-  /** The position of the last event before this position; `readLog` from there begins with the event at this position. */
+  /** The position of the last event before this position; `readLog` from there starts with the event at this position. */
   positionBefore(position: LogPosition): Promise<LogPosition | undefined>
-  /** Fails what is still under way (an append may or may not be recorded then) and ends the subscriptions. */
+  /** Fails pending calls (a pending append may or may not be recorded) and ends the subscriptions. */
   close(): Promise<void>
 }
 
-/** After conflicts for this long in a row, others are writing faster than one can decide. */
+/** Consecutive conflicts for this long fail the command: other writers are faster than it can decide. */
 const conflictRetryTimeoutMs = 10_000
-/** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
+/** Upper bound of the random pause after a conflict, which keeps competing writers from retrying in step. */
 const maxConflictPauseMs = 100
 
 /**
- * @param options.connectionString `esdb://…`; credentials belong into it, per-call ones switch to a slower call.
- * @param options.observe is told how each append ended
- * @param options.codec of another version of the program, which knows other shapes of its events
+ * @param options.connectionString `esdb://…`; credentials belong here, because per-call ones select a slower call
+ * @param options.observe called with the outcome of each append
+ * @param options.codec replaces the codec of this program version, in tests
  */
 export function createEventStore(options: {
   readonly connectionString: string
@@ -137,7 +136,7 @@ export function createEventStore(options: {
     const end = whole.findIndex(({ type }) => type === until)
     const events = end < 0 ? whole : whole.slice(0, end + 1)
     const last = events.at(-1)
-    // A category's streams hold that category's events only, and the codec has checked each of them.
+    // A stream only holds events of its category, and the codec has validated each of them.
     const state = events.reduce((folded, event) => fold.evolve(folded, event as Event & Recorded), fold.initialState)
     return { state, revision: last?.revision ?? 'no_stream', position: last?.position }
   }
@@ -176,7 +175,7 @@ export function createEventStore(options: {
         const position = result.position ?? (await load(stream, fold)).position
         return { state, revision: result.nextExpectedRevision, position, events }
       }
-      throw new DomainError('concurrent_modification', 'Too many others are changing this at the same time; try again')
+      throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
     },
     readStream: (stream, range = {}) => readStream(reads, stream, range),
     readLog: (range) => readLog(source, range),

@@ -1,4 +1,4 @@
-// The names of streams: one builder per category. A category holds no dash, because EventStoreDB cuts at the first one.
+// Stream names, one builder per category. A category contains no dash, because EventStoreDB splits at the first one.
 import { createHash } from 'node:crypto'
 import type { DefaultsList } from '@paylog/domain/defaultChoice'
 
@@ -19,12 +19,11 @@ export const categories = [
 ] as const
 type Category = (typeof categories)[number]
 
-/** A stream's name. */
 export type StreamName = string
 
 const streamName = (category: Category, id: string): StreamName => `${category}-${id}`
 
-/** The category in a stream's name. */
+/** `payment` for `payment-<id>`. */
 export function categoryOf(stream: StreamName): string {
   const [category = ''] = stream.split('-', 1)
   return category
@@ -44,7 +43,7 @@ export const productStream = (productId: string) => streamName('product', produc
 /** @param requestId derived from an Idempotency-Key */
 export const productSyncRequestStream = (requestId: string) => streamName('productSyncRequest', requestId)
 
-/** @param owner hashed: an e-mail has no place in a name that logs may show */
+/** @param owner stored as a hash, because it may be an e-mail and stream names appear in logs */
 export const defaultChoiceStream = (list: DefaultsList, owner: string) =>
   streamName('defaultChoice', `${list}:${createHash('sha256').update(owner).digest('hex')}`)
 
@@ -54,17 +53,17 @@ export const providerIntentStream = (provider: string, intentId: string) =>
 export const providerEventStream = (provider: string, eventId: string) =>
   streamName('providerEvent', `${provider}:${encoded(eventId)}`)
 
-/** @param userId ours, whom the customer at the provider stands for */
+/** @param userId our user, whom the provider's customer object represents */
 export const providerCustomerStream = (provider: string, userId: string) =>
   streamName('providerCustomer', `${provider}:${encoded(userId)}`)
 
 export const setupIntentStream = (setupIntentId: string) => streamName('setupIntent', setupIntentId)
 
-/** @param tokenHash SHA-256 of the token in hex; the token itself never reaches the log. */
+/** @param tokenHash SHA-256 of the token in hex; the token itself is never recorded */
 export const guestTokenStream = (tokenHash: string) => streamName('guestToken', tokenHash)
 
-/** @param testId of a test or a simulation of outgoing webhooks */
+/** @param testId id of a webhook test or simulation */
 export const webhookTestStream = (testId: string) => streamName('webhookTest', testId)
 
-/** Percent-encoded, so that a stream's name is ASCII whatever a provider sends, half a surrogate pair included. */
+/** Percent-encodes, so that stream names are ASCII whatever a provider sends, lone surrogates included. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())

@@ -1,4 +1,4 @@
-// The place of a span as W3C Trace Context writes it, for what goes on elsewhere and later.
+// Appends events, repeating each append until its outcome is certain: the event ids make a repeated append harmless.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-client'
@@ -10,23 +10,14 @@ import type { ConnectionContext } from '../connection/connection.ts'
 import { appendFailure, mayBeStuck, rejectedByStoreError, unconfirmedError, withTimeout } from '../connection/errors.ts'
 import type { StreamName } from '../streamName.ts'
 
-/** @returns nothing when there is no span, or nobody is to see it: then nothing that follows needs to know of it */
-export function traceparentOf(span: Span | undefined = trace.getActiveSpan()): string | undefined {
-  if (span === undefined) return undefined
-  const { traceId, spanId, traceFlags } = span.spanContext()
-  return (traceFlags & TraceFlags.SAMPLED) === 0 ? undefined : `00-${traceId}-${spanId}-01`
-}
-
-// What is told of an append: its span, which what is appended tells of too, and how it ended.
-
 const tracer = trace.getTracer('paylog')
 
 export type AppendOutcome = {
-  /** Of the stream: `payment`. */
+  /** Stream category, such as `payment`. */
   readonly category: string
-  /** `recorded`, `conflict` (another writer was faster; the decision is made again), or `failed`, also when nobody knows. */
+  /** `conflict`: another writer was faster, and the command decides again. `failed` includes unknown outcomes. */
   readonly outcome: 'recorded' | 'conflict' | 'failed'
-  /** How many events it was about. */
+  /** Number of events in the append. */
   readonly events: number
   readonly seconds: number
 }
@@ -35,18 +26,24 @@ export type AppendSpanOptions = {
   readonly category: string
   readonly events: number
   readonly metadata: EventMetadata
-  /** Is told how it ended. */
   readonly observe: ((end: AppendOutcome) => void) | undefined
 }
 
+/** @returns the span's position as a W3C `traceparent`; nothing when there is no span or it is not sampled */
+export function traceparentOf(span: Span | undefined = trace.getActiveSpan()): string | undefined {
+  if (span === undefined) return undefined
+  const { traceId, spanId, traceFlags } = span.spanContext()
+  return (traceFlags & TraceFlags.SAMPLED) === 0 ? undefined : `00-${traceId}-${spanId}-01`
+}
+
 /**
- * Appends within a span, of which the metadata of the events tell whenever somebody collects it.
- * @param run gets these metadata
+ * Runs an append in a span and reports its outcome.
+ * @param run gets the event metadata, with the span's `traceparent` when it is sampled
  */
-export async function withAppendSpan<Answer>(
+export async function withAppendSpan<Result>(
   { category, events, metadata, observe }: AppendSpanOptions,
-  run: (metadata: EventMetadata) => Promise<Answer | 'conflict'>,
-): Promise<Answer | 'conflict'> {
+  run: (metadata: EventMetadata) => Promise<Result | 'conflict'>,
+): Promise<Result | 'conflict'> {
   const attributes = {
     'paylog.stream.category': category,
     'paylog.events': events,
@@ -69,9 +66,7 @@ export async function withAppendSpan<Answer>(
   })
 }
 
-// Appending until the answer is clear: the ids make a repeated append harmless.
-
-/** A stream's last revision, or that there is none. */
+/** A stream's last revision, or `no_stream` for a stream that does not exist. */
 export type Revision = bigint | 'no_stream'
 
 export type Append = {
@@ -83,17 +78,17 @@ export type Append = {
 const firstPauseMs = 25
 const maxPauseMs = 1_000
 /**
- * Sent to the server as a time of day by our clock, and every append is refused when its clock is further ahead than
- * that. The server has a limit of its own, and so have we.
+ * The client sends this as a time of day by our clock, and a server whose clock is further ahead rejects every append.
+ * So it is long; the timeouts of the server and of this module apply first.
  */
 const deadlineMs = 3_600_000
 
 /**
- * Appends the events if the stream is at `expected`. When nobody knows whether they were written, the same append is
- * made again: the store recognises the ids at that revision.
+ * Appends the events if the stream is at `expected`. While the outcome is unknown, the same append is repeated: the store
+ * recognises the ids at that revision.
  * @returns `'conflict'` when another writer was faster and nothing was written
- * @throws DomainError `event_store_unavailable` when there was no clear answer for too long, `body_too_large`; Error when
- *   there is nothing to append or a name or id that a store would choke on
+ * @throws DomainError `event_store_unavailable` when the outcome stayed unknown for too long, `body_too_large`; Error for
+ *   an empty append, or a stream name or event id that a store cannot handle
  */
 export async function appendWithRetries(
   context: ConnectionContext,
@@ -110,15 +105,15 @@ export async function appendWithRetries(
     try {
       const appending = client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
       const result = await withTimeout(appending, timing.appendTimeoutMs, `Append to ${stream}`, closing)
-      // A connection string may ask the client not to throw; what it says then of the stream is made up.
+      // With throwOnAppendFailure=false the client returns failures, with an invented stream revision.
       return result.success ? result : 'conflict'
     } catch (error) {
       const failure = appendFailure(error)
       if (failure === 'conflict') return 'conflict'
       if (failure === 'too_large')
-        throw new DomainError('body_too_large', 'This is too large to be recorded', undefined, { cause: error })
-      // An earlier attempt may have been written, or may be yet.
-      if (failure === 'refused') throw isFirst ? rejectedByStoreError(error) : unconfirmedError(error)
+        throw new DomainError('body_too_large', 'The event is too large to be recorded', undefined, { cause: error })
+      // An earlier attempt may have been written, or may still be.
+      if (failure === 'rejected') throw isFirst ? rejectedByStoreError(error) : unconfirmedError(error)
       if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmedError(error)
       isFirst = false
       if (mayBeStuck(error)) connection.replace(client)
@@ -129,11 +124,11 @@ export async function appendWithRetries(
 
 const namePattern = /^[\x21-\x23\x25-\x7e][\x20-\x7e]*$/
 
-/** An empty append would be accepted, and a name beyond ASCII cannot be put into a refusal: neither is ever meant. */
+/** A store would accept an empty append, and cannot name a non-ASCII stream in an error; both are mistakes of ours. */
 function assertAppendable({ stream, events }: Append): void {
   if (events.length === 0) throw new Error(`Nothing to append to ${stream}`)
-  if (!namePattern.test(stream)) throw new Error(`A stream cannot have the name ${JSON.stringify(stream)}`)
+  if (!namePattern.test(stream)) throw new Error(`Invalid stream name: ${JSON.stringify(stream)}`)
   for (const { id } of events) {
-    if (!validate(id) || id === NIL) throw new Error(`An event cannot have the id ${JSON.stringify(id)}`)
+    if (!validate(id) || id === NIL) throw new Error(`Invalid event id: ${JSON.stringify(id)}`)
   }
 }

@@ -1,4 +1,4 @@
-// The names and versions under which events are stored, and the way from each former shape to the newest one.
+// Encodes events for the log and decodes recorded ones, upcasting former shapes to the newest. Invalid data is rejected.
 
 import { type EventData, jsonEvent, type RecordedEvent } from '@eventstore/db-client'
 import { EventMetadata, type LogPosition } from '@paylog/domain/events'
@@ -6,46 +6,47 @@ import { type RecordedDomainEvent, recordedEvents, type Upcaster, upcasters } fr
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 
-/** The events that a program knows. */
+/** The event schemas of one program version, by event name. */
 export type EventTables = {
-  /** The newest shape of every event, by its name in the domain. */
+  /** The newest shape of every event. */
   readonly current: Readonly<Record<string, TSchema>>
-  /** The latest of its former shapes, by the same name. */
+  /** The latest former shape of an event, which links to earlier ones. */
   readonly former: Readonly<Record<string, Upcaster<unknown> | undefined>>
 }
 
-/** One shape in which an event is or was stored. */
+/** A present or former shape of a stored event. */
 export type StoredShape = {
-  /** In the log: the event's name, from its second version on with the version behind it. */
+  /** Event type in the log: the event's name, from version 2 on with the suffix `.v<version>`. */
   readonly storedType: string
-  /** In the domain. */
+  /** Event type in the domain. */
   readonly name: string
   /** Counted from 1. */
   readonly version: number
   readonly schema: TSchema
-  /** What does not fit; nothing when the data fits. */
+  /** Describes why the data does not fit the schema; nothing when it does. */
   problemOf(data: unknown): string | undefined
-  /** The next shape, and how this one becomes it; absent for the newest. */
+  /** The next newer shape and the upcaster to it; absent for the newest. */
   readonly next?: { readonly shape: StoredShape; readonly upcast: Upcaster<unknown>['upcast'] }
 }
 
 export type StoredShapes = {
   readonly all: readonly StoredShape[]
-  /** The shape in which an event is stored when it is written. */
+  /** The shape in which new events are written. */
   newest(name: string): StoredShape | undefined
   stored(storedType: string): StoredShape | undefined
-  /** The newest shape of an event of which only a later version of the program can have written this one. */
+  /** For a type that only a newer program version can have written: the newest shape of that event known here. */
   olderThan(storedType: string): StoredShape | undefined
 }
 
 const versioned = /^(?<name>.+)\.v(?<version>[1-9]\d*)$/
 
-/** @throws Error for an event whose name would read as another one's version: a mistake of ours */
+/** @throws Error for an event name that looks like a version of another event */
 export function createStoredShapes({ current, former }: EventTables): StoredShapes {
   const newest = new Map<string, StoredShape>()
   const stored = new Map<string, StoredShape>()
   for (const [name, schema] of Object.entries(current)) {
-    if (versioned.test(name)) throw new Error(`${name} is no name for an event: versions are counted by former shapes`)
+    if (versioned.test(name))
+      throw new Error(`${name} cannot be an event name: the suffix .v<n> is reserved for versions`)
     const shapes = shapesOf(name, schema, Object.hasOwn(former, name) ? former[name] : undefined)
     newest.set(name, shapes[0])
     for (const shape of shapes) stored.set(shape.storedType, shape)
@@ -81,7 +82,7 @@ function shapesOf(
 const countOf = (former: Upcaster<unknown> | undefined): number => (former ? 1 + countOf(former.before) : 0)
 
 function storedShape(name: string, version: number, schema: TSchema): StoredShape {
-  // Compiled when it is first needed: a process meets few of all shapes, and each takes about a millisecond.
+  // Compiled on first use: a process meets few of the shapes, and compiling takes about a millisecond each.
   let validator: Validator | undefined
   return {
     storedType: version === 1 ? name : `${name}.v${version}`,
@@ -98,10 +99,10 @@ function storedShape(name: string, version: number, schema: TSchema): StoredShap
 }
 
 /**
- * The data of an event in its newest shape.
- * @param data what is recorded; it stays as it is
- * @throws Error that says which step failed, when the data fits its shape not, or an upcaster throws or makes what does not
- *   fit the next one
+ * Upcasts event data to its newest shape.
+ * @param data as recorded; not modified
+ * @throws Error that names the failed step: the data does not fit its shape, or an upcaster throws or returns data that
+ *   does not fit the next shape
  */
 function upcast(shape: StoredShape, data: unknown): unknown {
   const problem = shape.problemOf(data)
@@ -112,14 +113,14 @@ function upcast(shape: StoredShape, data: unknown): unknown {
     const { storedType, problemOf } = next.shape
     upcasted = upcastStep(storedType, next.upcast, upcasted)
     const problem = problemOf(upcasted)
-    if (problem) throw new Error(`was upcast to what does not fit ${storedType}: ${problem}`)
+    if (problem) throw new Error(`does not fit ${storedType} after upcasting: ${problem}`)
   }
   return upcasted
 }
 
 function upcastStep(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
   try {
-    // It has just been checked that the data fits the schema that the upcaster was typed by; the table has erased which.
+    // The data has been checked against the upcaster's schema; the table has erased its type.
     return upcast(data as never)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -127,9 +128,7 @@ function upcastStep(storedType: string, upcast: Upcaster<unknown>['upcast'], dat
   }
 }
 
-// Between recorded bytes and events: refuses to write what history could not be read from, and to read what it cannot.
-
-/** An event with everything the log knows about it. */
+/** An event with everything that the log stores about it. */
 export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly id: string
   readonly stream: string
@@ -141,15 +140,15 @@ export type Recorded<Event = RecordedDomainEvent> = Event & {
 
 const RecordedMetadata = Type.Object({
   ...EventMetadata.properties,
-  /** The version of the shape that the event is stored in; its type's name says the same. */
+  /** Version of the stored shape, as in the suffix of the stored type. */
   schema: Type.Integer(),
 })
 export type RecordedMetadata = Readonly<Static<typeof RecordedMetadata>>
 
-/** The log holds an event that this program cannot read. Nothing behind it may be taken for the truth. */
+/** The log holds an event that this program cannot read. State derived from later events would be wrong. */
 export class UnreadableEventError extends Error {
   override readonly name = 'UnreadableEventError'
-  /** Of the event, as far as they can be read: they lead to who wrote it. */
+  /** The event's ids as far as they are readable, to find out who wrote it. */
   readonly ids: EventIds
 
   constructor(message: string, options: ErrorOptions & { readonly ids?: EventIds } = {}) {
@@ -162,28 +161,26 @@ export type EventIds = Partial<Pick<EventMetadata, 'correlationId' | 'causationI
 
 export type Codec = {
   /**
-   * Prepares an event for the log, under the newest stored type of its name.
-   * @param id UUID of the event; the same for every attempt to append it.
-   * @throws Error when the data does not fit the schema of its type: a mistake of ours, never a client's.
+   * Prepares an event for an append, under its newest stored type.
+   * @param id UUID of the event; the same for every attempt to append it
+   * @throws Error when the data does not fit its schema: a bug of ours, never a client's mistake
    */
   encode(event: RecordedDomainEvent, id: string, metadata: EventMetadata): EventData
   /**
-   * Reads a recorded event, in the newest shape of its type whatever shape it is stored in.
-   * @throws UnreadableEventError for a type that this program does not know, data that does not fit its type's schema, and
-   *   data that cannot be brought into the newest shape.
+   * Decodes a recorded event and upcasts it to the newest shape.
+   * @throws UnreadableEventError for an unknown type, and for data that does not fit its schema or cannot be upcast
    */
   decode(recorded: RecordedEvent, position: LogPosition): Recorded
 }
 
 const metadataValidator = Compile(RecordedMetadata)
 
-/** A codec of the events in these tables. */
 export function createCodec(tables: EventTables): Codec {
   const shapes = createStoredShapes(tables)
   return {
     encode({ type, data }, id, metadata) {
       const shape = shapes.newest(type)
-      const problem = shape ? shape.problemOf(data) : 'it is no event of this program'
+      const problem = shape ? shape.problemOf(data) : 'unknown event type'
       if (shape === undefined || problem) throw new Error(`${type} cannot be recorded: ${problem}`)
       return jsonEvent({ id, type: shape.storedType, data, metadata: { ...metadata, schema: shape.version } })
     },
@@ -199,7 +196,7 @@ export function createCodec(tables: EventTables): Codec {
       if (!recorded.isJson) throw unreadable('is not JSON')
       const data = upcastData(shape, recorded.data, unreadable)
       if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
-      // The data was checked just above; the compiler cannot connect a type's name with its data.
+      // The data has been checked above; the compiler cannot connect a type name with its data.
       const event = { type: shape.name, data } as RecordedDomainEvent
       return { ...event, id, stream, revision, position, created, metadata }
     },
@@ -230,8 +227,8 @@ function upcastData(
 function unknownType(type: string, shapes: StoredShapes): string {
   const newest = shapes.olderThan(type)
   if (newest === undefined) return 'has an unknown type'
-  return `was written by a newer version of this program: this one knows no later shape than ${newest.storedType}`
+  return `was written by a newer version of this program: the latest shape known here is ${newest.storedType}`
 }
 
-/** What this program writes and reads. */
+/** The codec of this program version. */
 export const domainCodec = createCodec({ current: recordedEvents, former: upcasters })

@@ -1,4 +1,4 @@
-// The client dies of what may happen to a stream of appends; this keeps it, and the process, alive.
+// Patches of @eventstore/db-client and @grpc/grpc-js against crashes and connection leaks.
 
 import type { Socket } from 'node:net'
 import streamsGrpc, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -10,12 +10,12 @@ type BatchCall = ReturnType<StreamsClient['batchAppend']>
 let isBatchAppendPatched = false
 
 /**
- * Guards every batch stream that any client of this process opens from here on. The client (6.2.1) keeps the appends that
- * wait for an answer in one map for the whole process, and offers no place of its own to step in:
- * - It throws, out of an event handler and so for the whole process, when an answer matches no waiting append. An error of
- *   one stream rejects and forgets what waits on all of them, so any later answer on another stream is such an answer.
- * - While a stream is full it queues writes, and when the stream fails then, each becomes an unhandled rejection.
- * - It lets appends wait for ever on a stream that the server has ended.
+ * Patches every append stream that this process opens from now on. The client (6.2.1) keeps pending appends in one map for
+ * the whole process and has no hook for these bugs:
+ * - A response that matches no pending append throws out of an event handler, which ends the process. An error on one
+ *   stream drops the pending appends of all streams, so any later response on another stream has that effect.
+ * - Writes are queued while a stream is full; if the stream then fails, each becomes an unhandled rejection.
+ * - Appends on a stream that the server has ended stay pending for ever.
  */
 export function patchBatchAppend(): void {
   if (isBatchAppendPatched) return
@@ -39,32 +39,30 @@ function patchCall(call: BatchCall): void {
     try {
       return emit(event, ...args)
     } catch {
-      // Nobody waits for this answer, or nobody can read it: its append is repeated when its time is over.
+      // The response matches no pending append, or is unreadable. Its append is repeated after its timeout.
       return true
     }
   }
   const write = call.write.bind(call)
-  // What waits to be written is in memory either way, and its callers wait for their answers: nothing is gained by a queue.
+  // Never report a full buffer: the messages are in memory either way, and their callers wait for responses.
   call.write = (message: Parameters<typeof write>[0]) => {
     write(message)
     return true
   }
-  call.once('end', () => call.destroy(new Error('The event store ended the stream of appends')))
+  call.once('end', () => call.destroy(new Error('The event store closed the append stream')))
 }
 
-// gRPC keeps connections that nobody wants any more, and some that never were any; this lets them go.
-
-/** A server says its first word as soon as there is a connection, before anything was asked. */
+/** An HTTP/2 server sends its settings as soon as it is connected, before any request. */
 const firstByteTimeoutMs = 5_000
 
 let isConnectPatched = false
 
 /**
- * Guards every connection that gRPC (1.14) opens from here on:
- * - A channel that is closed between two attempts to connect makes one more, and if that succeeds, nobody ever ends it. In an
- *   outage the client opens a new channel with every failure, so the end of an outage left a hundred idle connections.
- * - It waits for ever for a server that takes a connection and says nothing: one that is paused, or a load balancer with
- *   nothing behind it. Each replacement would be one more such connection, for as long as the outage lasts.
+ * Patches every connection that gRPC (1.14) opens from now on:
+ * - A channel that is closed between two connection attempts makes one more, and never closes that connection. During an
+ *   outage the client opens a channel per failure, so each outage would leave about a hundred idle connections.
+ * - gRPC waits for ever for a server that accepts a connection and sends nothing, such as a paused server or a load balancer
+ *   without a backend. Each replacement would add one such connection for as long as the outage lasts.
  */
 export function patchConnect(): void {
   if (isConnectPatched) return
@@ -77,7 +75,7 @@ export function patchConnect(): void {
   }
   const connector = Http2SubchannelConnector.prototype
   const connect: unknown = Reflect.get(connector, 'tcpConnect')
-  if (typeof connect !== 'function') throw new Error('This version of @grpc/grpc-js connects otherwise')
+  if (typeof connect !== 'function') throw new Error('This version of @grpc/grpc-js has no tcpConnect')
   Reflect.set(connector, 'tcpConnect', async function (this: typeof connector, ...args: unknown[]): Promise<Socket> {
     const socket: Socket = await connect.apply(this, args)
     const giveUp = () => {

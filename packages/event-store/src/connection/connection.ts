@@ -1,4 +1,4 @@
-// How long the log may take to answer before a caller is told the truth.
+// Connections to the event store: each purpose has its own, and one that stops responding is replaced.
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { Metadata } from '@grpc/grpc-js'
 import { patchBatchAppend, patchConnect } from './clientPatches.ts'
@@ -7,15 +7,15 @@ import { withTimeout } from './errors.ts'
 
 /** All in milliseconds. */
 export type EventStoreTiming = {
-  /** One append waits this long for its answer; the client itself would wait for ever. */
+  /** Timeout of one append attempt; the client itself would wait for ever. */
   readonly appendTimeoutMs: number
-  /** An append without a clear answer is repeated, with the same ids, for this long. */
+  /** An append with an unknown outcome is repeated, with the same ids, for this long. */
   readonly appendRetryTimeoutMs: number
-  /** A read waits this long for its next event, so that a long stream may take its time. */
+  /** A read waits this long for its next event; there is no limit for a whole stream. */
   readonly readTimeoutMs: number
-  /** A read that fails is repeated for this long: long enough for a store that restarts. */
+  /** A failed read is repeated for this long, which covers a restart of the store. */
   readonly readRetryTimeoutMs: number
-  /** How often a subscription that hears nothing looks whether there was something to hear. */
+  /** How often an idle subscription checks the log for events that it should have received. */
   readonly lagCheckMs: number
 }
 
@@ -27,23 +27,21 @@ export const defaultTiming: EventStoreTiming = {
   lagCheckMs: 10_000,
 }
 
-// Connections to the event store: each purpose has its own, and one that went silent is replaced.
-
 export type Connection = {
   readonly client: EventStoreDBClient
-  /** Cancels what is open and lets the connection go; bounded. */
+  /** Cancels open calls and closes the connection, within a second. */
   close(): Promise<void>
 }
 
 /** A connection for short calls. */
 export type ReplaceableConnection = {
   current(): EventStoreDBClient
-  /** Whoever asks next gets a new connection, unless this client was replaced before. */
+  /** Makes `current` return a new connection, unless this client has been replaced before. */
   replace(unresponsive: EventStoreDBClient): void
   close(): Promise<void>
 }
 
-/** What an append or a read needs: where to, how patiently, and when to stop trying. */
+/** Connection, timeouts and cancellation of appends and reads. */
 export type ConnectionContext = {
   readonly connection: ReplaceableConnection
   readonly timing: EventStoreTiming
@@ -57,7 +55,7 @@ const maxUniqueTimeouts = 1_000
 let openedCount = 0
 
 /**
- * Connects with the first call, over a TCP connection of its own.
+ * Creates a client with its own TCP connection, which opens with the first call.
  * @throws Error for an option that the client does not support, and for credentials that would be sent in plain text
  */
 export function connect(connectionString: string): Connection {
@@ -70,7 +68,7 @@ export function connect(connectionString: string): Connection {
   return {
     client,
     async close() {
-      // Cancels at once. What it returns may never settle: a call that was left with unread messages does not finish.
+      // Cancels at once. The returned promise may never settle, because a call with unread messages does not finish.
       void client.dispose()
       await withTimeout(closeChannel(client), closeTimeoutMs, 'Closing a connection').catch(() => {})
     },
@@ -78,8 +76,7 @@ export function connect(connectionString: string): Connection {
 }
 
 /**
- * @param callTimeoutMs how long a call on a replaced connection may still take: those that are only slow are answered there,
- *   and nobody waits for the others any more when it is closed
+ * @param callTimeoutMs how long a replaced connection stays open, so that slow calls can still finish on it
  */
 export function createReplaceableConnection(connectionString: string, callTimeoutMs: number): ReplaceableConnection {
   let connection = connect(connectionString)
@@ -104,17 +101,17 @@ export function createReplaceableConnection(connectionString: string, callTimeou
 }
 
 /**
- * gRPC lets channels with equal options share a TCP connection: a new client would get the dead connection of the old one,
- * and a server takes about a hundred calls per connection and leaves the next ones, subscriptions too, without a word.
+ * Makes the connection's options unique, because gRPC channels with equal options share a TCP connection: a new client
+ * would get the dead connection of the old one, and a server silently ignores calls beyond about a hundred per connection.
  */
 function withUniqueTimeout(connectionString: string): string {
   const given = /[?&]keep[-_]?alive[-_]?timeout=(\d+)/i.exec(connectionString)
   const timeoutMs = Number(given?.[1] ?? defaultKeepAliveTimeoutMs) + (openedCount++ % maxUniqueTimeouts)
-  // The last of several equal keys counts.
+  // The client uses the last of several equal keys.
   return `${connectionString}${connectionString.includes('?') ? '&' : '?'}keepAliveTimeout=${timeoutMs}`
 }
 
-/** Every call asks `callArguments` for its metadata, the long-lived stream of appends included. */
+/** Every call gets its metadata from `callArguments`, the long-lived append stream included. */
 function authorizeCalls(client: EventStoreDBClient, authorization: string): void {
   const callArguments = clientMethod(client, 'callArguments')
   Reflect.set(client, 'callArguments', (...options: unknown[]) => {
@@ -124,14 +121,14 @@ function authorizeCalls(client: EventStoreDBClient, authorization: string): void
   })
 }
 
-/** The client keeps what it is made of from the compiler, not from the program. */
+/** A method of the client that is private in its types only. */
 export function clientMethod(client: EventStoreDBClient, name: 'execute' | 'callArguments' | 'getChannel') {
   const found: unknown = Reflect.get(client, name)
   if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
   return found
 }
 
-/** The client has no public way to do this; a channel that is only forgotten stays connected for half an hour. */
+/** The client has no public method for this, and an unclosed channel stays connected for half an hour. */
 async function closeChannel(client: EventStoreDBClient): Promise<void> {
   const channel: { close(): void } = await clientMethod(client, 'getChannel')()
   channel.close()

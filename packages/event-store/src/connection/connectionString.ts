@@ -1,9 +1,6 @@
-// What is looked at in a connection string before the client gets it.
+// Checks a connection string before the client gets it, and handles its credentials.
 
-/**
- * What @eventstore/db-client 6.2.1 has an ear for, in any case, with hyphens and underscores. It also knows tlsVerifyCert, only
- * to say that it has no effect.
- */
+/** The options of @eventstore/db-client 6.2.1, normalised. It also accepts tlsVerifyCert, but without any effect. */
 const supportedOptions = new Set([
   'usercertfile',
   'userkeyfile',
@@ -20,12 +17,12 @@ const supportedOptions = new Set([
   'keepalivetimeout',
 ])
 
-/** As the client cuts it: a password may hold everything but an @. */
+/** Split the way the client does: a password may contain anything but an @. */
 const parts = /^(?<protocol>[^:]+:\/\/)(?:(?<user>[^:]+):(?<password>[^@]+)@)?(?<hosts>[^?]*)(?:\?(?<options>.*))?$/s
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?$/
 
 /**
- * The client would ignore another option, and print the whole connection string, password and all, to say so.
+ * Rejects unknown options: the client would ignore them, and print the whole connection string with its password.
  * @throws Error that names the option
  */
 export function assertSupportedOptions(connectionString: string): void {
@@ -38,9 +35,9 @@ export function assertSupportedOptions(connectionString: string): void {
 }
 
 /**
- * The client drops credentials in silence when there is no TLS, where EventStoreDB takes none. The embedded event store does,
- * and is on this machine: nothing that is sent to it can be overheard.
- * @returns the connection string for the client, and the header to send with every call where the client would send none
+ * Separates credentials that are used without TLS. The client silently drops them, because EventStoreDB accepts none
+ * without TLS. The embedded event store does, and it runs on this machine, where nobody can listen in.
+ * @returns the connection string for the client, and the header to send with every call if the client would send none
  * @throws Error when the credentials would leave this machine in plain text
  */
 export function splitPlainCredentials(connectionString: string): { address: string; authorization?: string } {
@@ -61,14 +58,14 @@ export function splitPlainCredentials(connectionString: string): { address: stri
 
 export type Credentials = { readonly user: string; readonly password: string }
 
-/** Who logs in; nothing when a connection string does not say. */
+/** The credentials in a connection string, if any. */
 export function credentialsOf(connectionString: string): Credentials | undefined {
   const { user, password } = parts.exec(connectionString)?.groups ?? {}
   if (user === undefined || password === undefined) return undefined
   return { user: decodeURIComponent(user), password: decodeURIComponent(password) }
 }
 
-/** Where it leads to: without user, password and options, which have no place in what is shown or kept. */
+/** The address alone, for logs and files: without user, password and options. */
 export function withoutCredentials(connectionString: string): string {
   const { protocol = '', hosts = '' } = parts.exec(connectionString)?.groups ?? {}
   return `${protocol}${hosts.replace(/\/+$/, '')}`

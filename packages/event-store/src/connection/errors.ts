@@ -1,34 +1,34 @@
-// What a failure means: the event is surely not there, surely cannot be, or nobody knows.
+// Classifies failed calls: conflict, rejected, or unknown outcome.
 import { ErrorType, WrongExpectedVersionError } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 
-export type AppendFailure = 'conflict' | 'too_large' | 'refused' | 'unknown'
+export type AppendFailure = 'conflict' | 'too_large' | 'rejected' | 'unknown'
 
-/** gRPC statuses that say that the request itself is wrong. */
+/** INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED: the request itself is wrong. */
 const permanentCodes = new Set([3, 7, 12, 16])
-/** CANCELLED and UNAVAILABLE: after these the client starts afresh of its own accord. */
+/** CANCELLED and UNAVAILABLE: after these the client reconnects by itself. */
 const recoverableCodes = new Set([1, 14])
 
-/** The event store was given its time and stayed silent. */
+/** The event store did not respond in time. */
 export class ResponseTimeoutError extends Error {
-  override readonly name = 'NoAnswerError'
+  override readonly name = 'ResponseTimeoutError'
 
   constructor(what: string, timeoutMs: number) {
-    super(`${what} was not answered within ${timeoutMs} ms`)
+    super(`${what} got no response within ${timeoutMs} ms`)
   }
 }
 
 /**
- * Classifies what an append rejected with. The client rejects with its own errors or with a plain gRPC error (only
- * `code` is set), and a rejection does not mean that nothing was written: whatever is not a clear answer is `unknown`.
+ * Classifies the error of an append. The client throws its own errors or plain gRPC errors (only `code` is set). An error
+ * does not mean that nothing was written, so everything that is not definite is `unknown`.
  */
 export function appendFailure(error: unknown): AppendFailure {
   if (error instanceof WrongExpectedVersionError) return 'conflict'
   if (typeOf(error) === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) return 'too_large'
-  return isPermanentError(error) ? 'refused' : 'unknown'
+  return isPermanentError(error) ? 'rejected' : 'unknown'
 }
 
-/** Whether the answer was a clear no, so that asking again is useless. */
+/** Whether the server rejected the request, so that a retry is useless. */
 export function isPermanentError(error: unknown): boolean {
   const type = typeOf(error)
   if (type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED) return true
@@ -37,8 +37,8 @@ export function isPermanentError(error: unknown): boolean {
 }
 
 /**
- * Whether the client may be stuck for good. An error with a type of the client's own came over a stream that it opens
- * anew. Silence, or the plain error of asking what the server can do, may be kept for ever.
+ * Whether the client may be stuck and needs a new connection. After a typed error the client reopens its stream. After a
+ * timeout, or a plain error from the query for supported methods, it may stay stuck for ever.
  */
 export function mayBeStuck(error: unknown): boolean {
   const code = codeOf(error)
@@ -56,8 +56,8 @@ function codeOf(error: unknown): number | undefined {
 }
 
 /**
- * Waits for work, but not for ever; a later outcome of the work is nobody's concern.
- * @throws NoAnswerError after `timeoutMs`, the signal's reason when it aborts, and whatever the work throws
+ * Waits for work with a timeout. The outcome of work that ends later is ignored.
+ * @throws ResponseTimeoutError after `timeoutMs`, the signal's reason when it aborts, and whatever the work throws
  */
 export async function withTimeout<T>(
   work: Promise<T>,
@@ -78,7 +78,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** What a caller is told when an append got no clear answer. */
+/** For an append with an unknown outcome. */
 export function unconfirmedError(cause: unknown): DomainError {
   return new DomainError(
     'event_store_unavailable',
@@ -88,12 +88,14 @@ export function unconfirmedError(cause: unknown): DomainError {
   )
 }
 
-/** What a caller is told when the log said no: nothing was recorded. */
+/** For an append that the store rejected: nothing was recorded. */
 export function rejectedByStoreError(cause: unknown): DomainError {
-  return new DomainError('event_store_unavailable', 'The event store refused to record this', undefined, { cause })
+  return new DomainError('event_store_unavailable', 'The event store rejected this; nothing was recorded', undefined, {
+    cause,
+  })
 }
 
-/** What a caller is told when the log could not be read. */
+/** For a failed read. */
 export function unreadableLogError(cause: unknown): DomainError {
   return new DomainError('event_store_unavailable', 'The event store cannot be read at the moment', undefined, {
     cause,

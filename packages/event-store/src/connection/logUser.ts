@@ -1,4 +1,4 @@
-// The user that the apps log in as at EventStoreDB: no administrator, but allowed to read the whole log.
+// Creates the EventStoreDB user of the apps: not an administrator, but allowed to read the whole log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import usersGrpc, { type UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js'
@@ -10,10 +10,10 @@ import { type Credentials, credentialsOf } from './connectionString.ts'
 const pauseMs = 1_000
 
 /**
- * Creates the user, or gives it its password again, and lets it read `$all`, which by default only administrators may.
- * @param options both are connection strings with credentials. Until `patienceMs` have passed everything is tried again: a
+ * Creates the user, or resets its password, and grants it read access to `$all`, which by default only administrators have.
+ * @param options both URLs are connection strings with credentials. Failures are retried for `retryTimeoutMs`, because a
  *   server that has just started knows no users yet
- * @throws Error that says what the server answered last
+ * @throws Error the last failure
  */
 export async function allowLogUser(options: {
   readonly adminUrl: string
@@ -52,9 +52,9 @@ async function createUser(client: EventStoreDBClient, { user, password }: Creden
   }
 }
 
-type Rest = [metadata: Metadata, options: CallOptions, answer: (error: Error | null) => void]
+type Rest = [metadata: Metadata, options: CallOptions, callback: (error: Error | null) => void]
 
-/** The client has no methods for users, but what they need. */
+/** Makes a call of the users service, for which the client has no methods. */
 async function call(client: EventStoreDBClient, begin: (stub: UsersClient, ...rest: Rest) => unknown): Promise<void> {
   await clientMethod(client, 'execute')(usersGrpc.UsersClient, 'users', async (stub: UsersClient) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -1,5 +1,4 @@
-// Soft-deleted streams. A server that appends to one, or to its metadata, adds a metadata event of its own that brings the
-// stream back: it must not be copied, because the target makes it too.
+// Compares two logs event by event: the copied events must be the same, in the same order.
 
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -11,29 +10,33 @@ import {
   tombstoneRevision,
 } from '../raw/rawEvent.ts'
 
-/** What a server writes to soft-delete a stream. */
+/** The metadata that a server writes to soft-delete a stream. */
 const deletion = `{"$tb":${tombstoneRevision}}`
 
+/**
+ * The soft-deleted streams of one log. An append to one, or to its metadata, makes the server add a metadata event that
+ * restores the stream. That event is not copied, because the target's server adds its own.
+ */
 export type SoftDeletions = {
-  /** Takes notice of the next event of a log. */
+  /** Processes the next event of the log. */
   record(event: RawEvent): void
-  /** The stream that this event brought back, for which the server's own metadata event is still to come. */
+  /** The stream that this event restores, if the server's metadata event for it is still pending. */
   restoredStream(event: RawEvent): string | undefined
-  /** All streams for which it is still to come. */
+  /** All streams with a pending metadata event. */
   pendingStreams(): readonly string[]
-  /** Whether this is the server's own metadata event that was to come. */
+  /** Whether this is a pending metadata event. */
   isPending(event: RawEvent): boolean
-  /** The revision at which it is to come. */
+  /** The revision of a stream's pending metadata event. */
   pendingRevision(stream: string): bigint | undefined
-  /** It does not come: the server did not take the stream for deleted. */
+  /** Drops a pending metadata event: the server did not treat the stream as deleted. */
   forget(stream: string): void
-  /** Whether the event can only have come about by deleting a stream that was soft-deleted already. */
+  /** Whether the event can only be the deletion of a stream that was soft-deleted already. */
   isRepeatedDeletion(event: RawEvent): boolean
 }
 
 type Deleted = { readonly metadataRevision: bigint; readonly isBack: boolean }
 
-/** Follows one log from its beginning. */
+/** Must see one log from its start. */
 function createSoftDeletions(): SoftDeletions {
   const streams = new Map<string, Deleted>()
   const pendingRevision = (stream: string) => {
@@ -59,7 +62,7 @@ function createSoftDeletions(): SoftDeletions {
       if (original === undefined) {
         if (deleted) streams.set(stream, { ...deleted, isBack: true })
       } else if (isPending(event)) streams.delete(original)
-      // Any metadata that a client sets brings a deleted stream back, even metadata that would delete it.
+      // Any metadata that a client sets restores a deleted stream, even metadata that would delete it.
       else if (deleted) streams.set(original, { metadataRevision: revision, isBack: !isRepeatedDeletion(event) })
       else if (isSoftDeletion(event)) streams.set(original, { metadataRevision: revision, isBack: false })
     },
@@ -73,7 +76,7 @@ function createSoftDeletions(): SoftDeletions {
   }
 }
 
-/** `$tb` at 2^63-1, a number that JavaScript cannot hold, so its text is looked at. */
+/** Whether `$tb` is 2^63-1. JavaScript numbers cannot hold it exactly, so the JSON source text is compared. */
 function isSoftDeletion({ type, data }: RawEvent): boolean {
   if (type !== metadataType) return false
   let found = false
@@ -85,20 +88,18 @@ function isSoftDeletion({ type, data }: RawEvent): boolean {
       return value
     })
   } catch {
-    // Metadata that is not JSON is no metadata.
+    // The server ignores metadata that is not JSON.
     return false
   }
   return found
 }
 
-/** Whether a server may have made the event, so that its counterpart in another log has another id. */
+/** Whether the server may have generated the event, so that its counterpart in another log has another id. */
 function isServerGenerated({ stream, type, revision }: RawEvent): boolean {
   return revision === tombstoneRevision || (type === metadataType && originalStreamOf(stream) !== undefined)
 }
 
-// Two logs side by side: the moved events of one must be those of the other, in the same order.
-
-/** The logs are not the same; the message names the first difference. */
+/** The logs differ; the message names the first difference. */
 export class LogDifferenceError extends Error {
   override readonly name = 'LogDifferenceError'
 }
@@ -110,22 +111,22 @@ export type LogComparison = {
    * @throws LogDifferenceError
    */
   counterpart(source: RawEvent): Promise<RawEvent | undefined>
-  /** Tells of an event that was just written to the target, after its end was reached. */
+  /** Records an event that was written to the target after its end was reached. */
   recordWritten(event: RawEvent): void
-  /** Tells of an event that the target has made itself; the source's counterpart comes later. */
+  /** Records an event that the target's server generated; its counterpart in the source comes later. */
   recordGenerated(event: RawEvent): void
-  /** @throws LogDifferenceError when the target has something that the source has not */
+  /** @throws LogDifferenceError when the target has events that are not in the source */
   finish(): Promise<void>
   readonly softDeletions: SoftDeletions
-  /** How many counterparts have an id of their own, because both servers made the event. */
+  /** How many counterparts have another id, because each server generated its own event. */
   readonly serverGenerated: number
 }
 
-/** @param target the target's events in order, from the start, system events too */
+/** @param target the target's events in order, from the start, system events included */
 export function compareWith(target: AsyncIterable<RawEvent>): LogComparison {
   const events = copiedEvents(target)
   const softDeletions = createSoftDeletions()
-  // A source's server may have brought a stream back a moment after others wrote; the target does it at once.
+  // The source's server may have restored a stream a moment late, after other writes; the target does it at once.
   const early = new Map<string, RawEvent>()
   let serverGenerated = 0
   const matched = (source: RawEvent, found: RawEvent): RawEvent => {
@@ -161,12 +162,12 @@ export function compareWith(target: AsyncIterable<RawEvent>): LogComparison {
       const [left] = early.values()
       const next = await events.next()
       const extra = left ?? (next.done ? undefined : next.value)
-      if (extra) throw new LogDifferenceError(`The target has ${describeEvent(extra)}, which the source has not`)
+      if (extra) throw new LogDifferenceError(`The target has ${describeEvent(extra)}, which is not in the source`)
     },
   }
 }
 
-/** The events that are moved, out of all. */
+/** Filters the events of streams that are copied. */
 export async function* copiedEvents(events: AsyncIterable<RawEvent>): AsyncGenerator<RawEvent, void> {
   for await (const event of events) if (isCopiedStream(event.stream)) yield event
 }
@@ -176,7 +177,7 @@ const revisionKeyOf = ({ stream, revision }: RawEvent) => `${revision}@${stream}
 const text = (value: Uint8Array) => Buffer.from(value).toString()
 const sameBytes = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
 
-/** @returns whether the two are the same but for an id that each server has made */
+/** @returns whether the two differ in a server-generated id only */
 function compareEvents(source: RawEvent, target: RawEvent): boolean {
   const byServer = isServerGenerated(source)
   const differences = [
@@ -195,7 +196,7 @@ function compareEvents(source: RawEvent, target: RawEvent): boolean {
   )
 }
 
-/** Servers of several versions may write the same metadata with other spaces. */
+/** Server versions differ in the whitespace of generated metadata. */
 function sameJson(source: RawEvent, target: RawEvent): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(text(source.data)), JSON.parse(text(target.data)))

@@ -1,4 +1,4 @@
-// Writes events as their bytes, one append after the other: only so is their order in the log certain.
+// Writes the missing events of the source to the target, one append at a time, so that their order is certain.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
@@ -10,14 +10,14 @@ import { identifierOf, readRawLog, readStreamMetadata } from '../raw/rawRead.ts'
 import { compareWith, copiedEvents, type LogComparison, LogDifferenceError } from './comparison.ts'
 
 /**
- * Appends events of one stream at exactly their revisions. Repeated without harm: the server knows the ids at these revisions.
+ * Appends events of one stream at exactly their revisions. Safe to repeat: the server recognises the ids at these revisions.
  * @param events at least one, consecutive
- * @returns `'conflict'` when the stream on the target is not where it has to be
+ * @returns `'conflict'` when the target's stream is at another revision
  * @throws LogUnusableError
  */
 export async function appendRaw(client: RawClient, events: readonly RawEvent[]): Promise<'written' | 'conflict'> {
   const [first] = events
-  if (first === undefined) throw new Error('There is nothing to append')
+  if (first === undefined) throw new Error('Nothing to append')
   const requests = [appendOptions(first), ...events.map(proposed)]
   return await client
     .call((stub, args) => {
@@ -36,7 +36,7 @@ export async function appendRaw(client: RawClient, events: readonly RawEvent[]):
     })
 }
 
-/** Soft-deletes a stream by the server's own means, unless that has been done: its metadata is then at `revision`. */
+/** Soft-deletes a stream, unless its metadata is at `revision` already, which means that it has been done. */
 export async function deleteRaw(client: RawClient, stream: string, revision: bigint): Promise<void> {
   const options = new streams.DeleteReq.Options()
   options.setStreamIdentifier(identifierOf(stream))
@@ -51,7 +51,7 @@ export async function deleteRaw(client: RawClient, stream: string, revision: big
   })
 }
 
-/** Closes a stream for good, unless it is. */
+/** Closes a stream for good, unless it is closed already. */
 export async function tombstoneRaw(client: RawClient, stream: string): Promise<void> {
   const options = new streams.TombstoneReq.Options()
   options.setStreamIdentifier(identifierOf(stream))
@@ -92,28 +92,24 @@ function proposed(event: RawEvent): AppendReq {
   return request
 }
 
-// Walks through the source, past what the target has already, and writes the rest behind it.
-
-/** Well below the 1 MiB that a server takes at once, because some count more than the data. */
+/** Well below the server limit of 1 MiB per append, because some servers count more than the data. */
 const groupBytes = 512 << 10
 const groupEvents = 500
-/** A real server writes the metadata that brings a stream back a moment after it has answered. */
+/** EventStoreDB writes the metadata event that restores a stream shortly after its response. */
 const generatedEventTimeoutMs = 5_000
 const pollMs = 5
 
 export type CopyEventsOptions = {
   readonly source: RawClient
   readonly target: RawClient
-  /** The last position to copy; nothing when there is no event. */
+  /** The last position to copy; undefined when there is no event. */
   readonly until: LogPosition | undefined
   readonly onEvent: (event: RawEvent) => void
 }
 
 /**
- * One append after the other, so that the order is the source's. Events of one stream that follow each other directly go
- * into one append.
- * @throws LogDifferenceError when the target begins otherwise than the source. Whether it goes on behind the source's end is
- *   not looked at here.
+ * Copies one append at a time, so that the order is the source's. Consecutive events of a stream share an append.
+ * @throws LogDifferenceError when the target does not start like the source; events after the source's end are not checked
  */
 export async function copyEvents(options: CopyEventsOptions): Promise<{ copied: number; alreadyThere: number }> {
   const { source, target, until, onEvent } = options
@@ -133,7 +129,7 @@ export async function copyEvents(options: CopyEventsOptions): Promise<{ copied: 
     if (isThere) continue
     if (isBehindTarget) {
       isBehindTarget = false
-      // An interrupted copy may have left the target with something still to do.
+      // After an interrupted copy, the target's server may still have to generate events.
       if (await writer.waitForGeneratedEvents(comparison.softDeletions.pendingStreams(), event)) continue
     }
     await writer.take(event)
@@ -147,14 +143,14 @@ function createWriter(target: RawClient, comparison: LogComparison) {
   let group: RawEvent[] = []
   let bytes = 0
 
-  /** Waits for the metadata event by which the target brings a stream back, so that nothing comes before it. */
+  /** Waits for the metadata event that restores a stream, so that no copied event is recorded before it. */
   async function waitForGeneratedEvent(stream: string): Promise<void> {
     const revision = softDeletions.pendingRevision(stream)
     for (const giveUpAt = Date.now() + generatedEventTimeoutMs; Date.now() < giveUpAt; await sleep(pollMs)) {
       const last = await readStreamMetadata(target, stream)
       if (last !== undefined && last.revision === revision) return comparison.recordGenerated(last)
     }
-    // The target does not take the stream for deleted, so it will not write anything.
+    // The target does not treat the stream as deleted, so it generates no event.
     softDeletions.forget(stream)
   }
 
@@ -165,7 +161,7 @@ function createWriter(target: RawClient, comparison: LogComparison) {
     else if (softDeletions.isRepeatedDeletion(last)) {
       await deleteRaw(target, originalStreamOf(last.stream) ?? last.stream, last.revision)
     } else if ((await appendRaw(target, events)) === 'conflict') {
-      throw new LogDifferenceError(`The target does not take ${describeEvent(last)}: its stream is at another revision`)
+      throw new LogDifferenceError(`The target rejects ${describeEvent(last)}: its stream is at another revision`)
     }
     for (const event of events) comparison.recordWritten(event)
     const stream = softDeletions.restoredStream(last)
@@ -173,7 +169,7 @@ function createWriter(target: RawClient, comparison: LogComparison) {
   }
 
   return {
-    /** Adds the event to the append that waits, if it belongs into it. */
+    /** Adds the event to the pending append, if it fits. */
     joins(event: RawEvent): boolean {
       const isNext =
         group.at(-1)?.stream === event.stream && !isTombstone(event) && originalStreamOf(event.stream) === undefined
@@ -192,7 +188,7 @@ function createWriter(target: RawClient, comparison: LogComparison) {
       group = []
       await write(events)
     },
-    /** @returns whether one of what came was the event */
+    /** @returns whether the event was among the generated ones */
     async waitForGeneratedEvents(streams: readonly string[], event: RawEvent): Promise<boolean> {
       for (const stream of streams) await waitForGeneratedEvent(stream)
       return streams.length > 0 && (await comparison.counterpart(event)) !== undefined
@@ -200,5 +196,5 @@ function createWriter(target: RawClient, comparison: LogComparison) {
   }
 }
 
-/** As the strictest server counts it. */
+/** Size of an event as the strictest server counts it. */
 const sizeOf = ({ data, metadata, type }: RawEvent) => data.length + metadata.length + 2 * type.length

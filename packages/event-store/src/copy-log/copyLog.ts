@@ -1,4 +1,4 @@
-// From positions in one log to positions in its copy, for those who have read the one and go on in the other.
+// Copies a log into another one, event by event, and verifies that the copy is equal.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
 import { describeEvent, isCopiedStream, isTombstone, type RawEvent } from '../raw/rawEvent.ts'
@@ -6,52 +6,153 @@ import { readLogEnd, readRawLog } from '../raw/rawRead.ts'
 import { compareWith, copiedEvents, LogDifferenceError } from './comparison.ts'
 import { copyEvents } from './copyEvents.ts'
 
-/** Before everything: who goes on from here reads the whole log. */
-const beginning: LogPosition = { commit: 0n, prepare: 0n }
+/** Longer than any call to a healthy server takes. */
+const callTimeoutMs = 20_000
 
-export type PositionMap = {
-  /** Takes the next event of the source and its counterpart. */
-  pair(source: RawEvent, target: RawEvent): void
-  /** Where each position is in the target: at the last event that is at or before it. In the order in which they were given. */
-  translated(): readonly LogPosition[]
+export type CopyProgress = {
+  readonly phase: 'survey' | 'copy' | 'verification'
+  readonly events: number
+  /** Total; unknown during the survey. */
+  readonly of: number | undefined
+  /** Position in the source. */
+  readonly position: LogPosition
 }
 
-function createPositionMap(positions: readonly LogPosition[]): PositionMap {
-  const found = new Map<LogPosition, LogPosition>()
-  const waiting = positions.toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
-  let reached = beginning
-  return {
-    pair(source, target) {
-      for (let next = waiting[0]; next !== undefined && isAfter(source.position, next); next = waiting[0]) {
-        found.set(next, reached)
-        waiting.shift()
-      }
-      // The target may have an event earlier than the source has; what was reached stays reached.
-      if (isAfter(target.position, reached)) reached = target.position
-    },
-    translated: () => positions.map((position) => found.get(position) ?? reached),
-  }
+export type CopyResult = {
+  /** Copied events in the target, all compared with the source's. */
+  readonly events: number
+  readonly copied: number
+  /** Copied by an earlier, interrupted copy. */
+  readonly alreadyThere: number
+  /** Deletions and restorations of streams, whose ids differ because every server generates its own. */
+  readonly madeByServer: number
+  readonly systemEventsLeftOut: number
+  /** Position of the last copied event in either log; undefined when there is none. */
+  readonly end: { readonly source: LogPosition; readonly target: LogPosition } | undefined
+  /** The given positions, translated to the target. */
+  readonly positions: readonly LogPosition[]
+  /** Number of events that the source has recorded since the copy began; they are not in the target. */
+  readonly recordedSince: number
 }
 
-// A first look at the source: how much there is to copy, and whether it can be copied at all.
+type LogClients = { readonly source: RawClient; readonly target: RawClient }
+type OnProgress = (progress: CopyProgress) => void
 
-/** The source cannot be copied as it is; the message names the stream. */
+/** The source cannot be copied; the message says why. */
 class NotCopyableError extends Error {
   override readonly name = 'NotCopyableError'
 }
 
+/** Before the first event. */
+const start: LogPosition = { commit: 0n, prepare: 0n }
+
+/**
+ * Copies all user streams and their metadata, and compares the copy with the source. The target must be empty or hold the
+ * start of the source's log, as an interrupted copy leaves it; the copy continues from there.
+ * @param options `from` and `to` are connection strings; `positions` are positions in the source, to be translated to the target
+ * @throws NotCopyableError, LogDifferenceError, LogUnusableError
+ */
+export async function copyLog(options: {
+  readonly from: string
+  readonly to: string
+  readonly positions?: readonly LogPosition[]
+  readonly onProgress: OnProgress
+}): Promise<CopyResult> {
+  const { positions = [], onProgress } = options
+  const client = (name: string, connectionString: string) =>
+    createRawClient({ name, connectionString, timeoutMs: callTimeoutMs })
+  const clients = { source: client('the source', options.from), target: client('the target', options.to) }
+  try {
+    await assertPositionsInLog(clients.source, positions)
+    // Fails early when the target is unreachable.
+    await readLogEnd(clients.target)
+    const survey = await surveyLog(readRawLog(clients.source), ({ events, end }) =>
+      onProgress({ phase: 'survey', events, of: undefined, position: end ?? start }),
+    )
+    const copying = { ...clients, until: survey.end, onEvent: progressOf('copy', survey.events, onProgress) }
+    const { copied, alreadyThere } = await copyEvents(copying)
+    const verified = await verify(clients, survey.end, positions, progressOf('verification', survey.events, onProgress))
+    return {
+      events: survey.events,
+      copied,
+      alreadyThere,
+      systemEventsLeftOut: survey.systemEvents,
+      recordedSince: await countFrom(clients.source, survey.end),
+      ...verified,
+    }
+  } finally {
+    await clients.source.close()
+    await clients.target.close()
+  }
+}
+
+function progressOf(phase: CopyProgress['phase'], of: number, onProgress: OnProgress) {
+  let events = 0
+  return ({ position }: RawEvent) => {
+    events += 1
+    onProgress({ phase, events, of, position })
+  }
+}
+
+/** A position after the end belongs to another log, most likely to the target of an earlier copy. */
+async function assertPositionsInLog(source: RawClient, positions: readonly LogPosition[]): Promise<void> {
+  const end = await readLogEnd(source)
+  const foreign = positions.find((position) => end === undefined || isAfter(position, end.position))
+  if (foreign !== undefined) {
+    throw new NotCopyableError(
+      `Position ${foreign.commit} is after the end of the source, so it belongs to another log`,
+    )
+  }
+}
+
+/** Compares the whole target with the source up to `until`. */
+async function verify(
+  { source, target }: LogClients,
+  until: LogPosition | undefined,
+  positions: readonly LogPosition[],
+  onEvent: (event: RawEvent) => void,
+): Promise<Pick<CopyResult, 'end' | 'madeByServer' | 'positions'>> {
+  const comparison = compareWith(readRawLog(target))
+  const map = createPositionMap(positions)
+  let end: CopyResult['end']
+  for await (const event of upTo(until, copiedEvents(readRawLog(source)))) {
+    const counterpart = await comparison.counterpart(event)
+    if (counterpart === undefined) throw new LogDifferenceError(`The target ends before ${describeEvent(event)}`)
+    map.pair(event, counterpart)
+    end = { source: event.position, target: counterpart.position }
+    onEvent(event)
+  }
+  await comparison.finish()
+  return { end, madeByServer: comparison.serverGenerated, positions: map.translated() }
+}
+
+/** The events up to a position; none if it is undefined. */
+async function* upTo(until: LogPosition | undefined, events: AsyncIterable<RawEvent>): AsyncGenerator<RawEvent, void> {
+  if (until === undefined) return
+  for await (const event of events) {
+    if (isAfter(event.position, until)) return
+    yield event
+  }
+}
+
+async function countFrom(source: RawClient, after: LogPosition | undefined): Promise<number> {
+  let count = 0
+  for await (const _ of copiedEvents(readRawLog(source, after))) count += 1
+  return count
+}
+
 export type LogSurvey = {
-  /** Events to copy. */
+  /** Number of events to copy. */
   events: number
-  /** Events of system streams, which every server makes for itself. */
+  /** Number of events in system streams, which are not copied. */
   systemEvents: number
-  /** Of the last event that is to be copied. */
+  /** Position of the last event to copy. */
   end: LogPosition | undefined
 }
 
 /**
- * Reads the source once. Every stream's number of events is kept in memory, some 100 bytes for each stream.
- * @throws NotCopyableError when a scavenge has taken events away: the others could not keep their revisions
+ * Reads the source once: how much there is to copy, and whether it can be copied. Uses about 100 bytes of memory per stream.
+ * @throws NotCopyableError when a scavenge has removed events, because the others could not keep their revisions
  */
 async function surveyLog(source: AsyncIterable<RawEvent>, onEvent: (survey: LogSurvey) => void): Promise<LogSurvey> {
   const survey: LogSurvey = { events: 0, systemEvents: 0, end: undefined }
@@ -61,7 +162,7 @@ async function surveyLog(source: AsyncIterable<RawEvent>, onEvent: (survey: LogS
       survey.systemEvents += 1
       continue
     }
-    // The event that closes a stream has the highest revision there is, whatever came before.
+    // A tombstone has the highest possible revision, whatever came before.
     if (!isTombstone(event)) {
       const next = nextRevisions.get(event.stream) ?? 0
       if (event.revision !== BigInt(next)) throw new NotCopyableError(gapMessage(event, next))
@@ -81,133 +182,27 @@ function gapMessage(event: RawEvent, next: number): string {
   )
 }
 
-// Copies a log into another one, event by event, and proves that the copy is the same.
-
-/** Longer than any answer takes that a healthy server gives. */
-const callTimeoutMs = 20_000
-
-export type CopyProgress = {
-  readonly phase: 'survey' | 'copy' | 'verification'
-  readonly events: number
-  /** Unknown during the survey. */
-  readonly of: number | undefined
-  /** In the source. */
-  readonly position: LogPosition
+/** Translates positions in one log to positions in its copy, for consumers that continue there. */
+export type PositionMap = {
+  /** Adds the next event of the source and its counterpart. */
+  pair(source: RawEvent, target: RawEvent): void
+  /** For each position, in the given order: the target position of the last event at or before it. */
+  translated(): readonly LogPosition[]
 }
 
-export type CopyResult = {
-  /** Events in the target that were compared with the source's. */
-  readonly events: number
-  readonly copied: number
-  /** Of a copy that was interrupted before. */
-  readonly alreadyThere: number
-  /** Deletions and their reversals, whose ids differ because every server makes its own. */
-  readonly madeByServer: number
-  readonly systemEventsLeftOut: number
-  /** Of the last event, in either log; undefined when there is none. */
-  readonly end: { readonly source: LogPosition; readonly target: LogPosition } | undefined
-  /** Where the given positions are in the target. */
-  readonly positions: readonly LogPosition[]
-  /** Events that the source has recorded since the copy began, which are not in the target. */
-  readonly recordedSince: number
-}
-
-type Ends = { readonly source: RawClient; readonly target: RawClient }
-type OnProgress = (progress: CopyProgress) => void
-
-/**
- * Copies all streams of users and their metadata. The target must be empty or hold the beginning of the source's log, as
- * an interrupted copy leaves it; the copy goes on from there.
- * @param options `from` and `to` are connection strings; `positions` are positions in the source to be translated
- * @throws NotCopyableError, LogDifferenceError, LogUnusableError
- */
-export async function copyLog(options: {
-  readonly from: string
-  readonly to: string
-  readonly positions?: readonly LogPosition[]
-  readonly onProgress: OnProgress
-}): Promise<CopyResult> {
-  const { positions = [], onProgress } = options
-  const end = (name: string, connectionString: string) =>
-    createRawClient({ name, connectionString, timeoutMs: callTimeoutMs })
-  const ends = { source: end('the source', options.from), target: end('the target', options.to) }
-  try {
-    await assertPositionsInLog(ends.source, positions)
-    // Long before anything is to be written there.
-    await readLogEnd(ends.target)
-    const survey = await surveyLog(readRawLog(ends.source), ({ events, end }) =>
-      onProgress({ phase: 'survey', events, of: undefined, position: end ?? start }),
-    )
-    const copying = { ...ends, until: survey.end, onEvent: progressOf('copy', survey.events, onProgress) }
-    const { copied, alreadyThere } = await copyEvents(copying)
-    const verified = await verify(ends, survey.end, positions, progressOf('verification', survey.events, onProgress))
-    return {
-      events: survey.events,
-      copied,
-      alreadyThere,
-      systemEventsLeftOut: survey.systemEvents,
-      recordedSince: await countFrom(ends.source, survey.end),
-      ...verified,
-    }
-  } finally {
-    await ends.source.close()
-    await ends.target.close()
+function createPositionMap(positions: readonly LogPosition[]): PositionMap {
+  const found = new Map<LogPosition, LogPosition>()
+  const waiting = positions.toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
+  let reached = start
+  return {
+    pair(source, target) {
+      for (let next = waiting[0]; next !== undefined && isAfter(source.position, next); next = waiting[0]) {
+        found.set(next, reached)
+        waiting.shift()
+      }
+      // The target may have an event earlier in its order than the source; never go back.
+      if (isAfter(target.position, reached)) reached = target.position
+    },
+    translated: () => positions.map((position) => found.get(position) ?? reached),
   }
-}
-
-const start: LogPosition = { commit: 0n, prepare: 0n }
-
-function progressOf(phase: CopyProgress['phase'], of: number, onProgress: OnProgress) {
-  let events = 0
-  return ({ position }: RawEvent) => {
-    events += 1
-    onProgress({ phase, events, of, position })
-  }
-}
-
-/** A position beyond the end was counted in another log: in the target, most likely, by an earlier copy. */
-async function assertPositionsInLog(source: RawClient, positions: readonly LogPosition[]): Promise<void> {
-  const end = await readLogEnd(source)
-  const foreign = positions.find((position) => end === undefined || isAfter(position, end.position))
-  if (foreign !== undefined) {
-    throw new NotCopyableError(
-      `The position ${foreign.commit} lies behind the end of the source, so it is one of another log`,
-    )
-  }
-}
-
-/** Reads both logs and compares them, all of the target with the source up to `until`. */
-async function verify(
-  { source, target }: Ends,
-  until: LogPosition | undefined,
-  positions: readonly LogPosition[],
-  onEvent: (event: RawEvent) => void,
-): Promise<Pick<CopyResult, 'end' | 'madeByServer' | 'positions'>> {
-  const comparison = compareWith(readRawLog(target))
-  const map = createPositionMap(positions)
-  let end: CopyResult['end']
-  for await (const event of upTo(until, copiedEvents(readRawLog(source)))) {
-    const counterpart = await comparison.counterpart(event)
-    if (counterpart === undefined) throw new LogDifferenceError(`The target ends before ${describeEvent(event)}`)
-    map.pair(event, counterpart)
-    end = { source: event.position, target: counterpart.position }
-    onEvent(event)
-  }
-  await comparison.finish()
-  return { end, madeByServer: comparison.serverGenerated, positions: map.translated() }
-}
-
-/** The events up to a position, none without one. */
-async function* upTo(until: LogPosition | undefined, events: AsyncIterable<RawEvent>): AsyncGenerator<RawEvent, void> {
-  if (until === undefined) return
-  for await (const event of events) {
-    if (isAfter(event.position, until)) return
-    yield event
-  }
-}
-
-async function countFrom(source: RawClient, after: LogPosition | undefined): Promise<number> {
-  let count = 0
-  for await (const _ of copiedEvents(readRawLog(source, after))) count += 1
-  return count
 }

@@ -1,32 +1,32 @@
-// Below the client, which parses JSON and writes it anew: its connection, its credentials, but the bytes as they are.
+// gRPC calls over the client's connection and credentials, without its JSON parsing: events keep their exact bytes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { clientMethod, connect } from '../connection/connection.ts'
 
-/** The generated stub's last overload takes everything. */
+/** Parameters of the last overload of the generated stub, which has all of them. */
 type ReadParameters = Parameters<StreamsClient['read']>
 export type CallArguments = [NonNullable<ReadParameters[1]>, NonNullable<ReadParameters[2]>]
 
-/** A server that restarts, or a cluster that elects, is back within this. */
+/** Covers a server restart or a leader election. */
 const retryTimeoutMs = 60_000
-/** One that has never answered is more likely a wrong address. */
+/** Used until the first response: a server that has never responded more likely has a wrong address. */
 const firstRetryTimeoutMs = 3_000
 const firstPauseMs = 50
 const maxPauseMs = 2_000
 
 export type RawClient = {
-  /** What the operator calls this end, for messages. */
+  /** Names the server in error messages. */
   readonly name: string
   /**
-   * Makes a call, and makes it again when its outcome is unknown, until there is an answer.
+   * Makes a call and repeats it while its outcome is unknown.
    * @param attempt must be safe to repeat
-   * @throws LogUnusableError when the server refuses, or gave no answer for a minute, or has never given one
+   * @throws LogUnusableError when the server rejects the call, or did not respond for a minute (3 s if it never responded)
    */
   call<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** A log cannot be read or written; the message says which and why. */
+/** A log cannot be read or written; the message names the server and the reason. */
 export class LogUnusableError extends Error {
   override readonly name = 'LogUnusableError'
 }
@@ -46,7 +46,7 @@ export function createRawClient(options: {
   const execute = clientMethod(client, 'execute')
   const callArguments = clientMethod(client, 'callArguments')
   async function callOnce<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T> {
-    // The client replaces its connection, or follows a cluster's leader, after the failures that pass through `execute`.
+    // On failures in `execute`, the client replaces its connection or follows the cluster's leader.
     return await execute(grpcStubs.StreamsClient, 'raw', (stub: StreamsClient) =>
       attempt(stub, callArguments({ deadline: options.timeoutMs, requiresLeader: true })),
     )
@@ -63,7 +63,7 @@ export function createRawClient(options: {
           hasResponded = true
           return result
         } catch (error) {
-          // What was read ahead when the work failed or was given up is not waited for.
+          // After `close`, a pending read-ahead is not retried.
           if (isClosed || isPermanentFailure(error) || Date.now() + pauseMs > giveUpAt) throw unusableError(name, error)
           await sleep(pauseMs)
         }
@@ -76,7 +76,7 @@ export function createRawClient(options: {
   }
 }
 
-/** gRPC statuses by which a server says no; everything else may pass, or leaves open what happened. */
+/** gRPC statuses of rejected calls; all others are transient or leave the outcome unknown. */
 const permanentCodes = new Set([3, 7, 9, 12, 16])
 
 const isPermanentFailure = (error: unknown) =>
@@ -88,7 +88,7 @@ function unusableError(name: string, error: unknown): LogUnusableError {
   const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')
   const unconnected = /No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:/.exec(message)
   if (unconnected === null) return new LogUnusableError(`${name}: ${message}`, { cause: error })
-  // A node of ours has no TLS, and the client speaks it unless told otherwise.
+  // The embedded event store has no TLS, which is the client's default.
   const hint = message.includes('wrong version number') ? ': a server without TLS needs tls=false' : ''
   return new LogUnusableError(`${name} cannot be reached${hint}: ${unconnected[1]}`, { cause: error })
 }

@@ -1,4 +1,4 @@
-// An event as its bytes, for copies and exports: nothing is parsed, so nothing can change.
+// A recorded event with its exact bytes, for copies and exports: nothing is parsed, so nothing can change.
 
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogPosition } from '@paylog/domain/events'
@@ -12,16 +12,16 @@ export type RawEvent = {
   readonly contentType: string
   readonly data: Uint8Array
   readonly metadata: Uint8Array
-  /** When the server recorded it: every log has its own time. */
+  /** When this server recorded it; a copy has another time. */
   readonly created: Date
   readonly position: LogPosition
 }
 
-/** The revision of the event that closes a stream for good. */
+/** The revision of a tombstone, which closes a stream for good. */
 export const tombstoneRevision = 2n ** 63n - 1n
 export const metadataType = '$metadata'
 
-/** Whether a stream's events are moved: those of users and their metadata, not what a server keeps for itself. */
+/** Whether a stream is copied: user streams and their metadata are, the server's system streams are not. */
 export function isCopiedStream(stream: string): boolean {
   return !(originalStreamOf(stream) ?? stream).startsWith('$')
 }
@@ -35,17 +35,15 @@ export function originalStreamOf(stream: string): string | undefined {
 
 export const isTombstone = ({ revision }: RawEvent) => revision === tombstoneRevision
 
-/** An event in words, for messages. */
+/** Describes an event in messages. */
 export function describeEvent({ stream, revision, type, id, position }: RawEvent): string {
   const place = revision === tombstoneRevision ? 'end' : String(revision)
   return `${stream}@${place} (${type}, id ${id}, position ${position.commit})`
 }
 
-// What a server's answer tells of a recorded event.
-
 type RecordedEventMessage = ReadResp.ReadEvent.RecordedEvent
 
-/** A server counts time in units of 100 ns. */
+/** Server timestamps count units of 100 ns. */
 const ticksPerMs = 10_000n
 
 export function toRawEvent(recorded: RecordedEventMessage): RawEvent {
@@ -72,12 +70,9 @@ export function createdOf(recorded: RecordedEventMessage): Date {
   return new Date(Number(BigInt(recorded.getMetadataMap().get('created') ?? 0) / ticksPerMs))
 }
 
-// From an event's bytes to what this program knows of it.
-
 /**
- * Reads a recorded event.
- * @param codec what the program knows of events
- * @returns the error instead, for an event that this program cannot read
+ * Decodes a recorded event.
+ * @returns the error, instead of throwing it, for an event that this program cannot read
  */
 export function decodeRaw(
   event: RawEvent,
@@ -95,7 +90,7 @@ export function decodeRaw(
   }
 }
 
-/** Bytes that are not JSON fit no schema. */
+/** @returns undefined, which fits no schema, for bytes that are not JSON */
 function parsed(bytes: Uint8Array) {
   try {
     return JSON.parse(Buffer.from(bytes).toString())

@@ -1,4 +1,4 @@
-// What every read asks of a server, whatever it reads, and how a stream is named.
+// Reads raw events page by page, so that every call is bounded in time and memory.
 
 import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -10,10 +10,10 @@ import { metastreamOf, type RawEvent, tombstoneRevision, toRawEvent } from './ra
 
 const { Options } = streams.ReadReq
 
-/** How many events a server looks at in one go that may all be left out. */
+/** How many events a server scans at once when none matches the filter. */
 const searchWindow = 1_000
 
-/** As they are recorded, links as links; what is read and from where is still to be set. */
+/** Options of every read; the caller sets what is read and from where. Links are not resolved. */
 export function readOptions(count: number, direction: 'forwards' | 'backwards'): ReadReq.Options {
   const { FORWARDS, BACKWARDS } = Options.ReadDirection
   const options = new Options()
@@ -31,7 +31,7 @@ export function identifierOf(stream: string): StreamIdentifier {
   return identifier
 }
 
-/** The log from a position; from its start without one. */
+/** The log from a position, or from its start. */
 export function allFrom(from: LogPosition | undefined): ReadReq.Options.AllOptions {
   const all = new Options.AllOptions()
   if (from === undefined) return all.setStart(new shared.Empty())
@@ -43,7 +43,7 @@ export function allFrom(from: LogPosition | undefined): ReadReq.Options.AllOptio
 
 const allFromEnd = (): ReadReq.Options.AllOptions => new Options.AllOptions().setEnd(new shared.Empty())
 
-/** Prefixes only: servers differ in their regular expressions. */
+/** Uses prefixes, because servers differ in their regular expressions. */
 export const streamsWith = (prefixes: readonly string[]) =>
   filterOptions().setStreamIdentifier(expression().setPrefixList([...prefixes]))
 
@@ -52,18 +52,16 @@ const typesWith = (prefix: string) => filterOptions().setEventType(expression().
 const expression = () => new Options.FilterOptions.Expression()
 const filterOptions = () => new Options.FilterOptions().setMax(searchWindow)
 
-// Reads events as their bytes, page by page, so that every call is bounded in time and in memory.
-
 const pageEvents = 2_000
-/** A page ends early when it holds so much; two pages of each log are in memory. */
+/** A page ends early at this size; two pages of each log are in memory. */
 const pageBytes = 8 << 20
 
-/** What a server leaves out by itself: it can go by the beginning of a stream's name or by that of a type, not by both. */
+/** Filter on the server, which supports either stream prefixes or type prefixes. */
 export type RawFilter = { readonly streamPrefix: string } | { readonly typePrefix: string }
 
 /**
- * All events of the log in order, system events too, up to where the log ends by then. `after` is not among them.
- * @param filter with one that matches little, a single call may go through the whole log before it is answered
+ * All events of the log in order, system events included, up to the end of the log. `after` itself is excluded.
+ * @param filter if it matches few events, a single call may scan the whole log before it returns
  */
 export async function* readRawLog(
   client: RawClient,
@@ -77,7 +75,7 @@ export async function* readRawLog(
     const end = endOf(client, page, last)
     if (end !== undefined) {
       last = end
-      // The next page is fetched while this one is used.
+      // Fetches the next page while this one is processed.
       next = readPage(client, last, filter)
       next.catch(() => {})
     }
@@ -87,8 +85,8 @@ export async function* readRawLog(
 }
 
 /**
- * Where the next page begins.
- * @throws LogUnusableError for a page that brings nothing new and is not the last one: the log goes on behind it, unread
+ * Where the next page starts.
+ * @throws LogUnusableError for a page without new events that is not the last one: the rest of the log would stay unread
  */
 function endOf(
   client: RawClient,
@@ -98,7 +96,7 @@ function endOf(
   const end = events.at(-1)
   if (end !== undefined || isLast) return end?.position
   const place = before === undefined ? 'its start' : `position ${before.commit}`
-  throw new LogUnusableError(`${client.name} gave events that are not beyond ${place}, and cannot be read further`)
+  throw new LogUnusableError(`${client.name} returned no events after ${place}, so the rest of it cannot be read`)
 }
 
 /** The log's last event. */
@@ -107,7 +105,7 @@ export async function readLogEnd(client: RawClient): Promise<RawEvent | undefine
   return events[0]
 }
 
-/** All events of the log from its end on, system events too. */
+/** All events of the log in reverse order, system events included. */
 export async function* readRawLogBackwards(client: RawClient): AsyncGenerator<RawEvent, void> {
   for (let before: LogPosition | undefined; ; ) {
     const page = await readPageBackwards(client, before, pageEvents)
@@ -117,7 +115,7 @@ export async function* readRawLogBackwards(client: RawClient): AsyncGenerator<Ra
   }
 }
 
-/** The event at exactly this position; nothing as well where the server says that there is no such position. */
+/** The event at exactly this position; nothing when there is none, or when the server rejects the position. */
 export async function readEventAt(client: RawClient, position: LogPosition): Promise<RawEvent | undefined> {
   const options = readOptions(1, 'forwards')
   options.setAll(allFrom(position))
@@ -131,14 +129,14 @@ export async function readEventAt(client: RawClient, position: LogPosition): Pro
   return events.find((event) => event.position.commit === position.commit)
 }
 
-/** Of gRPC's statuses those by which a server says nothing of the question: cancelled, too late, not to be reached, refused. */
+/** CANCELLED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED: they say nothing about the position. */
 const transientCodes = new Set([1, 4, 7, 14, 16])
 
 const isTransient = (error: unknown) =>
   !(error instanceof Error && 'code' in error && typeof error.code === 'number') || transientCodes.has(error.code)
 
 /**
- * Some events of a stream, as far as its metadata lets them be seen; none of one that does not exist.
+ * Some events of a stream, without those hidden by its metadata; none for a stream that does not exist.
  * @param from the first revision
  * @returns `'closed'` for a stream that was deleted for good
  */
@@ -167,7 +165,7 @@ function isStreamDeleted(error: unknown): boolean {
   return trailers instanceof Metadata && trailers.get('exception')[0] === 'stream-deleted'
 }
 
-/** The last metadata of a stream. */
+/** The latest metadata event of a stream. */
 export async function readStreamMetadata(client: RawClient, stream: string): Promise<RawEvent | undefined> {
   const one = new streams.ReadReq.Options.StreamOptions()
   one.setStreamIdentifier(identifierOf(metastreamOf(stream)))
@@ -187,11 +185,11 @@ async function readPage(client: RawClient, after: LogPosition | undefined, filte
     options.setFilter('streamPrefix' in filter ? streamsWith([filter.streamPrefix]) : typesWith(filter.typePrefix))
   }
   const { events, isLast } = await readRequestedPage(client, options, pageEvents)
-  // A read begins with the event at its position, which was there before.
+  // A read starts with the event at its position, which the previous page ended with.
   return { events: after === undefined ? events : events.filter(({ position }) => isAfter(position, after)), isLast }
 }
 
-/** @param before not among them: so reads backwards are; the log's end when left out */
+/** @param before excluded, as in every backwards read; the log's end when undefined */
 function readPageBackwards(client: RawClient, before: LogPosition | undefined, count: number): Promise<RawPage> {
   const options = readOptions(count, 'backwards')
   options.setAll(before === undefined ? allFromEnd() : allFrom(before))
@@ -217,23 +215,21 @@ function collectPage(stub: StreamsClient, args: CallArguments, request: ReadReq,
       const event = toRawEvent(recorded)
       events.push(event)
       bytes += event.data.length + event.metadata.length
-      // The first event may be the one that the page before ended with: a page with it alone would bring nothing new.
+      // The first event may be the last one of the previous page, so a page needs at least two.
       if (bytes < pageBytes || events.length === 1) return
-      // The promise is settled; the cancellation that follows is nobody's failure.
+      // The promise is settled, so the error of the cancelled call is ignored.
       resolve({ events, isLast: false })
       call.cancel()
     })
   })
 }
 
-// Why an event may have left the log: a server's scavenge takes away what its stream has let go of.
-
-/** Whether a stream has let go of its events, and how: asked of its metadata as it is now. */
+/** Why a scavenge may have removed events of a stream, according to its current metadata. */
 export type Retention = 'closed' | 'deleted' | 'truncated' | 'kept'
 
 /**
- * `deleted` streams may come back, `closed` ones never. `truncated` is what lies before the beginning that a stream was
- * given, or may be beyond the number or the age that its metadata allows.
+ * `deleted` streams may come back, `closed` ones (with a tombstone) never. `truncated` events lie before the stream's
+ * `$tb`, or may exceed its `$maxCount` or `$maxAge`.
  * @throws LogUnusableError
  */
 export async function readRetention(
@@ -242,7 +238,7 @@ export async function readRetention(
 ): Promise<Retention> {
   if ((await readStreamPage(client, stream, 0n, 1)) === 'closed') return 'closed'
   const metadata = parseMetadata((await readStreamMetadata(client, stream))?.data)
-  // The largest number of a server is none that JavaScript can hold; the one next to it says the same here.
+  // 2^63-1 is not exact in JavaScript; the nearest number serves here.
   const truncateBefore = numberOf(metadata, '$tb')
   if (truncateBefore >= Number(tombstoneRevision)) return 'deleted'
   const isLimited = numberOf(metadata, '$maxCount') > 0 || numberOf(metadata, '$maxAge') > 0

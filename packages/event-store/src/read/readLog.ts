@@ -1,4 +1,4 @@
-// Reads a part of the log in order, up to where the log ended when the reading began.
+// Reads a part of the log in order, up to where the log ended when the read began.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '../codec/codec.ts'
@@ -10,25 +10,25 @@ import type { SubscriptionProgress } from '../subscription/progress.ts'
 import { type ReadContext, readLogHead, readNextMatching, withRetries } from './reads.ts'
 
 export type LogRange = {
-  /** The wanted streams' names begin with one of these. */
+  /** Prefixes of the wanted streams. */
   readonly prefixes: readonly string[]
-  /** Events after this position are read; without it, from the start of the log. */
+  /** Exclusive start; the start of the log when undefined. */
   readonly from?: LogPosition | undefined
-  /** Events up to this position are read, itself included; never beyond the log's end as it is now. */
+  /** Inclusive end; never after the end of the log at the start of the read. */
   readonly until?: LogPosition | undefined
 }
 
 export type BatchRange = LogRange & {
-  /** How many events a batch has, as long as there are more. Three times as many are in memory at most. */
+  /** Events per batch, as long as there are more. At most three times as many are in memory. */
   readonly maxBatch?: number
 }
 
-/** What reading the log needs: short calls, and a connection of its own for the long one. */
+/** Context for short calls, and a separate connection for the subscription. */
 export type LogSource = { readonly context: ReadContext; readonly connect: () => Connection }
 
-/** Events are up to 1 MiB each. */
+/** An event may have up to 1 MiB. */
 const defaultMaxBatch = 100
-/** A batch that is not full is handed out when this has passed since its first event: those of others may be all there is. */
+/** A partial batch is returned this long after its first event, because the rest of the log may be other streams. */
 const batchDelayMs = 1_000
 const firstPollMs = 25
 const maxPollMs = 500
@@ -42,10 +42,10 @@ export async function* readLog(source: LogSource, range: LogRange): AsyncGenerat
 }
 
 /**
- * The events of these streams in batches. The server leaves out the others: it is a subscription that ends where the log
- * ended at the beginning. One that is cut off goes on behind the last batch, as patiently as other reads.
- * @returns batches of which the last one has the position where the reading ends, whoever's event is there; none when there
- *   is nothing to read, not even of others
+ * The events of these streams in batches. It is a subscription, so that the server filters, which ends where the log ended
+ * when the read began. An interrupted subscription resumes after the last batch, with the retries of other reads.
+ * @returns batches, the last one at the position where the read ends, whichever stream's event is there; none when there
+ *   is no event in the range, not even of other streams
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
 export async function* readBatches(source: LogSource, range: BatchRange): AsyncGenerator<EventBatch, void> {
@@ -67,7 +67,7 @@ export async function* readBatches(source: LogSource, range: BatchRange): AsyncG
 }
 
 type BatchReader = {
-  /** The next events of the subscription there is, or of a new one that begins behind `after`. */
+  /** The next events of the open subscription, or of a new one that starts after `after`. */
   next(after: LogPosition | undefined): Promise<EventBatch>
   close(): Promise<void>
 }
@@ -104,10 +104,19 @@ function openRead(
   const progress: SubscriptionProgress = { reached: after, waiting: true }
   const buffer = createBatchBuffer(maxBatch, batchDelayMs)
   buffer.collectUntil(end)
-  const watch = (left: AbortSignal) => watchEnd(context, { prefixes, end, progress, buffer, signal: left })
+  const watch = (closed: AbortSignal) => watchEnd(context, { prefixes, end, progress, buffer, signal: closed })
   const { decode, closing: signal } = context
-  const intake = openCatchUpSubscription({ connect, decode, prefixes, buffer, progress, until: end, watch, signal })
-  return { take: buffer.take, close: intake.close }
+  const subscription = openCatchUpSubscription({
+    connect,
+    decode,
+    prefixes,
+    buffer,
+    progress,
+    until: end,
+    watch,
+    signal,
+  })
+  return { take: buffer.take, close: subscription.close }
 }
 
 type EndWatch = {
@@ -119,9 +128,9 @@ type EndWatch = {
 }
 
 /**
- * A subscription does not say that there is nothing more up to the end, when the events there are of other streams. So
- * whenever nothing comes, the log itself is asked what there is to come.
- * @throws NoAnswerError when there is something and it does not come; the signal's reason when it aborts
+ * Detects the end of the read. A subscription does not report that only events of other streams are left, so whenever no
+ * event arrives, this reads the log for the next matching one.
+ * @throws ResponseTimeoutError when there is one and it does not arrive; the signal's reason when it aborts
  */
 async function watchEnd(
   context: ConnectionContext,

@@ -1,4 +1,4 @@
-// Reading what is recorded, patiently: a store that restarts is back within seconds.
+// Reads of streams and of the log, with retries that cover a restart of the store.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AllStreamRecordedEvent,
@@ -19,19 +19,18 @@ import type { ConnectionContext } from '../connection/connection.ts'
 import { isPermanentError, ResponseTimeoutError, unreadableLogError } from '../connection/errors.ts'
 import type { StreamName } from '../streamName.ts'
 
-/** What reading events takes: a line, and what makes events of what is recorded. */
 export type ReadContext = ConnectionContext & Pick<Codec, 'decode'>
 
 export type ReadRange =
   | { readonly from?: bigint; readonly limit?: number }
-  /** So many from the stream's end. */
+  /** This many events from the stream's end. */
   | { readonly last: number }
 
-/** Many times what a subscription to a part of the log may pass over without sending a checkpoint. */
+/** Many times the number of events that a filtered subscription skips between checkpoints. */
 const maxSkippedEvents = 1_000
 
 /**
- * A stream's events in order; none for a stream that does not exist.
+ * Reads a stream's events in order; none for a stream that does not exist.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
 export function readStream(context: ReadContext, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
@@ -58,10 +57,10 @@ export function readStream(context: ReadContext, stream: StreamName, range: Read
   })
 }
 
-/** Stands for the position of an event that a store from before version 22.6 does not tell in streams. */
+/** Stores before version 22.6 do not return positions in stream reads. */
 const unknownPosition: LogPosition = { commit: 0n, prepare: 0n }
 
-/** The position of the log's last event, whatever it is. */
+/** The position of the last event in the log, system events included. */
 export function readLogHead(context: ConnectionContext): Promise<LogPosition | undefined> {
   const open = (client: EventStoreDBClient) => client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
   return withRetries(context, async () => {
@@ -71,7 +70,7 @@ export function readLogHead(context: ConnectionContext): Promise<LogPosition | u
 }
 
 /**
- * The position of the last event before this one, whatever it is; what is read from there begins with the event at
+ * The position of the last event before this one, system events included; a read after it starts with the event at
  * `position`. Only positions of events are known to be safe to read from.
  */
 export function readPositionBefore(
@@ -89,8 +88,8 @@ export function readPositionBefore(
 }
 
 /**
- * How far a subscription to these prefixes must have got that is healthy and waits for more at `reached`: to the first
- * event after it that matches, or that comes after so many others that there must have been a checkpoint.
+ * The position that a healthy, idle subscription at `reached` must get to: the next matching event, or an event after so
+ * many others that the server must have sent a checkpoint. Nothing when there is neither.
  */
 export function readNextMatching(
   context: ConnectionContext,
@@ -108,8 +107,8 @@ export function readNextMatching(
 }
 
 /**
- * How far a subscription to these prefixes that waits at `reached` may go on without being told: to the end of the log, if
- * nothing up to there is for it. Nothing when something is, or when it is at the end.
+ * The position that an idle subscription at `reached` may skip to: the end of the log, if no event up to there matches.
+ * Nothing when one does, or when it is at the end already.
  */
 export function readLastSkipped(
   context: ConnectionContext,
@@ -126,7 +125,7 @@ export function readLastSkipped(
   })
 }
 
-/** The next events of the log, whosever they are, as many as count. */
+/** The next events of the log, of all streams, up to the limit. */
 async function* eventsAfter(
   context: ConnectionContext,
   reached: LogPosition | undefined,
@@ -134,12 +133,12 @@ async function* eventsAfter(
   const open = (client: EventStoreDBClient) =>
     client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: maxSkippedEvents + 1 })
   for await (const event of eventsOf(context, 'Read of the log', open)) {
-    // A read of the log begins with the event at its start.
+    // A read of the log starts with the event at its position.
     if (reached === undefined || isAfter(event.position, reached)) yield event
   }
 }
 
-/** The events of one reading, which fails when it goes silent and is cancelled when it is left. */
+/** The events of one read. It fails when no event arrives in time, and is cancelled when the caller stops early. */
 async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent>(
   { connection, timing, closing }: ConnectionContext,
   operation: string,
@@ -161,16 +160,16 @@ async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent
   } finally {
     clearTimeout(silence)
     closing.removeEventListener('abort', close)
-    // A call whose messages nobody reads never ends, and the client (6.2.1) keeps every call until its end: one that is left
-    // early would stay in memory for as long as the process lives. How it ends concerns nobody any more.
+    // A call with unread messages never ends, and the client (6.2.1) keeps every call until its end. Without `resume`, an
+    // abandoned call would stay in memory for the life of the process.
     reading.on('error', () => {}).resume()
-    // Not waited for: the call may not even have begun, when no member of a cluster answers.
+    // Not awaited: the call may not even have started when no cluster member responds.
     void reading.cancel().catch(() => {})
   }
 }
 
 /**
- * Repeats a reading that fails, for as long as a store that restarts may need.
+ * Repeats a failing read for `readRetryTimeoutMs`.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
 export async function withRetries<T>({ timing, closing }: ConnectionContext, read: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-// Between a subscription that pushes events one by one and a handler that takes them in batches: a bounded buffer.
+// A bounded buffer between a subscription, which pushes single events, and a handler, which takes batches.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '../codec/codec.ts'
 
@@ -6,23 +6,23 @@ import type { Recorded } from '../codec/codec.ts'
 export type EventBatch = { readonly events: readonly Recorded[]; readonly position: LogPosition }
 
 export type BatchBuffer = {
-  /** Takes one more event; a promise is returned only when there is no room left, and resolves when a batch was taken. */
+  /** Adds an event. Returns a promise only when the buffer is full; it resolves when a batch has been taken. */
   push(event: Recorded): Promise<void> | undefined
-  /** Notes that everything up to here was pushed, whether it was an event of interest or not. */
+  /** Records that everything up to here has been pushed or does not match. */
   checkpoint(position: LogPosition): void
-  /** No more will come; `take` throws the reason once the buffer is empty. */
+  /** Ends the buffer; `take` throws the reason once it is empty. */
   end(reason: unknown): void
-  /** Waits for something to be there and returns all of it, at most `maxBatch` events. */
+  /** Waits for content and returns all of it, at most `maxBatch` events. */
   take(): Promise<EventBatch>
-  /** Until everything up to here was pushed, `take` waits for a full batch; without a position, it does not. */
+  /** Makes `take` wait for full batches until this position is pushed; undefined stops that. */
   collectUntil(until: LogPosition | undefined): void
   isCollecting(): boolean
 }
 
 /**
- * While a batch is handled the next ones gather here, so that reading and writing overlap.
- * @param batchDelayMs how long `take` waits for a full batch, from the first that is there: however little comes, and even if the
- *   position that it gathers up to is never reached, it is handed out then
+ * Collects the next batches while one is handled, so that reading and writing overlap.
+ * @param batchDelayMs how long `take` waits for a full batch, counted from its first event, even if the position of
+ *   `collectUntil` is never reached
  */
 export function createBatchBuffer(maxBatch: number, batchDelayMs = 0): BatchBuffer {
   const content = createBufferContent(maxBatch)
@@ -38,7 +38,7 @@ export function createBatchBuffer(maxBatch: number, batchDelayMs = 0): BatchBuff
     !content.isEmpty() &&
     (collectingUntil === undefined || ended !== undefined || content.size() >= maxBatch || performance.now() >= dueAt)
 
-  /** Whoever waits is not woken for each event: for the first, to set the clock by it, and when a batch is due. */
+  /** Wakes `take` not for each event, only for the first one, which starts the timer, and when a batch is due. */
   function onArrival(position: LogPosition, isFirst: boolean): void {
     if (collectingUntil !== undefined && !isAfter(collectingUntil, position)) collectingUntil = undefined
     if (isFirst) dueAt = performance.now() + batchDelayMs
@@ -94,14 +94,14 @@ export function createBatchBuffer(maxBatch: number, batchDelayMs = 0): BatchBuff
   }
 }
 
-/** What came and was not taken yet. */
+/** Events and checkpoint that have not been taken yet. */
 function createBufferContent(maxBatch: number) {
   let events: Recorded[] = []
   let checkpoint: LogPosition | undefined
   return {
     add(event: Recorded) {
       events.push(event)
-      // A checkpoint lies before every event that comes after it.
+      // The event's position is after the checkpoint.
       checkpoint = undefined
     },
     pass(position: LogPosition) {
@@ -114,7 +114,7 @@ function createBufferContent(maxBatch: number) {
       const isAll = events.length <= maxBatch
       const first = isAll ? events : events.slice(0, maxBatch)
       const position = (isAll ? checkpoint : undefined) ?? first.at(-1)?.position
-      if (position === undefined) throw new Error('There is nothing to take')
+      if (position === undefined) throw new Error('The buffer is empty')
       events = isAll ? [] : events.slice(maxBatch)
       if (isAll) checkpoint = undefined
       return { events: first, position }

@@ -1,4 +1,4 @@
-// Takes what a subscription brings without a promise for each event, which would cost as much as reading the event.
+// A subscription on its own connection, which fills a buffer until it is closed.
 import { type AllStreamResolvedEvent, type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Codec } from '../codec/codec.ts'
@@ -7,19 +7,20 @@ import { withTimeout } from '../connection/errors.ts'
 import type { BatchBuffer } from './batches.ts'
 import { maxLogPosition, type SubscriptionProgress } from './progress.ts'
 
-/** That everything of interest up to here has come. */
+/** Everything that matches up to here has arrived. */
 export type CheckpointMessage = { readonly checkpoint: LogPosition }
 
 export type SubscriptionReader = {
-  /** The next one; null when it is not there yet. */
+  /** The next item; null when none has arrived yet. */
   next(): AllStreamResolvedEvent | CheckpointMessage | null
   /**
-   * Waits until there may be more; to be called right after `next` returned null.
-   * @throws Error why nothing will come any more
+   * Waits until there may be more; must be called right after `next` returned null.
+   * @throws Error the reason why the subscription has ended
    */
   waitForMore(): Promise<void>
 }
 
+/** Reads without a promise per event, which would cost as much as reading the event. */
 function readSubscription(subscription: AllStreamSubscription): SubscriptionReader {
   let over: { readonly reason: unknown } | undefined
   let wake = () => {}
@@ -28,7 +29,7 @@ function readSubscription(subscription: AllStreamSubscription): SubscriptionRead
     wake()
   }
   const ended = () => finish(new Error('The event store ended the subscription'))
-  // They stay: a subscription that was left may still fail.
+  // Never removed, because a closed subscription may still fail.
   subscription.on('readable', () => wake())
   subscription.on('error', finish)
   subscription.on('end', ended)
@@ -44,32 +45,30 @@ function readSubscription(subscription: AllStreamSubscription): SubscriptionRead
   }
 }
 
-// A subscription over a connection of its own, whose events gather in a buffer until it is left.
-
 const closeTimeoutMs = 1_000
 
 type CatchUpOptions = Pick<Codec, 'decode'> & {
   readonly connect: () => Connection
   readonly prefixes: readonly string[]
   readonly buffer: BatchBuffer
-  /** It begins where this has come to. */
+  /** The subscription starts after `reached` and updates it. */
   readonly progress: SubscriptionProgress
-  /** Nothing beyond this is wanted. */
+  /** Inclusive end. */
   readonly until?: LogPosition
-  /** Goes on beside it until it is left; what it throws ends the buffer. */
-  readonly watch: (left: AbortSignal) => Promise<unknown>
-  /** Ends the buffer, with its reason. */
+  /** Runs beside the subscription until `closed` aborts; an error ends the buffer. */
+  readonly watch: (closed: AbortSignal) => Promise<unknown>
+  /** Ends the buffer with the signal's reason. */
   readonly signal: AbortSignal
 }
 
 export type CatchUpSubscription = {
   readonly subscription: AllStreamSubscription
-  /** Aborts when it is left. */
+  /** Aborts when the subscription is closed. */
   readonly closed: AbortSignal
   close(): Promise<void>
 }
 
-/** Subscribes. Why nothing comes any more is what taking from the buffer throws then. */
+/** Subscribes. When the subscription ends, the buffer's `take` throws the reason. */
 export function openCatchUpSubscription(options: CatchUpOptions): CatchUpSubscription {
   const { connect, prefixes, buffer, progress, watch, signal } = options
   const connection = connect()
@@ -79,7 +78,7 @@ export function openCatchUpSubscription(options: CatchUpOptions): CatchUpSubscri
   signal.addEventListener('abort', aborted)
   if (signal.aborted) aborted()
   const consuming = consume(subscription, options).catch(buffer.end)
-  // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
+  // Not awaited by `close`: it may be in the middle of a read, whose result no longer matters.
   void watch(closed.signal).catch(buffer.end)
   return {
     subscription,
@@ -87,7 +86,7 @@ export function openCatchUpSubscription(options: CatchUpOptions): CatchUpSubscri
     async close() {
       signal.removeEventListener('abort', aborted)
       closed.abort()
-      buffer.end(new Error('The subscription was left'))
+      buffer.end(new Error('The subscription was closed'))
       await closeSubscription(connection, subscription)
       await consuming
     },
@@ -103,7 +102,7 @@ function subscribe(
     fromPosition: from ?? START,
     filter: streamNameFilter({
       prefixes: [...prefixes],
-      // It comes after the events before it but would overtake those that are not read yet: so it takes its place in line.
+      // Queued behind the events before it, so that it does not overtake those that are not read yet.
       checkpointReached(_, position) {
         const checkpoint: CheckpointMessage = { checkpoint: position }
         subscription.push(checkpoint)
@@ -114,9 +113,9 @@ function subscribe(
 }
 
 /**
- * Moves what comes into the buffer, no faster than it is taken from there.
- * @returns when something beyond `until` came
- * @throws UnreadableEventError, or why nothing comes any more
+ * Moves events into the buffer, no faster than they are taken from it.
+ * @returns when an item after `until` arrived
+ * @throws UnreadableEventError, or the reason why the subscription ended
  */
 async function consume(subscription: AllStreamSubscription, options: CatchUpOptions): Promise<void> {
   const { decode, buffer, progress, until } = options
@@ -128,7 +127,7 @@ async function consume(subscription: AllStreamSubscription, options: CatchUpOpti
       continue
     }
     const position = 'checkpoint' in item ? item.checkpoint : item.event?.position
-    // Some servers send 2^64-1 as a checkpoint before anything matched.
+    // Some servers send 2^64-1 as a checkpoint before the first match.
     if (position === undefined || position.commit > maxLogPosition.commit) continue
     if (until !== undefined && isAfter(position, until)) {
       progress.waiting = false
@@ -136,7 +135,7 @@ async function consume(subscription: AllStreamSubscription, options: CatchUpOpti
       return
     }
     if ('checkpoint' in item) {
-      // A checkpoint that says less than the event before it would take a durable position back.
+      // A checkpoint before the last event would move a durable position back.
       if (progress.reached !== undefined && !isAfter(position, progress.reached)) continue
       buffer.checkpoint(position)
     } else if (item.event) {
@@ -150,7 +149,7 @@ async function consume(subscription: AllStreamSubscription, options: CatchUpOpti
 }
 
 async function closeSubscription(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
-  // Leaving a `for await` does not cancel the call on the wire. There may not be one yet, when no server answers.
+  // With a timeout, because there may be no call to cancel yet when no server responds.
   await withTimeout(subscription.unsubscribe(), closeTimeoutMs, 'Unsubscribing').catch(() => {})
   subscription.destroy()
   await connection.close()

@@ -1,4 +1,4 @@
-// How far something lies behind the end of the log: the events of interest after its position, counted and not decoded.
+// Lag behind the end of the log: counts the matching events after a position, without decoding them.
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
@@ -10,22 +10,22 @@ import { readLogHead, withRetries } from '../read/reads.ts'
 
 export type Lag = {
   readonly events: number
-  /** Whether there may be more than was counted, because there are too many or because the store took too long. */
+  /** Whether there may be more events than counted, because of the limit or the timeout. */
   readonly isMore: boolean
-  /** When the first of them was recorded; absent when none was counted. */
+  /** When the first counted event was recorded. */
   readonly since: Date | undefined
-  /** The end of the log up to which was counted; absent for an empty log. */
+  /** End of the log when the count started; absent for an empty log. */
   readonly end: LogPosition | undefined
 }
 
-/** How far is counted, and for how long: beyond that there may be more. */
+/** Counting stops at these limits, and `isMore` is then true. */
 export type LagLimits = { readonly maxEvents?: number; readonly timeoutMs?: number }
 
 const defaultMaxEvents = 10_000
 
 /**
- * Counts events of interest after a position, no longer than one read may take unless told otherwise. Streams other than
- * those with the prefixes are left out by the server.
+ * Counts the events after a position in streams with the prefixes; the server filters. The default time limit is that of
+ * one read.
  * @throws DomainError `event_store_unavailable`
  */
 export async function measureLag(
@@ -38,7 +38,7 @@ export async function measureLag(
   if (end === undefined || (position !== undefined && !isAfter(end, position))) {
     return { events: 0, isMore: false, since: undefined, end }
   }
-  // One more than is counted shows that there are more, and a read begins with the event at its position.
+  // One event more than the limit shows that there are more, and a read starts with the event at its position.
   const request = filteredRead(position, prefixes, maxEvents + 2)
   return {
     ...(await withRetries(context, () => countLag(context, request, { after: position, end, maxEvents, timeoutMs }))),
@@ -46,10 +46,9 @@ export async function measureLag(
   }
 }
 
-function filteredRead(from: LogPosition | undefined, prefixes: readonly string[], atMost: number): ReadReq {
-  const options = readOptions(atMost, 'forwards')
+function filteredRead(from: LogPosition | undefined, prefixes: readonly string[], maxCount: number): ReadReq {
+  const options = readOptions(maxCount, 'forwards')
   options.setAll(allFrom(from))
-  // A store that finds nothing of interest among many events says so only at the end.
   options.setFilter(streamsWith(prefixes))
   return new streams.ReadReq().setOptions(options)
 }
@@ -64,7 +63,7 @@ async function countLag(
 ): Promise<LagCount> {
   const client = connection.current()
   const callArguments = clientMethod(client, 'callArguments')
-  // An error that passes through `execute` makes the client connect anew if need be; a call that was enough does not.
+  // On an error in `execute` the client reconnects if necessary; a call that is cancelled after enough events is no error.
   return await clientMethod(client, 'execute')(grpcStubs.StreamsClient, 'lag', (stub: StreamsClient) => {
     const args: CallArguments = callArguments({}, { deadline: Number.POSITIVE_INFINITY })
     return countEvents(stub, args, request, { ...counting, closing })
@@ -85,7 +84,7 @@ function countEvents(
       clearTimeout(timer)
       closing.removeEventListener('abort', close)
       resolve({ events, isMore, since })
-      // The promise is settled: the cancellation is nobody's failure.
+      // The promise is settled, so the error of the cancelled call is ignored.
       call.cancel()
     }
     const timer = setTimeout(() => settle(true), timeoutMs)

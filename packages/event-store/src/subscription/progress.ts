@@ -1,4 +1,4 @@
-// Notices a subscription that hears nothing any more although there is something to hear.
+// Follows a subscription's progress: detects a silent one, batches a backlog, advances the checkpoint over other events.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Codec } from '../codec/codec.ts'
@@ -8,9 +8,9 @@ import type { Lag, LagLimits } from './lag.ts'
 
 export type SubscriptionSource = {
   connect(): Connection
-  /** Up to where a healthy subscription that waits at `reached` must have come; nothing when it is where it should be. */
+  /** The position that a healthy, idle subscription at `reached` must get to; nothing when it is up to date. */
   nextMatching(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
-  /** Up to where a subscription that waits at `reached` may go on, because nothing that far is for it. */
+  /** The position that an idle subscription at `reached` may skip to, because no event up to there matches. */
   lastSkipped(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
   readonly decode: Codec['decode']
   readonly lagCheckMs: number
@@ -25,22 +25,22 @@ type LagSource = {
 
 /** How far a subscription has got. */
 export type SubscriptionProgress = {
-  /** The last event or checkpoint that came, or where it began. */
+  /** The last event or checkpoint that arrived, or the start position. */
   reached: LogPosition | undefined
-  /** Whether everything that came was taken, so that the next word is the server's. */
+  /** Whether everything that arrived has been taken, so that the subscription waits for the server. */
   waiting: boolean
 }
 
-/** A connection can die without a word, and so can a subscription on one that lives. */
+/** A connection can die unnoticed, and so can a subscription on a live connection. */
 class SilentSubscriptionError extends Error {
   override readonly name = 'SilentSubscriptionError'
 }
 
 /**
- * Looks from time to time what a healthy subscription would have been told, in the log itself. What is missing at one look
- * may be on its way; what is still missing at the next one is not. A subscription whose handler is slow is not waiting, and
- * one that is behind the end of the log by events of others misses nothing.
- * @throws SilentSubscriptionError then; the signal's reason when it aborts
+ * Periodically reads the log for events that a healthy subscription would have received. An event that is missing at one
+ * check may be on its way; one that is still missing at the next check is lost. A slow handler does not count as silence,
+ * and neither do events of other streams.
+ * @throws SilentSubscriptionError for a lost event; the signal's reason when it aborts
  */
 export async function detectSilence(
   { nextMatching, lagCheckMs }: Pick<SubscriptionSource, 'nextMatching' | 'lagCheckMs'>,
@@ -51,11 +51,13 @@ export async function detectSilence(
   let missing: LogPosition | undefined
   for (;;) {
     await sleep(lagCheckMs, undefined, { signal })
-    // A store that cannot be read tells nothing about the subscription.
+    // A failed read says nothing about the subscription.
     const found = progress.waiting ? await nextMatching(progress.reached, prefixes).catch(() => undefined) : undefined
-    // Looked at after the read, which gave everything that had already come the time to be taken.
+    // Compared after the read, so that everything that has arrived could be taken meanwhile.
     if (missing && found && progress.waiting && !hasReached(progress, missing)) {
-      throw new SilentSubscriptionError(`Nothing came although the log goes on to ${found.commit}/${found.prepare}`)
+      throw new SilentSubscriptionError(
+        `No event arrived although the log continues to ${found.commit}/${found.prepare}`,
+      )
     }
     missing = found
   }
@@ -65,23 +67,21 @@ function hasReached({ reached }: SubscriptionProgress, position: LogPosition): b
   return reached !== undefined && !isAfter(position, reached)
 }
 
-// Whether a subscription is behind the end of the log, and so gathers full batches instead of handing out what is there.
-
 const maxPosition = 2n ** 63n - 1n
-/** No real position is larger. */
+/** After every real position. */
 export const maxLogPosition: LogPosition = { commit: maxPosition, prepare: maxPosition }
 
-/** A look that takes longer finds a log that is busy with others. */
+/** A check that takes longer scans events of other streams. */
 const checkTimeoutMs = 200
 
 export type BacklogWatch = {
-  /** To be told of every batch that is taken: whoever takes a full one, or all that was known, may be behind again. */
+  /** Must be called for every batch that is taken: after a full one, the subscription may be behind again. */
   batchTaken(batch: EventBatch): void
 }
 
 /**
- * Lets the buffer gather up to the end of the log as it is now. When that is reached and the log is more than a batch ahead
- * again, up to its end as it is then.
+ * Makes the buffer collect full batches up to the current end of the log. Once that is reached and the log is more than a
+ * batch ahead again, it does so up to the new end.
  */
 export function watchBacklog(
   store: LagSource,
@@ -95,7 +95,7 @@ export function watchBacklog(
 
   async function check(endOfLog: () => Promise<LogPosition | undefined>): Promise<void> {
     isChecking = true
-    // A store that cannot be read tells nothing; then nothing is waited for.
+    // After a failed read, batches are not delayed.
     const end = await endOfLog().catch(() => undefined)
     wasBehind = end !== undefined && (progress.reached === undefined || isAfter(end, progress.reached))
     buffer.collectUntil(wasBehind ? end : undefined)
@@ -116,19 +116,18 @@ export function watchBacklog(
     batchTaken({ events }) {
       const isFull = events.length === maxBatch
       if (buffer.isCollecting() || !(isFull || wasBehind)) return
-      // Most likely there is more, and what comes while that is looked for need not come one by one.
+      // Most likely there is more, so keep collecting while the check runs.
       if (isFull) buffer.collectUntil(maxLogPosition)
       if (!isChecking) void check(endOfBacklog)
     },
   }
 }
 
-// Passing over what is not for a subscription, as soon as somebody asks. The server itself says only now and then that it
-// has come further: with the client's defaults, once in 32 events.
-
 /**
- * @returns looks in the log itself whether anything for these prefixes lies ahead; if not, the buffer and the progress go on
- *   to its end, as after a checkpoint of the server's. Asked while it looks, it looks once more: the log may have grown.
+ * Lets a subscription skip events of other streams on request. The server itself sends a checkpoint only once in 32 events
+ * (the client's default).
+ * @returns a function that reads the log and, if no matching event lies ahead, advances buffer and progress to its end, as
+ *   a checkpoint of the server would. A request during a read causes another read, because the log may have grown.
  */
 export function createCheckpointAdvance(
   { lastSkipped }: Pick<SubscriptionSource, 'lastSkipped'>,
@@ -136,16 +135,16 @@ export function createCheckpointAdvance(
   progress: SubscriptionProgress,
   buffer: Pick<BatchBuffer, 'checkpoint'>,
 ): () => void {
-  let state: 'idle' | 'looking' | 'asked again' = 'idle'
+  let state: 'idle' | 'reading' | 'requested again' = 'idle'
 
   async function advance(): Promise<void> {
     do {
-      state = 'looking'
-      // A subscription that is still taking what came is told of more soon, and a store that cannot be read tells nothing.
+      state = 'reading'
+      // A subscription that is not waiting advances by itself soon; a failed read changes nothing.
       const position = progress.waiting
         ? await lastSkipped(progress.reached, prefixes).catch(() => undefined)
         : undefined
-      // Events that came during the read lie behind all that it found.
+      // Events that arrived during the read may be further ahead.
       if (position !== undefined && (progress.reached === undefined || isAfter(position, progress.reached))) {
         buffer.checkpoint(position)
         progress.reached = position
@@ -154,11 +153,11 @@ export function createCheckpointAdvance(
     state = 'idle'
   }
 
-  // Behind a function, because the compiler does not see that the state changes while a look is awaited.
-  const isRequestedAgain = () => state === 'asked again'
+  // A function, because the compiler does not see that the state changes during the read.
+  const isRequestedAgain = () => state === 'requested again'
 
   return () => {
     if (state === 'idle') void advance()
-    else state = 'asked again'
+    else state = 'requested again'
   }
 }

@@ -1,4 +1,4 @@
-// A subscription that never gives up: it resumes from the last durable position after every kind of failure.
+// A subscription that resumes from the last checkpoint after every kind of failure.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { UnreadableEventError } from '../codec/codec.ts'
@@ -18,15 +18,15 @@ export type SubscriptionOptions = {
   readonly store: EventStore
   readonly name: string
   readonly streamPrefixes: readonly string[]
-  /** The last position that is durably handled (exclusive start), or nothing to begin at the start of the log. */
+  /** The stored checkpoint (exclusive start); undefined for the start of the log. */
   readonly start: () => Promise<LogPosition | undefined>
-  /** Handles a batch durably, checkpoint included. A throw is taken for a passing fault. */
+  /** Handles a batch and stores its checkpoint. An error is treated as transient: the batch is delivered again. */
   readonly handle: (batch: EventBatch) => Promise<void>
-  /** While the subscription is behind the end of the log, batches have as many events as this. */
+  /** Events per batch while the subscription is behind the end of the log. */
   readonly maxBatch: number
-  /** Its event `awaited` says that somebody waits for the end of the log, whether there is something to handle or not. */
+  /** Emits `awaited` when a caller waits for the checkpoint to reach the end of the log. */
   readonly awaited?: EventTarget
-  /** Told true when the store has begun to send, and false when that ended. */
+  /** Called with true when the server has confirmed the subscription, and with false when it ends. */
   readonly connected?: (isConnected: boolean) => void
   readonly signal: AbortSignal
   readonly log: SubscriptionLog
@@ -34,16 +34,16 @@ export type SubscriptionOptions = {
 
 const firstPauseMs = 100
 const maxPauseMs = 5_000
-/** Longer than a read is repeated for by itself. */
+/** Longer than the retries of a read. */
 const headTimeoutMs = 15_000
-/** How long a full batch is waited for while behind: long enough for 500 events, and short for whoever waits for them. */
+/** How long to wait for a full batch while behind: enough for 500 events, but short for their readers. */
 const batchDelayMs = 200
 
 /**
- * Runs until the signal aborts or the store is closed. A lost connection, an ended or a silent stream or a handler that
- * throws leads to a new subscription from `start()`, over a new connection, after a pause that grows to 5 s; so does a log
- * that ends before the checkpoint.
- * @throws UnreadableEventError when the log holds an event that the codec cannot read: going on would be a lie.
+ * Runs until the signal aborts or the store is closed. After a lost connection, an ended or silent stream, a handler error
+ * or a log that ends before the checkpoint, it subscribes again from `start()`, over a new connection, after a pause that
+ * grows to 5 s.
+ * @throws UnreadableEventError when the log holds an event that the codec cannot read: skipping it would corrupt state
  */
 export async function runSubscription(options: SubscriptionOptions): Promise<void> {
   const { name, log } = options
@@ -72,7 +72,7 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   const progress: SubscriptionProgress = { reached: await options.start(), waiting: true }
   await assertLogNotShorter(store, progress.reached, signal)
   const buffer = createBatchBuffer(maxBatch, batchDelayMs)
-  const watch = (left: AbortSignal) => detectSilence(store.subscriptions, streamPrefixes, progress, left)
+  const watch = (closed: AbortSignal) => detectSilence(store.subscriptions, streamPrefixes, progress, closed)
   const catchUp = openCatchUpSubscription({
     ...store.subscriptions,
     prefixes: streamPrefixes,
@@ -101,8 +101,8 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
 }
 
 /**
- * A log that ends before what was handled of it is another one: restored from an older backup, or made anew. What it records
- * from now on would be taken for handled already, so nothing of it is handled until somebody has decided what to do.
+ * Guards against a log that ends before the checkpoint, such as a restored backup or an empty log. Its new events would be
+ * skipped as already handled, so nothing is handled until an operator has fixed it.
  */
 async function assertLogNotShorter(
   store: Pick<EventStore, 'head'>,
@@ -113,6 +113,6 @@ async function assertLogNotShorter(
   const head = await withTimeout(store.head(), headTimeoutMs, 'Read of the end of the log', signal)
   if (head === undefined || isAfter(reached, head))
     throw new Error(
-      `The log ends at ${head?.commit ?? 'its beginning'}, before the checkpoint ${reached.commit}: it is not the log that was handled`,
+      `The log ends at ${head?.commit ?? 'its beginning'}, before the checkpoint ${reached.commit}: this is not the log that the checkpoint belongs to`,
     )
 }

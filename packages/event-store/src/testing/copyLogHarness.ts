@@ -1,4 +1,4 @@
-// Two logs for tests of copying.
+// Two logs on embedded event stores, for tests of copying.
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
@@ -12,23 +12,15 @@ import { readRawLog } from '../raw/rawRead.ts'
 type Store = Pick<TestEventStore, 'connectionString' | 'databaseUrl'>
 export type TestLog = { readonly store: Store; readonly client: EventStoreDBClient; readonly raw: RawClient }
 
-function connectLog<Given extends Store>(t: Test, store: Given): TestLog & { readonly store: Given } {
+function connectLog<S extends Store>(t: Test, store: S): TestLog & { readonly store: S } {
   const client = EventStoreDBClient.connectionString(store.connectionString)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 5_000 })
   t.teardown(() => Promise.all([client.dispose(), raw.close()]))
   return { store, client, raw }
 }
 
-export async function startLogs(t: Test): Promise<{ readonly source: TestLog; readonly target: TestLog }> {
-  const [source, target] = await Promise.all([startEventStore(t), startEventStore(t)])
-  return { source: connectLog(t, source), target: connectLog(t, target) }
-}
-
-/**
- * Nodes that can be killed.
- * @param settings of both nodes, by the names of their variables
- */
-export async function startLogProcesses(t: Test, settings: Readonly<Record<string, string>> = {}) {
+/** @param settings environment variables of both event stores */
+export async function startLogs(t: Test, settings: Readonly<Record<string, string>> = {}) {
   const [source, target] = await Promise.all([startEventStore(t, settings), startEventStore(t, settings)])
   return { source: connectLog(t, source), target: connectLog(t, target) }
 }
@@ -41,11 +33,10 @@ export const copyTestLog = (
 
 export const numberedEvent = (number: number) => jsonEvent({ type: 'Numbered', data: { number } })
 
-/** An event as bytes. */
 export function rawEventFixture(
   stream: string,
   revision: number,
-  { data = '{}', ...given }: Partial<Omit<RawEvent, 'data'>> & { readonly data?: string } = {},
+  { data = '{}', ...overrides }: Partial<Omit<RawEvent, 'data'>> & { readonly data?: string } = {},
 ): RawEvent {
   return {
     stream,
@@ -57,11 +48,11 @@ export function rawEventFixture(
     created: new Date(0),
     position: { commit: 0n, prepare: 0n },
     data: Buffer.from(data),
-    ...given,
+    ...overrides,
   }
 }
 
-/** Everything that is to be copied, but for positions, as text. */
+/** All copied events as text, without positions. */
 export async function logContents(log: TestLog): Promise<string[]> {
   const lines: string[] = []
   for await (const event of readRawLog(log.raw)) {
@@ -72,10 +63,10 @@ export async function logContents(log: TestLog): Promise<string[]> {
   return lines
 }
 
-/** Without the ids, which servers make themselves for some events. */
+/** Removes the ids, which servers generate for some events. */
 export const withoutIds = (lines: readonly string[]) => lines.map((line) => line.replace(/ [0-9a-f-]{36} /, ' '))
 
-/** Two events in each of so many streams, mixed. */
+/** Appends two events to each of `streams` streams, interleaved. */
 export async function fillLog({ client }: TestLog, streams: number): Promise<void> {
   await Promise.all(
     Array.from({ length: streams }, async (_, index) => {

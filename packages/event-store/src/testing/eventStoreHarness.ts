@@ -1,4 +1,4 @@
-// A store that a test connects, and that is closed with it.
+// An event store client that closes with its test, and minimal events.
 
 import type { EventMetadata } from '@paylog/domain/events'
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
@@ -16,12 +16,10 @@ export function connectEventStore(
   return store
 }
 
-/** What connects through a proxy, or otherwise than a server itself says. Its keepalive comes too late for any test. */
+/** Options to connect to any port, such as a proxy's, with a keepalive longer than any test. */
 export const withoutKeepalive = (port: number) => ({
   connectionString: `esdb://127.0.0.1:${port}?tls=false&keepAliveInterval=3600000`,
 })
-
-// The smallest events there are, for tests that do not care what is recorded.
 
 export const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
 
@@ -32,7 +30,7 @@ export const guestTokenSeen: GuestTokenEvent = {
 
 export const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
 
-/** Appends so many events at once, to whatever is there. */
+/** Appends `count` events in one append, whatever the stream's state. */
 export const append = (store: EventStore, stream: string, count: number) =>
   store.handle({
     stream,
@@ -41,6 +39,6 @@ export const append = (store: EventStore, stream: string, count: number) =>
     metadata,
   })
 
-/** Appends one event to a stream that is not there yet, without reading first. */
+/** Appends one event to a new stream, without reading it first. */
 export const appendFirst = (store: EventStore, stream: string) =>
   store.handle({ stream, fold: countFold, decide: () => [guestTokenSeen], metadata, known: newStream(countFold) })

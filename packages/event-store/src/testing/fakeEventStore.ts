@@ -1,4 +1,4 @@
-// A server of EventStoreDB's protocol that misbehaves as a test tells it to.
+// A server of EventStoreDB's gRPC protocol whose misbehaviour a test controls.
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import serverFeatures, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -32,23 +32,23 @@ import {
 export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
 
-/** What the server does with the nth call of a kind, from 1; what is not told is done properly. */
+/** What the server does with the nth call of a kind, counted from 1. The default is to respond normally. */
 export type FakeEventStoreBehaviour = {
-  readonly supportedMethods?: (answer: sendUnaryData<SupportedMethods>, nth: number) => void
-  /** Called for each message; the call is the nth. */
+  readonly supportedMethods?: (respond: sendUnaryData<SupportedMethods>, nth: number) => void
+  /** Called for each message of a call; `nth` counts the calls. */
   readonly append?: (call: BatchCall, request: BatchAppendReq, nth: number) => void
-  readonly subscription?: (call: ReadCall, nth: number, properly: () => void) => void
-  readonly read?: (call: ReadCall, nth: number, properly: () => void) => void
+  readonly subscription?: (call: ReadCall, nth: number, respondNormally: () => void) => void
+  readonly read?: (call: ReadCall, nth: number, respondNormally: () => void) => void
 }
 
 export type FakeEventStore = {
   readonly port: number
   readonly connectionString: string
-  /** Every append that arrived: its stream, its events' ids, what it expects. */
+  /** Every append that arrived. */
   readonly appends: readonly ReceivedAppend[]
-  /** Reads, subscriptions and batch streams that are open at the moment. */
+  /** The number of open reads, subscriptions and append streams. */
   openCalls(): number
-  /** Where each subscription wanted to begin, `commit/prepare`. */
+  /** The start position of each subscription, `commit/prepare`. */
   readonly subscribedAfter: readonly string[]
 }
 
@@ -59,15 +59,15 @@ export type ReceivedAppend = {
   readonly deadline: Date | undefined
 }
 
-/** What one connection may have open at once: few, so that a test can exceed it. */
+/** Limit of concurrent calls per connection, low enough for a test to exceed it. */
 export const callsPerConnection = 4
 
-/** Starts a server that holds `log`, which may grow, and ends with the test. Its port is a free one unless it is given. */
+/** Starts a server that serves `log`, which may grow, and stops with the test. The default port is a free one. */
 export async function startFakeEventStore(
   t: Test,
   {
     log = [],
-    port: wanted = 0,
+    port: requestedPort = 0,
     ...behaviour
   }: FakeEventStoreBehaviour & { readonly log?: readonly ScriptedEvent[]; readonly port?: number } = {},
 ): Promise<FakeEventStore> {
@@ -81,10 +81,10 @@ export async function startFakeEventStore(
   }
   const server = new Server({ 'grpc.max_concurrent_streams': callsPerConnection })
   server.addService(serverFeaturesGrpc.ServerFeaturesService, {
-    getSupportedMethods(_call: unknown, answer: sendUnaryData<SupportedMethods>) {
+    getSupportedMethods(_call: unknown, respond: sendUnaryData<SupportedMethods>) {
       const nth = ++calls.supportedMethods
-      if (behaviour.supportedMethods) behaviour.supportedMethods(answer, nth)
-      else answer(null, supportedMethods())
+      if (behaviour.supportedMethods) behaviour.supportedMethods(respond, nth)
+      else respond(null, supportedMethods())
     },
   })
   server.addService(streamsGrpc.StreamsService, {
@@ -103,22 +103,22 @@ export async function startFakeEventStore(
       if (call.request.getOptions()?.hasSubscription()) {
         const after = call.request.getOptions()?.getAll()?.getPosition()
         subscribedAfter.push(after ? `${after.getCommitPosition()}/${after.getPreparePosition()}` : 'start')
-        const properly = () => subscribe(call, log)
-        if (behaviour.subscription) behaviour.subscription(call, ++calls.subscription, properly)
-        else properly()
+        const respondNormally = () => subscribe(call, log)
+        if (behaviour.subscription) behaviour.subscription(call, ++calls.subscription, respondNormally)
+        else respondNormally()
       } else {
-        const properly = () => read(call, log)
-        if (behaviour.read) behaviour.read(call, ++calls.read, properly)
-        else properly()
+        const respondNormally = () => read(call, log)
+        if (behaviour.read) behaviour.read(call, ++calls.read, respondNormally)
+        else respondNormally()
       }
     },
-    append: (_call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) =>
-      answer(grpcError(status.UNIMPLEMENTED)),
-    delete: (_call: unknown, answer: sendUnaryData<never>) => answer(grpcError(status.UNIMPLEMENTED)),
-    tombstone: (_call: unknown, answer: sendUnaryData<never>) => answer(grpcError(status.UNIMPLEMENTED)),
+    append: (_call: ServerReadableStream<AppendReq, AppendResp>, respond: sendUnaryData<AppendResp>) =>
+      respond(grpcError(status.UNIMPLEMENTED)),
+    delete: (_call: unknown, respond: sendUnaryData<never>) => respond(grpcError(status.UNIMPLEMENTED)),
+    tombstone: (_call: unknown, respond: sendUnaryData<never>) => respond(grpcError(status.UNIMPLEMENTED)),
   })
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${wanted}`, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(`127.0.0.1:${requestedPort}`, ServerCredentials.createInsecure(), (error, bound) => {
       if (error) reject(error)
       else resolve(bound)
     })
@@ -137,23 +137,27 @@ export function supportedMethods(): SupportedMethods {
   return response
 }
 
-/** A status to end a call with: `answer(…)` of a unary call, `call.emit('error', …)` of a stream. */
+/** An error status for a unary response, or for `call.emit('error', …)` of a stream. */
 export function grpcError(code: status, trailers: Readonly<Record<string, string>> = {}) {
   const metadata = new Metadata()
   for (const [key, value] of Object.entries(trailers)) metadata.set(key, value)
-  return Object.assign(new Error(`refused with ${status[code]}`), { code, details: 'on purpose', metadata })
+  return Object.assign(new Error(`failed with ${status[code]}`), { code, details: 'planned by the test', metadata })
 }
 
 /**
- * That all the server ever got is one append, the same each time.
- * @param attempts how often, if that is sure
+ * Asserts that the server received only repetitions of one append.
+ * @param attempts their number, if it is certain
  */
 export function assertOneAppend(t: Test, { appends }: FakeEventStore, attempts?: number): void {
   if (attempts !== undefined) t.equal(appends.length, attempts, 'attempts')
-  t.equal(new Set(appends.map(({ stream, ids, expected }) => `${stream} ${ids} ${expected}`)).size, 1, 'all the same')
+  t.equal(
+    new Set(appends.map(({ stream, ids, expected }) => `${stream} ${ids} ${expected}`)).size,
+    1,
+    'all attempts are the same append',
+  )
 }
 
-/** Sends what matches, a checkpoint at the end of the log, and stays. */
+/** Sends the matching events and a checkpoint at the end of the log, and keeps the call open. */
 function subscribe(call: ReadCall, log: readonly ScriptedEvent[]): void {
   const options = call.request.getOptions()
   const prefixes = options?.getFilter()?.getStreamIdentifier()?.getPrefixList() ?? ['']
@@ -190,19 +194,17 @@ function received(request: BatchAppendReq): ReceivedAppend {
 
 const streamOf = (name: Uint8Array | undefined) => Buffer.from(name ?? []).toString()
 
-// A server that sends a subscription all it has, and that can be seen to be held back.
-
 const eventBytes = 2_000
 
 export type Flood = {
-  /** What the server does with the subscription. */
+  /** The server's behaviour for the subscription. */
   subscription(call: ReadCall): Promise<void>
   sent(): number
-  /** Whether it could not send for so many looks in a row, this one among them. */
-  isBackpressured(looks: number): boolean
+  /** Whether sending was blocked at this check and the previous ones, `checks` in total. */
+  isBackpressured(checks: number): boolean
 }
 
-/** So many events of one stream, as fast as they are taken. */
+/** Sends `total` events of one stream to a subscription, as fast as the client reads. */
 export function createFlood(stream: string, total: number): Flood {
   let sent = 0
   let isFull = false
@@ -218,10 +220,10 @@ export function createFlood(stream: string, total: number): Flood {
       }
     },
     sent: () => sent,
-    isBackpressured(looks) {
+    isBackpressured(checks) {
       unchanged = isFull && sent === last ? unchanged + 1 : 0
       last = sent
-      return unchanged === looks
+      return unchanged === checks
     },
   }
 }

@@ -1,4 +1,4 @@
-// What a server of EventStoreDB's protocol sends, one builder per message.
+// Builders for the messages of EventStoreDB's gRPC protocol.
 import { randomUUID } from 'node:crypto'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import statusPb from '@eventstore/db-client/generated/status_pb.js'
@@ -11,7 +11,7 @@ import type { LogPosition } from '@paylog/domain/events'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import { identifierOf } from '../raw/rawRead.ts'
 
-/** An event of the log that a test makes up; its number is its position, too. */
+/** An event of a test's log; `number` is its revision and its position. */
 export type ScriptedEvent = {
   readonly stream: string
   readonly number: number
@@ -52,7 +52,7 @@ export function confirmationMessage(): ReadResp {
   return new streams.ReadResp().setConfirmation(confirmation)
 }
 
-/** That the append is recorded, its last event being `revision`. */
+/** @param revision of the last appended event */
 export function successReply(request: BatchAppendReq, revision: number): BatchAppendResp {
   const success = new streams.BatchAppendResp.Success()
   success.setCurrentRevision(String(revision))
@@ -63,7 +63,7 @@ export function successReply(request: BatchAppendReq, revision: number): BatchAp
   return replyTo(request).setSuccess(success)
 }
 
-/** A refusal. @param type `event_store.client.Timeout` and the like */
+/** @param type such as `event_store.client.Timeout` */
 export function failureReply(request: BatchAppendReq, code: number, type: string): BatchAppendResp {
   const details = new anyPb.Any()
   details.setTypeUrl(`type.googleapis.com/${type}`)
@@ -81,7 +81,7 @@ export function wrongVersionReply(request: BatchAppendReq, current: number): Bat
   return reply
 }
 
-/** An answer to an append that nobody made. */
+/** A response to an append that was never sent. */
 export function strayReply(request: BatchAppendReq): BatchAppendResp {
   return successReply(request, 0).setCorrelationId(uuidMessage(randomUUID()))
 }

@@ -1,18 +1,18 @@
-// Which parts of a schema some values make use of, and which none of them does.
+// Finds the parts of a schema that no sample value uses.
 import { type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
 /**
- * The places of a schema that no value fills: a field that never is there, one that may be absent and never is, and an
- * alternative that never was taken, `null` and each of an enumeration's words among them.
+ * Paths of a schema that no value covers: fields that are never present, optional fields that are never absent, and
+ * alternatives that never occur, including `null` and enum values.
  */
 export function unusedSchemaPaths(schema: TSchema, values: readonly unknown[], path = 'data'): readonly string[] {
   if (values.length === 0) return [path]
   if (Type.IsObject(schema)) return unusedFields(schema.properties, values, path)
   if (Type.IsUnion(schema))
     return schema.anyOf.flatMap((branch) => {
-      const taken = values.filter((value) => Value.Check(branch, value))
-      return unusedSchemaPaths(branch, taken, `${path} as ${labelFor(branch)}`)
+      const matching = values.filter((value) => Value.Check(branch, value))
+      return unusedSchemaPaths(branch, matching, `${path} as ${labelFor(branch)}`)
     })
   if (Type.IsEnum(schema))
     return schema.enum.filter((word) => !values.includes(word)).map((word) => `${path} as ${String(word)}`)
@@ -33,7 +33,7 @@ function unusedFields(fields: Readonly<Record<string, TSchema>>, values: readonl
 function labelFor(branch: TSchema): string {
   if (Type.IsNull(branch)) return 'null'
   if (Type.IsLiteral(branch)) return String(branch.const)
-  // Alternatives with fields are told apart by one that is the same in all values.
+  // Object alternatives are distinguished by their `kind`.
   const kind = Type.IsObject(branch) ? branch.properties.kind : undefined
   return kind !== undefined && Type.IsLiteral(kind) ? String(kind.const) : 'a value'
 }

@@ -1,23 +1,23 @@
-// A subscriber whose checkpoint survives its runs, as a table's would.
+// A subscriber whose checkpoint survives restarts, as one in a table would.
 import type { LogPosition } from '@paylog/domain/events'
 import type { EventStore } from '../eventStore.ts'
 import type { EventBatch } from '../subscription/batches.ts'
 import { runSubscription } from '../subscription/subscription.ts'
 
 export type SubscriberHarness = {
-  /** `stream@revision` of every event that was handled, in order. */
+  /** `stream@revision` of every handled event, in order. */
   readonly seen: readonly string[]
-  /** Every batch that was handled. */
+  /** Every handled batch. */
   readonly batches: readonly EventBatch[]
   readonly stored: { checkpoint: LogPosition | undefined }
-  /** Why it was interrupted, each time. */
+  /** The error of each interruption. */
   readonly interruptions: readonly unknown[]
-  /** Says that somebody waits for it. */
+  /** Requests that the checkpoint advance to the end of the log. */
   await(): void
   run(maxBatch?: number): { readonly running: Promise<void>; stop(): Promise<void> }
 }
 
-/** @param handle is called before a batch counts as handled, and may throw */
+/** @param handle called before a batch counts as handled; may throw */
 export function subscriberHarness(
   store: EventStore,
   prefix: string,
