@@ -39,7 +39,11 @@ t.test('the event store rejects reads and writes without the credentials of the 
       ],
       metadata: { correlationId: 'c', causationId: 'c', actor: 'anonymous' },
     })
-    await t.rejects(appended, { message: 'The event store refused to record this' }, `appends as ${credentials}`)
+    await t.rejects(
+      appended,
+      { message: 'The event store rejected this; nothing was recorded' },
+      `appends as ${credentials}`,
+    )
   }
   t.same(await connect(EVENTSTORE_URL).readStream('guestToken-forged'), [])
 })

@@ -1,4 +1,4 @@
-// Loading, deciding and appending through the real client, on a real node.
+// Loading, deciding and appending on the embedded event store.
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import type { EventMetadata } from '@paylog/domain/events'
 import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/providerEvents'
@@ -25,7 +25,7 @@ const store = createEventStore({ connectionString: log.connectionString })
 t.teardown(() => store.close())
 const freshStream = () => `providerIntent-${uuid()}`
 
-t.test('what was appended is what is read, with its metadata', async (t) => {
+t.test('an appended event is read back with its metadata', async (t) => {
   const stream = freshStream()
   const event = owned(1)
   const handled = await store.handle({ stream, fold: intentOwnerFold, decide: () => [event], metadata })
@@ -38,14 +38,14 @@ t.test('what was appended is what is read, with its metadata', async (t) => {
   t.ok((await store.head())?.commit)
 })
 
-t.test('a decision for nothing appends nothing', async (t) => {
+t.test('a decision without events appends nothing', async (t) => {
   const stream = freshStream()
   const handled = await store.handle({ stream, fold: countFold, decide: () => [], metadata })
   t.match(handled, { revision: 'no_stream', events: [], position: undefined })
   t.same(await store.readStream(stream), [])
 })
 
-t.test('concurrent writers of one stream all get their turn, exactly once', async (t) => {
+t.test('concurrent commands on one stream are each applied exactly once', async (t) => {
   const stream = freshStream()
   const others = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => others.close())
@@ -57,7 +57,7 @@ t.test('concurrent writers of one stream all get their turn, exactly once', asyn
   )
 })
 
-t.test('the last events of a stream are read without the others, in their order', async (t) => {
+t.test('readStream with `last` returns the last events in order', async (t) => {
   const stream = freshStream()
   t.same(await store.readStream(stream, { last: 2 }), [])
   for (let n = 0; n < 4; n++) await addOne(store, stream)
@@ -68,18 +68,22 @@ t.test('the last events of a stream are read without the others, in their order'
   t.same(await revisionsOf(9), [0, 1, 2, 3])
 })
 
-t.test('an assumption about a stream is tried first and corrected when it is wrong', async (t) => {
+t.test('a command with assumed state falls back to the real state when the assumption is wrong', async (t) => {
   const stream = freshStream()
   const assuming = (known: LoadedState<number>, decide = (count: number) => [owned(count)]) =>
     store.handle({ stream, fold: countFold, decide, metadata, known })
   const first = await assuming(newStream(countFold))
   t.match(first, { state: 1, revision: 0n })
   t.match(await assuming(first), { state: 2, revision: 1n })
-  t.match(await assuming(first), { state: 3, revision: 2n }, 'a stale one')
-  t.match(await assuming(newStream(countFold), () => []), { state: 3, revision: 2n, events: [] }, 'nothing to do')
+  t.match(await assuming(first), { state: 3, revision: 2n }, 'stale assumed state')
+  t.match(
+    await assuming(newStream(countFold), () => []),
+    { state: 3, revision: 2n, events: [] },
+    'a decision without events on wrong assumed state',
+  )
 })
 
-t.test('history up to an event is the state of then', async (t) => {
+t.test('load with `until` returns the state after the first event of that type', async (t) => {
   const stream = freshStream()
   for (let n = 0; n < 3; n++) await addOne(store, stream)
   t.equal((await store.load(stream, countFold, 'ProviderIntentOwned')).state, 1)
@@ -95,7 +99,7 @@ t.test('an event that does not fit its schema is not recorded', async (t) => {
   t.same(await store.readStream(stream), [])
 })
 
-t.test('recorded events of an unknown type or shape are named, not skipped', async (t) => {
+t.test('a recorded event of unknown type or shape fails the read with its id', async (t) => {
   for (const event of [
     jsonEvent({ type: 'PaymentExploded', data: {} }),
     jsonEvent({ type: 'ProviderIntentOwned', data: { payment_id: 7 } }),
@@ -108,12 +112,12 @@ t.test('recorded events of an unknown type or shape are named, not skipped', asy
   }
 })
 
-t.test('names of streams are ASCII whatever ids a provider uses', async (t) => {
+t.test('stream names are ASCII whatever ids a provider uses', async (t) => {
   t.equal(paymentStream('a-b'), 'payment-a-b')
   t.match(providerEventStream('sandbox', 'é/ü %\n\ud800'), /^providerEvent-sandbox:[\x21-\x7e]+$/)
 })
 
-t.test('a stream of 3,000 events is read whole', async (t) => {
+t.test('a stream of 3,000 events is read completely', async (t) => {
   const stream = freshStream()
   const events = () =>
     Array.from({ length: 1_000 }, () => {
@@ -124,7 +128,7 @@ t.test('a stream of 3,000 events is read whole', async (t) => {
   t.equal((await store.load(stream, countFold)).state, 3_000)
 })
 
-t.test('a new connection takes 1,000 appends at once', async (t) => {
+t.test('1,000 concurrent appends succeed on a new connection', async (t) => {
   const fresh = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => fresh.close())
   const stream = freshStream()
@@ -140,7 +144,7 @@ t.test('a new connection takes 1,000 appends at once', async (t) => {
   t.ok((await Promise.all(appends)).every(({ revision }) => revision === 0n))
 })
 
-t.test('a lost answer is asked for again, and the event is there once', async (t) => {
+t.test('an append whose response is lost is recorded once', async (t) => {
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const behind = createEventStore({
     connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
@@ -165,7 +169,7 @@ t.test('a lost answer is asked for again, and the event is there once', async (t
   t.equal((await store.readStream(stream)).length, 2)
 })
 
-t.test('a store that does not answer is reported as such, within its time', async (t) => {
+t.test('appends and reads on a hanging store fail with event_store_unavailable in time', async (t) => {
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const behind = createEventStore({
     connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
@@ -181,7 +185,7 @@ t.test('a store that does not answer is reported as such, within its time', asyn
   t.ok(Date.now() - begun < 5_000)
 })
 
-t.test('a store killed under load loses and doubles nothing that was acknowledged', async (t) => {
+t.test('an event store killed under load loses and duplicates no acknowledged event', async (t) => {
   const stream = freshStream()
   const appends = Array.from({ length: 40 }, async (_, n) => {
     const own = `${stream}${n}`

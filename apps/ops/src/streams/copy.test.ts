@@ -125,7 +125,7 @@ t.test('streams copy prints its result as text and as JSON', async (t) => {
   t.match(JSON.parse(again.stdout), { complete: true, events: 3, copied: 0, already_there: 3, recorded_since: 0 })
   await target.client.appendToStream('foreign-1', numbered(0))
   const refused = await copy(args)
-  t.match(refused, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which the source has not\n$/ })
+  t.match(refused, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which is not in the source\n$/ })
 })
 
 t.test('a copy that is killed continues when it is run again', async (t) => {

@@ -1,4 +1,4 @@
-// What an append does with each answer that it can get, over the wire.
+// How an append handles each response of a fake server.
 
 import { jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
@@ -15,7 +15,7 @@ import {
 import { failureReply, successReply, wrongVersionReply } from '../testing/grpcMessages.ts'
 import { appendWithRetries } from './append.ts'
 
-t.test('an answer that says nothing clear makes the append be repeated', async (t) => {
+t.test('an append is repeated when the response leaves its outcome open', async (t) => {
   const unclear = {
     'a server that stops': [0, 'google.protobuf.Empty'],
     'a timeout': [status.DEADLINE_EXCEEDED, 'event_store.client.Timeout'],
@@ -23,10 +23,10 @@ t.test('an answer that says nothing clear makes the append be repeated', async (
   } as const
   for (const [name, [code, type]] of Object.entries(unclear)) {
     await t.test(name, async (t) => {
-      let answers = 0
+      let responses = 0
       const server = await startFakeEventStore(t, {
         append: (call, request) =>
-          call.write(++answers < 3 ? failureReply(request, code, type) : successReply(request, 0)),
+          call.write(++responses < 3 ? failureReply(request, code, type) : successReply(request, 0)),
       })
       await appendFirst(connectEventStore(t, server), 's')
       assertOneAppend(t, server, 3)
@@ -34,7 +34,7 @@ t.test('an answer that says nothing clear makes the append be repeated', async (
   }
 })
 
-t.test('a node that leads no more names the one that does, and the append is repeated there', async (t) => {
+t.test('an append to a former cluster leader is repeated at the new leader', async (t) => {
   const leader = await startFakeEventStore(t)
   const follower = await startFakeEventStore(t, {
     append: (call) =>
@@ -55,14 +55,14 @@ t.test('a node that leads no more names the one that does, and the append is rep
   )
 })
 
-t.test('clocks may differ by an hour', async (t) => {
+t.test('an append carries a deadline of about an hour, so that clocks may differ', async (t) => {
   const server = await startFakeEventStore(t)
   await appendFirst(connectEventStore(t, server), 's')
   const [append] = server.appends
   t.ok((append?.deadline?.getTime() ?? 0) > Date.now() + 3_500_000)
 })
 
-t.test('who gets no clear answer in time is told so, and why', async (t) => {
+t.test('an append whose outcome stays unknown fails with event_store_unavailable and its cause', async (t) => {
   const server = await startFakeEventStore(t, {
     append: (call, request) => call.write(failureReply(request, 4, 'event_store.client.Timeout')),
   })
@@ -75,24 +75,24 @@ t.test('who gets no clear answer in time is told so, and why', async (t) => {
   assertOneAppend(t, server)
 })
 
-t.test('a conflict is one even for a client that was told not to throw', async (t) => {
-  let answers = 0
+t.test('a conflict is retried even with throwOnAppendFailure=false', async (t) => {
+  let responses = 0
   const server = await startFakeEventStore(t, {
-    append: (call, request) => call.write(++answers === 1 ? wrongVersionReply(request, 5) : successReply(request, 6)),
+    append: (call, request) => call.write(++responses === 1 ? wrongVersionReply(request, 5) : successReply(request, 6)),
   })
   const store = connectEventStore(t, { connectionString: `${server.connectionString}&throwOnAppendFailure=false` })
   t.equal((await appendFirst(store, 's')).revision, 6n)
-  t.equal(answers, 2)
+  t.equal(responses, 2)
 })
 
-t.test('a refusal is told at once', async (t) => {
+t.test('an append that the server rejects fails at once', async (t) => {
   const byStatus = (code: status): FakeEventStoreBehaviour => ({
     append: (call) => call.emit('error', grpcError(code)),
   })
   const byReply = (code: status, type: string): FakeEventStoreBehaviour => ({
     append: (call, request) => call.write(failureReply(request, code, type)),
   })
-  const refusals = {
+  const rejections = {
     'the stream is deleted': byReply(status.NOT_FOUND, 'event_store.client.StreamDeleted'),
     'access is denied': byReply(status.PERMISSION_DENIED, 'event_store.client.AccessDenied'),
     'invalid argument': byStatus(status.INVALID_ARGUMENT),
@@ -100,19 +100,19 @@ t.test('a refusal is told at once', async (t) => {
     unimplemented: byStatus(status.UNIMPLEMENTED),
     unauthenticated: byStatus(status.UNAUTHENTICATED),
   }
-  for (const [name, behaviour] of Object.entries(refusals)) {
+  for (const [name, behaviour] of Object.entries(rejections)) {
     await t.test(name, async (t) => {
       const server = await startFakeEventStore(t, behaviour)
       await t.rejects(appendFirst(connectEventStore(t, server), 's'), {
         code: 'event_store_unavailable',
-        message: /refused/,
+        message: /rejected/,
       })
       assertOneAppend(t, server, 1)
     })
   }
 })
 
-t.test('an append that the server finds too large is told as such', async (t) => {
+t.test('an append that is too large for the server fails with body_too_large', async (t) => {
   const server = await startFakeEventStore(t, {
     append: (call, request) =>
       call.write(failureReply(request, status.INVALID_ARGUMENT, 'event_store.client.MaximumAppendSizeExceeded')),
@@ -121,18 +121,18 @@ t.test('an append that the server finds too large is told as such', async (t) =>
   assertOneAppend(t, server, 1)
 })
 
-t.test('what a store would choke on is never sent', async (t) => {
+t.test('an empty append, an invalid stream name and an invalid event id are never sent', async (t) => {
   const server = await startFakeEventStore(t)
   const connection = createReplaceableConnection(server.connectionString, 1_000)
   t.teardown(() => connection.close())
-  const line = { connection, timing: defaultTiming, closing: new AbortController().signal }
+  const context = { connection, timing: defaultTiming, closing: new AbortController().signal }
   const event = (id: string = uuid()) => jsonEvent({ id, type: 'T', data: {} })
   const send = (stream: string, events = [event()]) =>
-    appendWithRetries(line, { stream, expected: 'no_stream', events })
+    appendWithRetries(context, { stream, expected: 'no_stream', events })
   await t.rejects(send('s-1', []), /Nothing to append/)
   for (const name of ['', '$s', '$$s-1', 'pay\u00adment-1', 'é-1', 's-\n'])
-    await t.rejects(send(name), /cannot have the name/, JSON.stringify(name))
-  for (const id of [NIL, '', 'x']) await t.rejects(send('s-1', [event(id)]), /cannot have the id/)
+    await t.rejects(send(name), /Invalid stream name/, JSON.stringify(name))
+  for (const id of [NIL, '', 'x']) await t.rejects(send('s-1', [event(id)]), /Invalid event id/)
   t.equal(server.appends.length, 0)
   await send('s-1 and $ more')
   t.equal(server.appends.length, 1)

@@ -1,4 +1,4 @@
-// Appends on connections that break, go silent or answer nonsense, over the wire.
+// Appends on connections that break, hang or return invalid responses.
 
 import { jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
@@ -24,18 +24,18 @@ import {
 import { failureReply, strayReply, successReply } from '../testing/grpcMessages.ts'
 import { appendWithRetries } from './append.ts'
 
-const quick = { appendTimeoutMs: 1_000, appendPatienceMs: 5_000 }
+const quick = { appendTimeoutMs: 1_000, appendRetryTimeoutMs: 5_000 }
 
-t.test('an append that is never answered is repeated over a new connection, and leaves nothing open', async (t) => {
+t.test('an append without a response is repeated over a new connection, and the old streams are closed', async (t) => {
   const server = await startFakeEventStore(t, {
     append: (call, request, nth) => nth >= 3 && call.write(successReply(request, 0)),
   })
   await appendFirst(connectEventStore(t, server, quick), 's')
   assertOneAppend(t, server)
-  await waitFor(() => server.openCalls() === 1, { what: 'the end of the streams that were given up' })
+  await waitFor(() => server.openCalls() === 1, { what: 'the abandoned streams to end' })
 })
 
-t.test('appends that are not answered on one connection replace it once', async (t) => {
+t.test('two appends that time out on the same connection replace it once', async (t) => {
   let streams = 0
   const server = await startFakeEventStore(t, {
     append(call, request, nth) {
@@ -52,23 +52,23 @@ t.test('appends that are not answered on one connection replace it once', async 
   t.equal(streams, 2)
 })
 
-t.test('an append that is only slow is answered on the connection that another one gave up', async (t) => {
-  const held: (() => void)[] = []
+t.test('a slow append still gets its response on a connection that another append has replaced', async (t) => {
+  const delayed: (() => void)[] = []
   const server = await startFakeEventStore(t, {
     append(call, request, nth) {
-      const answer = () => call.write(successReply(request, 0))
+      const respond = () => call.write(successReply(request, 0))
       if (nth > 1) {
-        for (const release of held) release()
-        answer()
+        for (const release of delayed) release()
+        respond()
       } else if (server.appends.at(-1)?.stream === 'slow') {
-        held.push(answer)
+        delayed.push(respond)
       }
     },
   })
   const store = connectEventStore(t, server, { appendTimeoutMs: 1_000 })
   const begun = performance.now()
   const silent = appendFirst(store, 'silent')
-  await waitFor(() => server.appends.length === 1, { what: 'an append that gets no answer' })
+  await waitFor(() => server.appends.length === 1, { what: 'an append without a response' })
   await waitFor(() => performance.now() - begun > 500, { what: 'half of the time that it is given' })
   await Promise.all([silent, appendFirst(store, 'slow')])
   t.same(
@@ -77,7 +77,7 @@ t.test('an append that is only slow is answered on the connection that another o
   )
 })
 
-t.test('a dead connection is replaced long before its keepalive fails', async (t) => {
+t.test('an append replaces a dead connection without waiting for its keepalive', async (t) => {
   const server = await startFakeEventStore(t)
   const proxy = await startTcpProxy(t, server.port)
   const store = connectEventStore(t, withoutKeepalive(proxy.port), quick)
@@ -90,17 +90,17 @@ t.test('a dead connection is replaced long before its keepalive fails', async (t
   )
 })
 
-t.test('a server that did not tell what it can do is asked again', async (t) => {
-  for (const misbehave of [() => {}, (answer: (error: object) => void) => answer(grpcError(status.INTERNAL))]) {
+t.test('the query for supported methods is repeated when it fails or hangs', async (t) => {
+  for (const misbehave of [() => {}, (respond: (error: object) => void) => respond(grpcError(status.INTERNAL))]) {
     const server = await startFakeEventStore(t, {
-      supportedMethods: (answer, nth) => (nth === 1 ? misbehave(answer) : answer(null, supportedMethods())),
+      supportedMethods: (respond, nth) => (nth === 1 ? misbehave(respond) : respond(null, supportedMethods())),
     })
     await appendFirst(connectEventStore(t, server, quick), 's')
     assertOneAppend(t, server, 1)
   }
 })
 
-t.test('a stream of appends that ends, well or not, makes them be repeated at once', async (t) => {
+t.test('appends are repeated at once when their stream ends, with or without an error', async (t) => {
   const endings: Record<string, (call: BatchCall) => void> = {
     'with OK': (call) => call.end(),
     unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
@@ -120,7 +120,7 @@ t.test('a stream of appends that ends, well or not, makes them be repeated at on
   }
 })
 
-t.test('a server that is not there yet is waited for', async (t) => {
+t.test('an append waits for a server that is still starting', async (t) => {
   const port = await freePort()
   const store = connectEventStore(t, withoutKeepalive(port))
   let isSettled = false
@@ -134,7 +134,7 @@ t.test('a server that is not there yet is waited for', async (t) => {
   assertOneAppend(t, server, 1)
 })
 
-t.test('an answer that nobody waits for, or that nobody can read, hurts nobody', async (t) => {
+t.test('an unexpected or unreadable response does not break the process', async (t) => {
   const server = await startFakeEventStore(t, {
     append(call, request, nth) {
       call.write(strayReply(request))
@@ -147,13 +147,13 @@ t.test('an answer that nobody waits for, or that nobody can read, hurts nobody',
   assertOneAppend(t, server, 2)
 })
 
-t.test('the broken connection of one store makes another store repeat, and no more', async (t) => {
-  const held: (() => void)[] = []
+t.test('a broken connection of one store makes an append of another store repeat, nothing worse', async (t) => {
+  const delayed: (() => void)[] = []
   const healthy = await startFakeEventStore(t, {
     append(call, request) {
-      held.push(() => call.write(successReply(request, 0)))
-      // The first answer comes late: nobody waits for it any more when it does.
-      if (held.length === 2) for (const answer of held) answer()
+      delayed.push(() => call.write(successReply(request, 0)))
+      // The first response comes too late, when no append waits for it any more.
+      if (delayed.length === 2) for (const respond of delayed) respond()
     },
   })
   const breaking = await startFakeEventStore(t, {
@@ -161,20 +161,20 @@ t.test('the broken connection of one store makes another store repeat, and no mo
       nth === 1 ? call.emit('error', grpcError(status.UNAVAILABLE)) : call.write(successReply(request, 0)),
   })
   const appending = appendFirst(connectEventStore(t, healthy), 's')
-  await waitFor(() => held.length === 1, { what: 'an append that waits for its answer' })
+  await waitFor(() => delayed.length === 1, { what: 'an append that waits for its response' })
   await appendFirst(connectEventStore(t, breaking), 's')
   await appending
   assertOneAppend(t, healthy, 2)
 })
 
-t.test('a stream that breaks is opened again on the connection that it was on', async (t) => {
+t.test('an append stream that breaks is reopened on the same connection', async (t) => {
   const server = await startFakeEventStore(t, {
     append: (call, request, nth) =>
       nth === 1 ? call.emit('error', grpcError(status.UNAVAILABLE)) : call.write(successReply(request, 0)),
   })
   const { client, close } = connect(server.connectionString)
   t.teardown(close)
-  const replace = () => t.fail('the connection was given up')
+  const replace = () => t.fail('the connection was replaced')
   const connection = { current: () => client, replace, close }
   const { signal: closing } = new AbortController()
   const events = [jsonEvent({ type: 'T', data: {} })]
@@ -185,7 +185,7 @@ t.test('a stream that breaks is opened again on the connection that it was on', 
   assertOneAppend(t, server, 2)
 })
 
-t.test('a stream that fails while it is full takes nothing with it', async (t) => {
+t.test('no append is lost when a stream fails while its buffer is full', async (t) => {
   const server = await startFakeEventStore(t, {
     append(call, request, nth) {
       if (nth > 1) {

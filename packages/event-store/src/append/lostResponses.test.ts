@@ -1,4 +1,4 @@
-// Appends whose answer is lost: made again, they are found again, whatever happened to the stream meanwhile.
+// Appends whose response is lost: the store recognises the repetition, whatever happened to the stream meanwhile.
 
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
@@ -13,14 +13,14 @@ import {
   withoutKeepalive,
 } from '../testing/eventStoreHarness.ts'
 
-const node = await startEventStore(t)
-const direct = connectEventStore(t, node)
+const testStore = await startEventStore(t)
+const direct = connectEventStore(t, testStore)
 let streams = 0
 
-type Meanwhile = (store: EventStore, stream: string) => Promise<unknown>
+type Interleaving = (store: EventStore, stream: string) => Promise<unknown>
 
-const happenings: Record<string, Meanwhile> = {
-  'nothing happens': async () => {},
+const interleavings: Record<string, Interleaving> = {
+  'no change': async () => {},
   'others append': (store, stream) => append(store, stream, 3),
   'the stream is deleted': ({ client }, stream) => client.deleteStream(stream),
   async 'the stream is truncated'(store, stream) {
@@ -29,38 +29,38 @@ const happenings: Record<string, Meanwhile> = {
   },
 }
 
-t.test('an append without an answer is made again, and is there once', async (t) => {
+t.test('an append without a response is repeated and recorded once', async (t) => {
   for (const before of [0, 1]) {
-    for (const [name, happen] of Object.entries(happenings)) {
-      await t.test(`${before} events, then ${name}`, async (t) => {
-        const { decisions, handling, answer, stream } = await appendWithoutAnswer(t, before)
-        await happen(direct, stream)
+    for (const [name, interleave] of Object.entries(interleavings)) {
+      await t.test(`an append after ${before} events, then ${name}`, async (t) => {
+        const { decisions, handling, respond, stream } = await appendWithoutResponse(t, before)
+        await interleave(direct, stream)
         const end = await direct.head()
-        answer()
-        t.equal((await handling).revision, BigInt(before), 'its own revision')
+        respond()
+        t.equal((await handling).revision, BigInt(before), 'the revision of the append')
         t.equal(decisions(), 1)
-        t.same(await direct.head(), end, 'nothing more is in the log')
+        t.same(await direct.head(), end, 'nothing was recorded twice')
       })
     }
   }
 })
 
-t.test('a refusal of an append that was made before does not say that nothing is recorded', async (t) => {
-  const { handling, answer, stream } = await appendWithoutAnswer(t, 0)
+t.test('a repeated append that is rejected does not claim that nothing was recorded', async (t) => {
+  const { handling, respond, stream } = await appendWithoutResponse(t, 0)
   await direct.client.tombstoneStream(stream)
-  const told = t.rejects(handling, { code: 'event_store_unavailable', message: /may or may not be recorded/ })
-  answer()
-  await told
+  const failing = t.rejects(handling, { code: 'event_store_unavailable', message: /may or may not be recorded/ })
+  respond()
+  await failing
 })
 
-/** Appends an event to a stream of so many; `answer` lets the repetition get its answer. */
-async function appendWithoutAnswer(t: Test, before: number) {
+/** Appends an event to a stream of `before` events and drops the response; `respond` lets the repetition through. */
+async function appendWithoutResponse(t: Test, before: number) {
   const stream = `guestToken-${++streams}`
   if (before > 0) await append(direct, stream, before)
-  const proxy = await startTcpProxy(t, Number(new URL(node.connectionString).port))
+  const proxy = await startTcpProxy(t, Number(new URL(testStore.connectionString).port))
   const store = connectEventStore(t, withoutKeepalive(proxy.port), { appendTimeoutMs: 500 })
   const known = before === 0 ? newStream(countFold) : await store.load(stream, countFold)
-  // The connection of the appends is there, and asks nothing more, before answers are lost.
+  // Opens the append connection before responses are dropped.
   await append(store, `guestToken-${++streams}`, 1)
   let decided = 0
   proxy.dropResponses()
@@ -70,5 +70,5 @@ async function appendWithoutAnswer(t: Test, before: number) {
   }
   const handling = store.handle({ stream, fold: countFold, decide, metadata, known })
   await proxy.responseDropped()
-  return { stream, handling, decisions: () => decided, answer: () => proxy.heal() }
+  return { stream, handling, decisions: () => decided, respond: () => proxy.heal() }
 }

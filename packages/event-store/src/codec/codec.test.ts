@@ -1,4 +1,4 @@
-// What is written and read of events whose shape has changed, by programs of the versions before and after.
+// Encoding and decoding of events whose shape has changed, by older and newer program versions.
 
 import type { RecordedEvent } from '@eventstore/db-client'
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
@@ -22,11 +22,11 @@ const toThird = ({ email, seen_at }: Static<typeof Second>) => ({ guest_email: e
 const secondSeen = { email: 'ann@example.com', seen_at: seen.data.occurred_at }
 const firstSeen = { email: 'ann@example.com', seconds: 1_767_323_045 }
 
-/** A program in which the shape of one event has changed so. */
+/** The codec of a program version with these former shapes. */
 const programWith = (former: Upcasters<typeof recordedEvents>) => createCodec({ current: recordedEvents, former })
 const third = programWith({ GuestTokenSeen: upcaster(Second, toThird, upcaster(First, toSecond)) })
 
-/** As the client hands it out, but that nobody can change it. */
+/** An event as the client returns it, but frozen. */
 function stored(type: string, data: Readonly<Record<string, unknown>>, more: Partial<RecordedEvent> = {}) {
   const common = { streamId: 'guestToken-1', id, revision: 3n, type, created: new Date(0) }
   const event = { ...common, isJson: true, data: Object.freeze(data), metadata: { ...metadata, schema: 1 }, ...more }
@@ -35,7 +35,7 @@ function stored(type: string, data: Readonly<Record<string, unknown>>, more: Par
 const unreadable = (problem: string) => ({ name: 'UnreadableEventError', message: problem })
 const where = (type: string) => `event ${id} (${type}, guestToken-1@3, position 70)`
 
-t.test('an event is written under its newest stored type, with its version beside it', async (t) => {
+t.test('encode writes the newest stored type and the schema version', async (t) => {
   const { type, data, metadata: written } = third.encode(seen, id, metadata)
   t.same([type, data, written], ['GuestTokenSeen.v3', seen.data, { ...metadata, schema: 3 }])
   const second = programWith({ GuestTokenSeen: upcaster(Second, toThird) })
@@ -43,7 +43,7 @@ t.test('an event is written under its newest stored type, with its version besid
   t.match(programWith({}).encode(seen, id, metadata), { type: 'GuestTokenSeen', metadata: { schema: 1 } })
 })
 
-t.test('an event is read in the newest shape, whatever shape it is stored in', async (t) => {
+t.test('decode upcasts an event from any stored shape to the newest', async (t) => {
   const firstTime = '2026-01-02T03:04:05.000Z'
   for (const [type, data, occurred_at] of [
     ['GuestTokenSeen', firstSeen, firstTime],
@@ -52,19 +52,19 @@ t.test('an event is read in the newest shape, whatever shape it is stored in', a
   ] as const) {
     const { type: name, data: newest, metadata: kept, ...rest } = third.decode(stored(type, { ...data }), position)
     t.same([name, newest], ['GuestTokenSeen', { guest_email: 'ann@example.com', occurred_at }], type)
-    t.same(kept, { ...metadata, schema: 1 }, 'what stands beside it stays as it is')
+    t.same(kept, { ...metadata, schema: 1 }, 'metadata stays as recorded')
     t.same(rest, { id, stream: 'guestToken-1', revision: 3n, position, created: new Date(0) })
   }
 })
 
-t.test('what is written is what is read', async (t) => {
+t.test('an encoded event decodes to the same event', async (t) => {
   const { type, data, metadata: written } = third.encode(seen, id, metadata)
   const recorded = stored(type, { ...seen.data }, { metadata: Object(written) })
   t.match(third.decode(recorded, position), { ...seen, metadata: { ...metadata, schema: 3 } })
   t.same(data, seen.data)
 })
 
-t.test('each stored shape is held against its own schema', async (t) => {
+t.test('decode checks each stored shape against its own schema', async (t) => {
   const problems = {
     GuestTokenSeen: 'does not fit its schema: data must have required properties seconds',
     'GuestTokenSeen.v2': 'does not fit its schema: data must have required properties seen_at',
@@ -77,7 +77,7 @@ t.test('each stored shape is held against its own schema', async (t) => {
     )
 })
 
-t.test('an upcaster that throws makes the event unreadable, and says why', async (t) => {
+t.test('an event whose upcaster throws is unreadable, and the error has the cause', async (t) => {
   const cause = new RangeError('no such time')
   const throwing = programWith({
     GuestTokenSeen: upcaster(
@@ -91,17 +91,17 @@ t.test('an upcaster that throws makes the event unreadable, and says why', async
   const message = `${where('GuestTokenSeen')} could not be upcast to GuestTokenSeen.v2: no such time`
   const error = t.throws(() => throwing.decode(stored('GuestTokenSeen', firstSeen), position), unreadable(message))
   t.match(error, { cause: { cause } })
-  t.match(throwing.decode(stored('GuestTokenSeen.v2', secondSeen), position), seen, 'the next shape is not concerned')
+  t.match(throwing.decode(stored('GuestTokenSeen.v2', secondSeen), position), seen, 'the next shape still decodes')
 })
 
-t.test('so does one that makes what does not fit, at whichever step', async (t) => {
+t.test('an event whose upcaster returns invalid data is unreadable, at any step', async (t) => {
   const wrongEnd = programWith({
     GuestTokenSeen: upcaster(Second, ({ seen_at }) => ({ guest_email: 'ann', occurred_at: seen_at })),
   })
   t.throws(
     () => wrongEnd.decode(stored('GuestTokenSeen', secondSeen), position),
     unreadable(
-      `${where('GuestTokenSeen')} was upcast to what does not fit GuestTokenSeen.v2: /guest_email must match format "email"`,
+      `${where('GuestTokenSeen')} does not fit GuestTokenSeen.v2 after upcasting: /guest_email must match format "email"`,
     ),
   )
   const Strict = Type.Object({ email: Type.String({ minLength: 1 }), seen_at: Type.String() })
@@ -115,14 +115,14 @@ t.test('so does one that makes what does not fit, at whichever step', async (t) 
   t.throws(
     () => wrongBetween.decode(stored('GuestTokenSeen', firstSeen), position),
     unreadable(
-      `${where('GuestTokenSeen')} was upcast to what does not fit GuestTokenSeen.v2: /email must not have fewer than 1 characters`,
+      `${where('GuestTokenSeen')} does not fit GuestTokenSeen.v2 after upcasting: /email must not have fewer than 1 characters`,
     ),
   )
 })
 
-t.test('a version that this program does not know was written by a newer one', async (t) => {
+t.test('an event of a later schema version is reported as written by a newer program version', async (t) => {
   const newer = (known: string) =>
-    `was written by a newer version of this program: this one knows no later shape than ${known}`
+    `was written by a newer version of this program: the latest shape known here is ${known}`
   const type = 'GuestTokenSeen.v9'
   t.throws(
     () => third.decode(stored(type, seen.data), position),
@@ -134,7 +134,7 @@ t.test('a version that this program does not know was written by a newer one', a
   )
 })
 
-t.test('what is no version of any event has an unknown type', async (t) => {
+t.test('a stored type that is no version of a known event is reported as unknown', async (t) => {
   const types = ['GuestTokenLost', 'GuestTokenLost.v2', 'GuestTokenSeen.v1', 'GuestTokenSeen.v03', 'GuestTokenSeen.v']
   for (const type of [...types, 'GuestTokenSeen.v2.v9', '.v2', '__proto__', 'constructor', ''])
     t.throws(() => third.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
@@ -143,7 +143,7 @@ t.test('what is no version of any event has an unknown type', async (t) => {
   t.throws(() => unchanged.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
 })
 
-t.test('what is not JSON, or has no word on its cause beside it, is unreadable in every shape', async (t) => {
+t.test('an event that is not JSON or has no valid metadata is unreadable, in every shape', async (t) => {
   for (const [type, data] of Object.entries({ GuestTokenSeen: firstSeen, 'GuestTokenSeen.v3': seen.data })) {
     const binary = stored(type, data, { isJson: false })
     t.throws(() => third.decode(binary, position), unreadable(`${where(type)} is not JSON`))
@@ -152,12 +152,12 @@ t.test('what is not JSON, or has no word on its cause beside it, is unreadable i
   }
 })
 
-t.test('a name that reads as a version of another event is refused at the start', async (t) => {
+t.test('createCodec rejects an event name that looks like a version of another event', async (t) => {
   const current = { ...recordedEvents, 'GuestTokenSeen.v2': First }
-  t.throws(() => createCodec({ current, former: {} }), /GuestTokenSeen\.v2 is no name for an event/)
+  t.throws(() => createCodec({ current, former: {} }), /GuestTokenSeen\.v2 cannot be an event name/)
 })
 
-t.test('what is no event of the program is not recorded', async (t) => {
+t.test('encode rejects an event type that the program does not know', async (t) => {
   const program = createCodec({ current: { GuestTokenLost: First }, former: {} })
-  t.throws(() => program.encode(seen, id, metadata), /GuestTokenSeen cannot be recorded: it is no event/)
+  t.throws(() => program.encode(seen, id, metadata), /GuestTokenSeen cannot be recorded: unknown event type/)
 })

@@ -1,4 +1,4 @@
-// Every event that was ever stored can still be read: each stored type and version has its samples, and they decode.
+// Every event that was ever stored can still be read: each stored type and version has golden samples that decode.
 
 import { readdirSync } from 'node:fs'
 import type { RecordedEvent } from '@eventstore/db-client'
@@ -13,35 +13,35 @@ const position = { commit: 1n, prepare: 1n }
 const samples = goldenSamples()
 const shapes = createStoredShapes({ current: recordedEvents, former: upcasters })
 
-/** As the client hands it out. */
+/** A sample as the client returns it. */
 const recorded = ({ storedType, data, metadata }: GoldenSample) => {
   const common = { streamId: 'golden-1', id, revision: 0n, type: storedType, created: new Date(0) }
   return { ...common, isJson: true, data, metadata } as RecordedEvent
 }
 
-t.test('every stored type has a file with samples, and every file a stored type', async (t) => {
+t.test('golden sample files and stored types match one to one', async (t) => {
   const files = readdirSync(new URL('../../../domain/golden/', import.meta.url)).filter((name) =>
     name.endsWith('.json'),
   )
   t.same(files.toSorted(), shapes.all.map(({ storedType }) => `${storedType}.json`).toSorted())
   const sampled = new Set(samples.map(({ storedType }) => storedType))
-  t.same([...sampled].toSorted(), shapes.all.map(({ storedType }) => storedType).toSorted(), 'no file is empty')
+  t.same([...sampled].toSorted(), shapes.all.map(({ storedType }) => storedType).toSorted(), 'every file has samples')
 })
 
-t.test('every sample is read as the newest event that its file says', async (t) => {
+t.test('every golden sample decodes to the newest event named in its file', async (t) => {
   for (const sample of samples) {
     const { type, data, metadata } = domainCodec.decode(recorded(sample), position)
     t.strictSame({ type, data }, sample.event, sample.name)
-    t.strictSame(metadata, sample.metadata, `${sample.name}: what stands beside it`)
+    t.strictSame(metadata, sample.metadata, `${sample.name}: metadata`)
   }
 })
 
-t.test('a sample has the version of its stored type beside it', async (t) => {
+t.test('the metadata of a golden sample has the version of its stored type', async (t) => {
   for (const { name, storedType, metadata } of samples)
     t.equal(metadata.schema, shapes.stored(storedType)?.version, name)
 })
 
-t.test('an event that is read can be written again, in the newest shape', async (t) => {
+t.test('every decoded golden sample can be encoded in the newest shape', async (t) => {
   for (const { name, event, metadata } of samples) {
     const shape = shapes.newest(event.type)
     t.match(
@@ -52,7 +52,7 @@ t.test('an event that is read can be written again, in the newest shape', async 
   }
 })
 
-t.test('every field of every stored type is in some sample, with every kind of value that it may have', async (t) => {
+t.test('golden samples cover every field of every stored type, with every kind of value', async (t) => {
   for (const { storedType, schema } of shapes.all) {
     const own = samples.filter((sample) => sample.storedType === storedType)
     t.same(

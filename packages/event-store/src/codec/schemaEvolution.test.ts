@@ -1,5 +1,4 @@
-// A log that two versions of the program share, between which the shape of an event changed: through the real client, on a
-// real node.
+// Two program versions with different shapes of an event share one log, on the embedded event store.
 
 import { jsonEvent } from '@eventstore/db-client'
 import { guestTokenFold } from '@paylog/domain/guestToken'
@@ -30,15 +29,15 @@ const [before, after] = [older, newer].map((codec) => {
   t.teardown(() => store.close())
   return store
 })
-if (before === undefined || after === undefined) throw new Error('There are two programs')
+if (before === undefined || after === undefined) throw new Error('expected two stores')
 
 const email = 'guest@example.com'
-const beside = { ...metadata, schema: 1 }
-/** A stream as the older program has written it, of so many events. */
+const firstMetadata = { ...metadata, schema: 1 }
+/** A stream of `count` events, as the older program writes them. */
 async function oldStream(count: number): Promise<string> {
   const stream = `guestToken-${uuid()}`
   const events = Array.from({ length: count }, (_, second) =>
-    jsonEvent({ type: 'GuestTokenSeen', data: { email, second }, metadata: beside }),
+    jsonEvent({ type: 'GuestTokenSeen', data: { email, second }, metadata: firstMetadata }),
   )
   await after?.client.appendToStream(stream, events)
   return stream
@@ -46,45 +45,46 @@ async function oldStream(count: number): Promise<string> {
 /** The newer program appends one event to it. */
 const append = (stream: string) =>
   after.handle({ stream, fold: guestTokenFold, decide: () => [guestTokenSeen], metadata })
-const told = (events: readonly Recorded[]) => events.map(({ type, data, metadata }) => [type, data, metadata.schema])
+const summarize = (events: readonly Recorded[]) =>
+  events.map(({ type, data, metadata }) => [type, data, metadata.schema])
 const upcast = (second: number) => ['GuestTokenSeen', { guest_email: email, occurred_at: timeOf(second) }, 1]
 const newest = ['GuestTokenSeen', guestTokenSeen.data, 2]
 
-t.test('the newer program reads what the older one has written, and writes what is newest', async (t) => {
+t.test('a newer program version reads events of an older one and appends in the newest shape', async (t) => {
   const stream = await oldStream(2)
-  t.same(told(await after.readStream(stream)), [upcast(0), upcast(1)])
+  t.same(summarize(await after.readStream(stream)), [upcast(0), upcast(1)])
   t.match(await after.load(stream, guestTokenFold), {
     state: { guest_email: email, seen_at: timeOf(1), is_ambiguous: false },
     revision: 1n,
   })
   const handled = await append(stream)
   t.match(handled, { state: { guest_email: email, is_ambiguous: false }, revision: 2n })
-  t.same(told(await after.readStream(stream)), [upcast(0), upcast(1), newest])
+  t.same(summarize(await after.readStream(stream)), [upcast(0), upcast(1), newest])
   const read: Recorded[] = []
   for await (const event of after.readLog({ prefixes: [stream] })) read.push(event)
-  t.same(told(read), [upcast(0), upcast(1), newest])
+  t.same(summarize(read), [upcast(0), upcast(1), newest])
 })
 
-t.test('what is recorded stays as it was written', async (t) => {
+t.test('upcasting and appending leave recorded events unchanged', async (t) => {
   const stream = await oldStream(1)
   await append(stream)
   const recorded: unknown[] = []
   for await (const { event } of after.client.readStream(stream))
     recorded.push([event?.type, event?.data, event?.metadata])
   t.same(recorded, [
-    ['GuestTokenSeen', { email, second: 0 }, beside],
+    ['GuestTokenSeen', { email, second: 0 }, firstMetadata],
     ['GuestTokenSeen.v2', guestTokenSeen.data, { ...metadata, schema: 2 }],
   ])
 })
 
-t.test('a decision is made on history of both shapes, and made again when another was faster', async (t) => {
+t.test('concurrent commands decide on a stream with events of both shapes', async (t) => {
   const stream = await oldStream(1)
   const results = await Promise.all(Array.from({ length: 4 }, () => append(stream)))
   t.same(results.map(({ revision }) => Number(revision)).sort(), [1, 2, 3, 4])
-  t.same(told(await after.readStream(stream)), [upcast(0), newest, newest, newest, newest])
+  t.same(summarize(await after.readStream(stream)), [upcast(0), newest, newest, newest, newest])
 })
 
-t.test('the older program stops at what the newer one has written, and says so; the newer one goes on', async (t) => {
+t.test('an older program version stops at an event of a newer one, and the newer one continues there', async (t) => {
   const stream = await oldStream(2)
   const reader = subscriberHarness(before, stream)
   const { running } = reader.run()
@@ -97,8 +97,8 @@ t.test('the older program stops at what the newer one has written, and says so; 
   await waitFor(() => reader.seen.length === 2, { what: 'the old events' })
   await append(stream)
   await stopped
-  t.same(reader.seen, [`${stream}@0`, `${stream}@1`], 'it has not passed over anything')
-  t.same(reader.interruptions, [], 'nor tried again')
+  t.same(reader.seen, [`${stream}@0`, `${stream}@1`], 'nothing is skipped')
+  t.same(reader.interruptions, [], 'no retry')
   const readings: (() => Promise<unknown>)[] = [
     () => before.readStream(stream),
     () => before.load(stream, guestTokenFold),
@@ -112,13 +112,13 @@ t.test('the older program stops at what the newer one has written, and says so; 
   await t.rejects(
     before.handle({ stream, fold: guestTokenFold, decide: () => [guestTokenSeen], metadata }),
     { name: 'UnreadableEventError' },
-    'nor does it decide on half of the truth',
+    'it does not decide on partial state',
   )
 
   const successor = subscriberHarness(after, stream)
   successor.stored.checkpoint = reader.stored.checkpoint
   const run = successor.run()
   await waitFor(() => successor.seen.length === 1, { what: 'the new event' })
-  t.same(told(successor.batches.flatMap(({ events }) => events)), [newest])
+  t.same(summarize(successor.batches.flatMap(({ events }) => events)), [newest])
   await run.stop()
 })

@@ -1,4 +1,4 @@
-// How many connections a store has, and for how long.
+// How many connections a store opens, and when it closes them.
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -7,7 +7,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { appendFirst, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 
-t.test('a store that is closed in an outage connects no more', async (t) => {
+t.test('a store that is closed during an outage makes no more connections', async (t) => {
   const port = await freePort()
   const store = connectEventStore(t, withoutKeepalive(port), { appendRetryTimeoutMs: 200, readRetryTimeoutMs: 200 })
   const calls = Array.from({ length: 20 }, (_, n) => [appendFirst(store, `s-${n}`), store.readStream(`s-${n}`)])
@@ -16,29 +16,29 @@ t.test('a store that is closed in an outage connects no more', async (t) => {
   await store.close()
   const { accepted } = await startSilentServer(t, port)
   const begun = performance.now()
-  await waitFor(() => performance.now() - begun > 2_500, { what: 'the time in which gRPC tries again' })
+  await waitFor(() => performance.now() - begun > 2_500, { what: 'the time in which gRPC would reconnect' })
   t.equal(accepted(), 0)
 })
 
-t.test('a server that takes connections and says nothing does not collect them', async (t) => {
+t.test('replaced connections to a silent server are closed', async (t) => {
   const { port, accepted, open } = await startSilentServer(t)
   const store = connectEventStore(t, withoutKeepalive(port), { appendTimeoutMs: 500, appendRetryTimeoutMs: 1_500 })
   await t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
   t.ok(accepted() > 1, 'the first connection was replaced')
-  await waitFor(() => open() <= 1, { what: 'the end of the connections that were replaced' })
+  await waitFor(() => open() <= 1, { what: 'the replaced connections to close' })
 })
 
-t.test('a connection on which nothing is ever heard is given up', async (t) => {
+t.test('a connection to a server that never sends a byte is replaced', async (t) => {
   const { port, accepted, open } = await startSilentServer(t)
   const store = connectEventStore(t, withoutKeepalive(port), { appendTimeoutMs: 20_000 })
   const failing = t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
-  await waitFor(() => accepted() > 1 && open() === 1, { what: 'another connection instead of the first' })
+  await waitFor(() => accepted() > 1 && open() === 1, { what: 'a second connection in place of the first' })
   await store.close()
   await failing
 })
 
-/** A server that takes connections and says nothing. */
-async function startSilentServer(t: Test, wanted = 0) {
+/** A server that accepts connections and never sends anything. */
+async function startSilentServer(t: Test, requestedPort = 0) {
   const sockets = new Set<Socket>()
   let accepted = 0
   const server = createServer((socket) => {
@@ -48,7 +48,7 @@ async function startSilentServer(t: Test, wanted = 0) {
       .resume()
       .on('error', () => {})
       .on('close', () => sockets.delete(socket))
-  }).listen(wanted, '127.0.0.1')
+  }).listen(requestedPort, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()

@@ -1,9 +1,9 @@
-// What is refused and what is shown of a connection string.
+// Connection strings: unsupported options, and what is shown of them.
 import t from 'tap'
 import { connect } from './connection.ts'
 import { withoutCredentials } from './connectionString.ts'
 
-t.test('an option without effect is refused by name, and nothing of the connection string is printed', async (t) => {
+t.test('an unsupported option is rejected by name, without printing the connection string', async (t) => {
   const printed = t.capture(console, 'warn')
   for (const option of ['colour', 'tlsVerifyCert']) {
     t.throws(() => connect(`esdb://u:secret@one:1?${option}=false`), {
@@ -16,7 +16,7 @@ t.test('an option without effect is refused by name, and nothing of the connecti
   t.same(printed(), [])
 })
 
-t.test('every option that the client knows is taken, however it is written', async (t) => {
+t.test('every option of the client is accepted, in any spelling that the client knows', async (t) => {
   const printed = t.capture(console, 'warn')
   const options = [
     'tls=true&throwOnAppendFailure=true',
@@ -29,7 +29,7 @@ t.test('every option that the client knows is taken, however it is written', asy
   t.same(printed(), [])
 })
 
-t.test('what is shown has neither user nor password nor options', async (t) => {
+t.test('withoutCredentials removes user, password and options', async (t) => {
   const shown = {
     'esdb://admin:changeit@one:2113,two:2113?tls=true': 'esdb://one:2113,two:2113',
     'esdb://admin:se/c?r:et@one:2113/?tls=true': 'esdb://one:2113',

@@ -1,4 +1,4 @@
-// The user of the apps, made on a stand-in for EventStoreDB that speaks TLS with the certificate of deploy/makeSecrets.sh.
+// Creation of the apps' user on a fake EventStoreDB that uses TLS with the certificate of deploy/makeSecrets.sh.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,40 +24,40 @@ import t, { type Test } from 'tap'
 import { grpcError } from '../testing/fakeEventStore.ts'
 import { allowLogUser } from './logUser.ts'
 
-/** What it is asked, by whom. Its first answer is that it does not know the administrator yet, as of one that has just started. */
+/** Records requests. It rejects the first one with UNAUTHENTICATED, like a server that has just started. */
 async function startFakeEventStoreDb(t: Test, secrets: string) {
-  const asked: string[] = []
+  const requests: string[] = []
   const known = new Map<string, string>()
   let calls = 0
   const read = (name: string) => readFileSync(join(secrets, name))
   const pair = { private_key: read('eventstore_key'), cert_chain: read('eventstore_certificate') }
   const server = new Server()
   server.addService(usersGrpc.UsersService, {
-    create({ request, metadata }: ServerUnaryCall<CreateReq, CreateResp>, answer: sendUnaryData<CreateResp>) {
-      if (calls++ === 0) return answer(grpcError(status.UNAUTHENTICATED))
-      asked.push(String(metadata.get('authorization')[0]))
+    create({ request, metadata }: ServerUnaryCall<CreateReq, CreateResp>, respond: sendUnaryData<CreateResp>) {
+      if (calls++ === 0) return respond(grpcError(status.UNAUTHENTICATED))
+      requests.push(String(metadata.get('authorization')[0]))
       const options = request.getOptions()
       const name = options?.getLoginName() ?? ''
       if (known.has(name))
-        return answer(grpcError(status.FAILED_PRECONDITION, { exception: 'user-conflict', 'login-name': name }))
-      t.same(options?.getGroupsList(), [], 'no group, so no administrator')
+        return respond(grpcError(status.FAILED_PRECONDITION, { exception: 'user-conflict', 'login-name': name }))
+      t.same(options?.getGroupsList(), [], 'not an administrator')
       known.set(name, options?.getPassword() ?? '')
-      answer(null, new users.CreateResp())
+      respond(null, new users.CreateResp())
     },
-    resetPassword({ request }: ServerUnaryCall<ResetPasswordReq, unknown>, answer: sendUnaryData<ResetPasswordResp>) {
+    resetPassword({ request }: ServerUnaryCall<ResetPasswordReq, unknown>, respond: sendUnaryData<ResetPasswordResp>) {
       known.set(request.getOptions()?.getLoginName() ?? '', request.getOptions()?.getNewPassword() ?? '')
-      answer(null, new users.ResetPasswordResp())
+      respond(null, new users.ResetPasswordResp())
     },
   })
   server.addService(streamsGrpc.StreamsService, {
-    append(call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) {
+    append(call: ServerReadableStream<AppendReq, AppendResp>, respond: sendUnaryData<AppendResp>) {
       call.on('data', (request: AppendReq) => {
         const stream = request.getOptions()?.getStreamIdentifier()?.getStreamName_asU8()
         const data = request.getProposedMessage()?.getData_asU8()
-        for (const bytes of [stream, data]) if (bytes !== undefined) asked.push(Buffer.from(bytes).toString())
+        for (const bytes of [stream, data]) if (bytes !== undefined) requests.push(Buffer.from(bytes).toString())
       })
       call.on('end', () =>
-        answer(null, new streams.AppendResp().setSuccess(new streams.AppendResp.Success().setCurrentRevision('0'))),
+        respond(null, new streams.AppendResp().setSuccess(new streams.AppendResp.Success().setCurrentRevision('0'))),
       )
     },
   })
@@ -66,30 +66,38 @@ async function startFakeEventStoreDb(t: Test, secrets: string) {
     server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
   })
   t.teardown(() => server.forceShutdown())
-  return { port, asked, known }
+  return { port, requests, known }
 }
 
-const isOpensslThere = spawnSync('openssl', ['version']).status === 0
-const skip = !isOpensslThere && 'NOT TESTED: there is no openssl, so no certificate is made'
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const skip = !hasOpenssl && 'NOT TESTED: creating the certificate needs openssl'
 
-t.test('the user of the apps is made by the administrator over TLS, and may read $all', { skip }, async (t) => {
-  const secrets = join(t.testdir({}), 'secrets')
-  execFileSync(fileURLToPath(new URL('../../../../deploy/makeSecrets.sh', import.meta.url)), [secrets])
-  const { port, asked, known } = await startFakeEventStoreDb(t, secrets)
-  const here = (name: string) =>
-    readFileSync(join(secrets, name), 'utf8')
-      .replace('eventstore:2113', `localhost:${port}`)
-      .replace('/run/secrets/', `${secrets}/`)
-  const adminUrl = here('eventstore_admin_url')
-  const userUrl = here('eventstore_url')
-  const password = readFileSync(join(secrets, 'eventstore_password'), 'utf8')
-  t.equal(await allowLogUser({ adminUrl, userUrl, retryTimeoutMs: 10_000 }), 'paylog')
-  t.same([...known], [['paylog', password]])
-  const admin = `admin:${readFileSync(join(secrets, 'eventstore_admin_password'), 'utf8')}`
-  const acl = JSON.stringify({ $acl: { $r: ['$admins', 'paylog'] } })
-  t.same(asked, [`Basic ${Buffer.from(admin).toString('base64')}`, '$$$all', acl])
-  await allowLogUser({ adminUrl, userUrl: userUrl.replace(password, 'another'), retryTimeoutMs: 10_000 })
-  t.same([...known], [['paylog', 'another']], 'made again, it has the new password')
-  const stranger = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, retryTimeoutMs: 0 })
-  await t.rejects(stranger, { message: /self-signed certificate|unable to (get|verify)/ }, 'the certificate is checked')
-})
+t.test(
+  'allowLogUser creates the user over TLS, resets its password and grants it read access to $all',
+  { skip },
+  async (t) => {
+    const secrets = join(t.testdir({}), 'secrets')
+    execFileSync(fileURLToPath(new URL('../../../../deploy/makeSecrets.sh', import.meta.url)), [secrets])
+    const { port, requests, known } = await startFakeEventStoreDb(t, secrets)
+    const here = (name: string) =>
+      readFileSync(join(secrets, name), 'utf8')
+        .replace('eventstore:2113', `localhost:${port}`)
+        .replace('/run/secrets/', `${secrets}/`)
+    const adminUrl = here('eventstore_admin_url')
+    const userUrl = here('eventstore_url')
+    const password = readFileSync(join(secrets, 'eventstore_password'), 'utf8')
+    t.equal(await allowLogUser({ adminUrl, userUrl, retryTimeoutMs: 10_000 }), 'paylog')
+    t.same([...known], [['paylog', password]])
+    const admin = `admin:${readFileSync(join(secrets, 'eventstore_admin_password'), 'utf8')}`
+    const acl = JSON.stringify({ $acl: { $r: ['$admins', 'paylog'] } })
+    t.same(requests, [`Basic ${Buffer.from(admin).toString('base64')}`, '$$$all', acl])
+    await allowLogUser({ adminUrl, userUrl: userUrl.replace(password, 'another'), retryTimeoutMs: 10_000 })
+    t.same([...known], [['paylog', 'another']], 'the second call resets the password')
+    const stranger = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, retryTimeoutMs: 0 })
+    await t.rejects(
+      stranger,
+      { message: /self-signed certificate|unable to (get|verify)/ },
+      'the certificate is checked',
+    )
+  },
+)

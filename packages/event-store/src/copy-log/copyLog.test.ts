@@ -1,4 +1,4 @@
-// What a copy is: the same events in the same order, and streams that behave the same.
+// A copy has the same events in the same order, and its streams behave the same.
 import { binaryEvent } from '@eventstore/db-client'
 import type { LogPosition } from '@paylog/domain/events'
 import t from 'tap'
@@ -10,7 +10,6 @@ import {
   logContents,
   numberedEvent,
   rawEventFixture,
-  startLogProcesses,
   startLogs,
   type TestLog,
   withoutIds,
@@ -18,7 +17,7 @@ import {
 import { appendRaw } from './copyEvents.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'
 
-t.test('bytes, ids, revisions and the order of all streams stay as they are', async (t) => {
+t.test('a copy keeps bytes, ids, revisions and order of all events', async (t) => {
   const { source, target } = await startLogs(t)
   await appendRaw(source.raw, [
     rawEventFixture('exact-1', 0, { data: '{"b":1.10,"a":12345678901234567890,"a":1e400 ,\n"ä":"\\u00e4"}' }),
@@ -38,7 +37,7 @@ t.test('bytes, ids, revisions and the order of all streams stay as they are', as
   t.ok(result.systemEventsLeftOut >= 1)
   const copied = await logContents(target)
   t.same(copied, await logContents(source))
-  t.equal(copied.length, 9, 'truncated events as well')
+  t.equal(copied.length, 9, 'including truncated events')
   t.match(
     progress.findLast(({ phase }) => phase === 'copy'),
     { events: 9, of: 9 },
@@ -46,8 +45,8 @@ t.test('bytes, ids, revisions and the order of all streams stay as they are', as
   t.match(progress.at(-1), { phase: 'verification', events: 9, of: 9 })
 })
 
-t.test('events that are as large as any page of a read are copied, and what comes behind them', async (t) => {
-  const { source, target } = await startLogProcesses(t, { MAX_APPEND_BYTES: String(16 << 20) })
+t.test('events as large as a read page are copied, and so are the events after them', async (t) => {
+  const { source, target } = await startLogs(t, { MAX_APPEND_BYTES: String(16 << 20) })
   const data = JSON.stringify('x'.repeat(9 << 20))
   for (const revision of [0, 1]) await appendRaw(source.raw, [rawEventFixture('large-1', revision, { data })])
   await appendRaw(source.raw, [rawEventFixture('small-1', 0)])
@@ -59,7 +58,7 @@ t.test('events that are as large as any page of a read are copied, and what come
   t.same(events, [`large-1@0 ${data.length}`, `large-1@1 ${data.length}`, 'small-1@0 2'])
 })
 
-t.test('deleted, returned and closed streams are the same in the copy, and behave the same', async (t) => {
+t.test('deleted, restored and closed streams are equal in the copy and read the same', async (t) => {
   const { source, target } = await startLogs(t)
   const { client } = source
   for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1', 'emptied-1', 'closed-1', 'plain-1']) {
@@ -98,7 +97,7 @@ t.test('deleted, returned and closed streams are the same in the copy, and behav
   t.match(await copyTestLog(source, target), { copied: 0, alreadyThere: expected.length })
 })
 
-/** What a reader finds in a stream. */
+/** The revisions that a reader gets, or the error type. */
 async function readable({ client }: TestLog, stream: string): Promise<unknown> {
   const found: unknown[] = []
   try {
@@ -109,7 +108,7 @@ async function readable({ client }: TestLog, stream: string): Promise<unknown> {
   }
 }
 
-t.test('events of one stream are written together, but not too many at once', async (t) => {
+t.test('consecutive events of one stream are copied in appends of at most 500', async (t) => {
   const { source, target } = await startLogs(t)
   const events = Array.from({ length: 600 }, (_, revision) => rawEventFixture('long-1', revision))
   await appendRaw(source.raw, events)
@@ -121,14 +120,14 @@ t.test('events of one stream are written together, but not too many at once', as
   })
 })
 
-t.test('a stream that the source brought back a moment late is copied nevertheless', async (t) => {
+t.test('a stream whose restoring metadata was recorded late in the source is copied', async (t) => {
   const { source, target } = await startLogs(t)
   await source.client.appendToStream('late-1', numberedEvent(0))
   await source.client.deleteStream('late-1')
   await source.client.appendToStream('late-1', numberedEvent(1))
   await source.client.appendToStream('other-1', numberedEvent(0))
   await source.client.appendToStream('other-2', numberedEvent(0))
-  // A real server may have answered others before it writes the metadata that brings the stream back.
+  // EventStoreDB may record other events before the metadata that restores the stream.
   await inDatabase(source, async (database) => {
     await database.query(`update event_store.events set position = position + 100 where stream like 'other-%'`)
     await database.query(
@@ -140,13 +139,13 @@ t.test('a stream that the source brought back a moment late is copied neverthele
   t.match(result, { events: 6, copied: 6, madeByServer: 1 })
   const sorted = (lines: readonly string[]) => withoutIds(lines).sort()
   t.same(sorted(await logContents(target)), sorted(await logContents(source)))
-  // The target does it at once.
+  // The target records it at once.
   const order = (await logContents(target)).map((line) => line.split(' ')[0])
   t.same(order, ['late-1', '$$late-1', 'late-1', '$$late-1', 'other-1', 'other-2'])
   t.match(await copyTestLog(source, target), { copied: 0, alreadyThere: 6 })
 })
 
-t.test('positions are translated to the last event at or before them', async (t) => {
+t.test('a position is translated to the last copied event at or before it', async (t) => {
   const { source, target } = await startLogs(t)
   const positions: LogPosition[] = []
   const append = async (stream: string) => {
@@ -154,7 +153,7 @@ t.test('positions are translated to the last event at or before them', async (t)
     if (position) positions.push(position)
   }
   for (const stream of ['$before', 'first-1', '$between', 'second-1', 'third-1', '$after']) await append(stream)
-  // The target's positions are its own.
+  // Make the target's positions differ from the source's.
   for (let count = 0; count < 5; count += 1) await target.client.appendToStream('$own', numberedEvent(count))
   const shuffled = positions.toReversed()
   const result = await copyLog({
@@ -172,5 +171,5 @@ t.test('positions are translated to the last event at or before them', async (t)
     names.push(found[0])
   }
   t.same(names, [undefined, 'first-1', 'first-1', 'second-1', 'third-1', 'third-1'])
-  t.same(result.positions.at(-1), { commit: 0n, prepare: 0n }, 'before the first event: from the beginning')
+  t.same(result.positions.at(-1), { commit: 0n, prepare: 0n }, 'before the first event')
 })

@@ -1,4 +1,4 @@
-// What is not copied, and that nothing was written then.
+// Copies that are rejected before anything is written.
 import t from 'tap'
 import {
   copyTestLog,
@@ -11,7 +11,7 @@ import {
 import { appendRaw } from './copyEvents.ts'
 import { copyLog } from './copyLog.ts'
 
-t.test('a target with anything else in it is refused, and stays as it is', async (t) => {
+t.test('a copy to a target with other events fails and leaves it unchanged', async (t) => {
   const { source, target } = await startLogs(t)
   await source.client.appendToStream('own-1', numberedEvent(1))
   await target.client.appendToStream('foreign-1', numberedEvent(1))
@@ -23,18 +23,18 @@ t.test('a target with anything else in it is refused, and stays as it is', async
   t.same(await logContents(target), before)
 })
 
-t.test('a target that has more than the source is refused', async (t) => {
+t.test('a copy to a target with more events than the source fails', async (t) => {
   const { source, target } = await startLogs(t)
   await source.client.appendToStream('own-1', numberedEvent(1))
   await copyTestLog(source, target)
   await target.client.appendToStream('foreign-1', numberedEvent(1))
   await t.rejects(copyTestLog(source, target), {
     name: 'LogDifferenceError',
-    message: /^The target has foreign-1@0 .*, which the source has not$/,
+    message: /^The target has foreign-1@0 .*, which is not in the source$/,
   })
 })
 
-t.test('a source from which a scavenge has taken events is refused before anything is written', async (t) => {
+t.test('a copy of a scavenged source fails before anything is written', async (t) => {
   const { source, target } = await startLogs(t)
   await source.client.appendToStream('whole-1', numberedEvent(0))
   await source.client.appendToStream('part-1', [numberedEvent(0), numberedEvent(1), numberedEvent(2), numberedEvent(3)])
@@ -50,7 +50,7 @@ t.test('a source from which a scavenge has taken events is refused before anythi
   }
 })
 
-t.test('an event that the target finds too large is named', async (t) => {
+t.test('a copy error names the event that is too large for the target', async (t) => {
   const { source, target } = await startLogs(t)
   await appendRaw(source.raw, [rawEventFixture('large-1', 0, { data: `"${'x'.repeat(1_000_000)}"` })])
   await inDatabase(source, (database) =>
@@ -59,7 +59,7 @@ t.test('an event that the target finds too large is named', async (t) => {
   await t.rejects(copyTestLog(source, target), { name: 'LogUnusableError', message: /^the target: .*large-1@0/ })
 })
 
-t.test('a position behind the end of the source is of another log', async (t) => {
+t.test('a position after the end of the source is rejected', async (t) => {
   const { source, target } = await startLogs(t)
   const copying = copyLog({
     from: source.store.connectionString,
@@ -67,10 +67,10 @@ t.test('a position behind the end of the source is of another log', async (t) =>
     positions: [{ commit: 1_000n, prepare: 1_000n }],
     onProgress: () => undefined,
   })
-  await t.rejects(copying, { name: 'NotCopyableError', message: /^The position 1000 lies behind the end/ })
+  await t.rejects(copying, { name: 'NotCopyableError', message: /^Position 1000 is after the end/ })
 })
 
-t.test('an address where nobody listens is told at once', async (t) => {
+t.test('a copy to an unreachable address, or with the wrong TLS setting, fails with a clear message', async (t) => {
   const { source } = await startLogs(t)
   const to = 'esdb://127.0.0.1:1?tls=false'
   const copying = copyLog({ from: source.store.connectionString, to, onProgress: () => undefined })

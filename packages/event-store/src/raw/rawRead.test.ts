@@ -1,4 +1,4 @@
-// That a reading of the log ends where the log ends, however large its events are.
+// Paged reads of the log reach its end, however large its events are.
 import { startEventStore } from '@paylog/testing/eventStore'
 import t, { type Test } from 'tap'
 import { appendRaw } from '../copy-log/copyEvents.ts'
@@ -21,7 +21,7 @@ async function namesOf(events: AsyncIterable<RawEvent>): Promise<string[]> {
   return names
 }
 
-t.test('the log goes on behind events each of which fills a page alone', async (t) => {
+t.test('raw reads continue after events that fill a page each', async (t) => {
   const { connectionString } = await startEventStore(t, { MAX_APPEND_BYTES: String(16 << 20) })
   const client = clientOf(t, connectionString)
   const data = JSON.stringify('x'.repeat(9 << 20))
@@ -39,7 +39,7 @@ t.test('the log goes on behind events each of which fills a page alone', async (
   const revisions: bigint[] = []
   for (let next = 0n, isLast = false; !isLast; next = (revisions.at(-1) ?? 0n) + 1n) {
     const page = await readStreamPage(client, 'large-1', next, 500)
-    if (page === 'closed') throw new Error('Nobody has closed it')
+    if (page === 'closed') throw new Error('The stream is closed')
     t.ok(page.isLast || page.events.length > 0)
     revisions.push(...page.events.map(({ revision }) => revision))
     isLast = page.isLast
@@ -47,7 +47,7 @@ t.test('the log goes on behind events each of which fills a page alone', async (
   t.same(revisions, [0n, 1n, 2n, 3n])
 })
 
-t.test('a server that gives the same events again and again is no end of the log', async (t) => {
+t.test('a server that repeats the same events is an error, not the end of the log', async (t) => {
   const same = eventMessage({ number: 1, stream: 'guestToken-1' })
   const { connectionString } = await startFakeEventStore(t, {
     read(call) {
@@ -56,5 +56,8 @@ t.test('a server that gives the same events again and again is no end of the log
     },
   })
   const client = clientOf(t, connectionString)
-  await t.rejects(namesOf(readRawLog(client)), { name: 'LogUnusableError', message: /^the log gave .* position 1\b/ })
+  await t.rejects(namesOf(readRawLog(client)), {
+    name: 'LogUnusableError',
+    message: /^the log returned no events after position 1\b/,
+  })
 })

@@ -1,4 +1,4 @@
-// Reads that are left before their end, thousands of them: nothing of them stays in memory.
+// Reads that stop before the end of their response must not leak memory.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -11,7 +11,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 async function usedHeapBytes(): Promise<number> {
-  // A call ends some turns of the event loop after it was left, and frees more when it is collected itself.
+  // A call ends some event loop turns after it is abandoned, and its own collection frees more.
   for (let round = 0; round < 2; round++) {
     await sleep(200)
     collectGarbage()
@@ -19,7 +19,7 @@ async function usedHeapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-t.test('reads that are left early leave nothing in memory', async (t) => {
+t.test('reads that stop early do not leak memory', async (t) => {
   const store = connectEventStore(t, await startEventStore(t))
   const { position } = await append(store, 'guestToken-1', 50)
   if (position === undefined) throw new Error('The append has no position')
@@ -29,12 +29,12 @@ t.test('reads that are left early leave nothing in memory', async (t) => {
     'the next event of a subscription': () => store.subscriptions.nextMatching(undefined, ['guestToken-']),
   }
   for (const [name, read] of Object.entries(reads)) {
-    // The first reads are compiled, which takes memory once.
+    // Warm-up: compiling the code takes memory once.
     for (let n = 0; n < 300; n++) await read()
     const before = await usedHeapBytes()
     for (let n = 0; n < 300; n++) await read()
     const grownBytes = (await usedHeapBytes()) - before
-    // A call that is kept takes several kilobytes.
+    // A leaked call takes several kilobytes.
     t.ok(grownBytes < 800_000, `${name}: ${grownBytes} bytes more after 300 reads`)
   }
 })

@@ -1,4 +1,4 @@
-// The log read in batches: full ones, and every position worth keeping.
+// Reading the log in batches: their sizes and positions.
 
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
@@ -6,8 +6,8 @@ import type { EventBatch } from '../subscription/batches.ts'
 import { append as appendTo, connectEventStore } from '../testing/eventStoreHarness.ts'
 import type { BatchRange } from './readLog.ts'
 
-const node = await startEventStore(t)
-const store = connectEventStore(t, node)
+const testStore = await startEventStore(t)
+const store = connectEventStore(t, testStore)
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 
 let category = 0
@@ -25,7 +25,7 @@ const namesIn = (batches: readonly EventBatch[]) =>
 const names = (stream: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, n) => `${stream}@${n + first}`)
 
-t.test('batches are full as long as there is more, and the last one reaches the end', async (t) => {
+t.test('batches are full until the last one, which ends at the end of the log', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 250)
   await append(`${other}a`, 300)
@@ -43,7 +43,7 @@ t.test('batches are full as long as there is more, and the last one reaches the 
   }
 })
 
-t.test('the last position is the end also when only events of others lie there, or nothing else', async (t) => {
+t.test('the last batch ends at the end of the log even if only events of other streams are there', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 20)
   await append(`${other}a`, 100)
@@ -53,10 +53,10 @@ t.test('the last position is the end also when only events of others lie there, 
   t.same(batches.at(-1)?.position, head)
   const nothing = await batchesIn({ prefixes: [freshPrefix()], maxBatch: 10 })
   t.same([namesIn(nothing), nothing.at(-1)?.position], [[], head])
-  t.same(await batchesIn({ prefixes: [prefix], from: head }), [], 'nothing to read')
+  t.same(await batchesIn({ prefixes: [prefix], from: head }), [], 'nothing after the end')
 })
 
-t.test('a part ends with its own last position, whatever lies behind it', async (t) => {
+t.test('a read with an end position ends exactly there, whatever comes after it', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 20)
   await append(`${other}a`, 50)
@@ -70,7 +70,7 @@ t.test('a part ends with its own last position, whatever lies behind it', async 
   }
 })
 
-t.test('whoever begins behind the position of any batch gets the rest, and nothing twice', async (t) => {
+t.test('a read after the position of any batch returns the rest, without gaps or duplicates', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   for (let round = 0; round < 5; round++) {
     await append(`${prefix}a`, 30)
@@ -84,15 +84,15 @@ t.test('whoever begins behind the position of any batch gets the rest, and nothi
   }
 })
 
-t.test('a node that is killed half way costs no event, and gives none twice', async (t) => {
+t.test('readBatches survives a killed event store without gaps or duplicates', async (t) => {
   const prefix = freshPrefix()
   for (let block = 0; block < 4; block++) await append(`${prefix}a`, 500)
   const batches: EventBatch[] = []
   for await (const batch of store.readBatches({ prefixes: [prefix], maxBatch: 300 })) {
     batches.push(batch)
     if (batches.length !== 3) continue
-    await node.kill()
-    await node.start()
+    await testStore.kill()
+    await testStore.start()
   }
   t.same(namesIn(batches), names(`${prefix}a`, 2_000))
   t.same(batches.at(-1)?.position, await store.head())

@@ -1,4 +1,4 @@
-// The log read as a whole: from the real node, and over connections that break.
+// Reading a range of the log: from the embedded event store, and from a fake server over connections that break.
 
 import { jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
@@ -12,8 +12,8 @@ import { createFlood, grpcError, type ReadCall, startFakeEventStore } from '../t
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/grpcMessages.ts'
 import type { LogRange } from './readLog.ts'
 
-const node = await startEventStore(t)
-const store = connectEventStore(t, node)
+const testStore = await startEventStore(t)
+const store = connectEventStore(t, testStore)
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 
 const stream = 'guestToken-1'
@@ -36,11 +36,11 @@ async function eventsIn(range: LogRange, from = store): Promise<Recorded[]> {
 
 const namesIn = async (range: LogRange, from = store) => (await eventsIn(range, from)).map(nameOf)
 
-t.test('an empty log is read to its end at once', async (t) => {
+t.test('reading an empty log ends at once', async (t) => {
   t.same(await namesIn({ prefixes }), [])
 })
 
-t.test('the events of the wanted streams come in the order of the log, and no others', async (t) => {
+t.test('readLog returns the events of the wanted streams only, in log order', async (t) => {
   const [wanted, other, alsoWanted] = [freshPrefix(), freshPrefix(), freshPrefix()]
   await append(`${wanted}a`, 150)
   await append(`${other}a`, 150)
@@ -53,10 +53,10 @@ t.test('the events of the wanted streams come in the order of the log, and no ot
     ...names(`${wanted}b`, 2),
     `${wanted}a@150`,
   ])
-  t.same(await namesIn({ prefixes: [freshPrefix()] }), [], 'not even the last one of others')
+  t.same(await namesIn({ prefixes: [freshPrefix()] }), [], 'no event of other streams')
 })
 
-t.test('the reading ends where the log ended when it began', async (t) => {
+t.test('readLog ends where the log ended when the read began', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
   for (const until of [undefined, at(2n ** 62n)]) {
@@ -70,7 +70,7 @@ t.test('the reading ends where the log ended when it began', async (t) => {
   }
 })
 
-t.test('many events of others at the end of the log do not keep the reading open', async (t) => {
+t.test('readLog ends even if many events of other streams are at the end of the log', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
   const other = freshPrefix()
@@ -78,7 +78,7 @@ t.test('many events of others at the end of the log do not keep the reading open
   t.same(await namesIn({ prefixes: [prefix] }), names(`${prefix}a`, 3))
 })
 
-t.test('a part of the log begins behind one position and ends with another', async (t) => {
+t.test('readLog starts after `from` and ends with `until`', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 20)
   const all = await eventsIn({ prefixes: [prefix] })
@@ -88,11 +88,11 @@ t.test('a part of the log begins behind one position and ends with another', asy
   t.same(await namesIn({ ...range, until }), names(`${prefix}a`, 10))
   t.same(await namesIn({ ...range, from }), names(`${prefix}a`, 15, 5))
   t.same(await namesIn({ ...range, from, until: from }), [])
-  t.same(await namesIn({ ...range, from: until, until: from }), [], 'what ends before it begins holds nothing')
+  t.same(await namesIn({ ...range, from: until, until: from }), [], 'empty when the end is before the start')
   t.same(await namesIn({ ...range, from: await store.head() }), [])
 })
 
-t.test('an event that cannot be read ends the reading, one beyond the end does not', async (t) => {
+t.test('readLog fails at an unreadable event, but not at one after its end', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 5)
   await append(`${freshPrefix()}a`, 1)
@@ -109,20 +109,20 @@ t.test('an event that cannot be read ends the reading, one beyond the end does n
   t.same(await namesIn({ prefixes: [prefix], until: before }), names(`${prefix}a`, 5))
 })
 
-t.test('a node that is killed and started again half way costs no event, and gives none twice', async (t) => {
+t.test('readLog survives a killed event store without gaps or duplicates', async (t) => {
   const prefix = freshPrefix()
   for (let block = 0; block < 2; block++) await append(`${prefix}a`, 500)
   const seen: string[] = []
   for await (const event of store.readLog({ prefixes: [prefix] })) {
     seen.push(nameOf(event))
     if (seen.length !== 150) continue
-    await node.kill()
-    await node.start()
+    await testStore.kill()
+    await testStore.start()
   }
   t.same(seen, names(`${prefix}a`, 1_000))
 })
 
-t.test('however the reading is cut off, it goes on behind what it gave', async (t) => {
+t.test('readLog resumes after the last event or checkpoint when the subscription is interrupted', async (t) => {
   const log = numbered(20)
   const cuts: Record<string, (call: ReadCall) => void> = {
     unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
@@ -135,9 +135,9 @@ t.test('however the reading is cut off, it goes on behind what it gave', async (
     await t.test(name, async (t) => {
       const server = await startFakeEventStore(t, {
         log,
-        subscription(call, nth, properly) {
+        subscription(call, nth, respondNormally) {
           t.same(call.request.getOptions()?.getFilter()?.getStreamIdentifier()?.getPrefixList(), prefixes)
-          if (nth > 2) return properly()
+          if (nth > 2) return respondNormally()
           call.write(confirmationMessage())
           const first = nth === 1 ? 0 : 10
           for (const event of log.slice(first, first + 5)) call.write(eventMessage(event))
@@ -146,14 +146,14 @@ t.test('however the reading is cut off, it goes on behind what it gave', async (
         },
       })
       const seen = await namesIn({ prefixes }, connectEventStore(t, server, { readTimeoutMs: 1_000 }))
-      t.same(seen, [...names(stream, 5, 1), ...names(stream, 5, 11)], 'a checkpoint says what need not be sent again')
+      t.same(seen, [...names(stream, 5, 1), ...names(stream, 5, 11)], 'resumed after the checkpoint')
       t.same(server.subscribedAfter, ['start', '10/10'])
-      await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
+      await waitFor(() => server.openCalls() === 0, { what: 'every call to end' })
     })
   }
 })
 
-t.test('a checkpoint that cannot be does not end the reading', async (t) => {
+t.test('readLog ignores an impossible checkpoint', async (t) => {
   const log = numbered(6)
   const server = await startFakeEventStore(t, {
     log,
@@ -166,12 +166,12 @@ t.test('a checkpoint that cannot be does not end the reading', async (t) => {
   t.same(await namesIn({ prefixes }, connectEventStore(t, server)), names(stream, 6, 1))
 })
 
-t.test('a store that does not come back, is silent or says no fails the reading', async (t) => {
+t.test('readLog fails when the store stays unavailable, hangs or rejects the read', async (t) => {
   const log = numbered(20)
   const ends: Record<string, (call: ReadCall) => void> = {
     unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
     silent: () => {},
-    refused: (call) => call.emit('error', grpcError(status.PERMISSION_DENIED, { exception: 'access-denied' })),
+    rejected: (call) => call.emit('error', grpcError(status.PERMISSION_DENIED, { exception: 'access-denied' })),
   }
   for (const [name, end] of Object.entries(ends)) {
     await t.test(name, async (t) => {
@@ -190,18 +190,18 @@ t.test('a store that does not come back, is silent or says no fails the reading'
       })()
       await t.rejects(reading, { code: 'event_store_unavailable' })
       t.same(seen, names(stream, 10, 1))
-      t.equal(server.subscribedAfter.length === 1, name === 'refused', 'only a clear no is not asked again')
-      await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
+      t.equal(server.subscribedAfter.length === 1, name === 'rejected', 'only a rejection is not retried')
+      await waitFor(() => server.openCalls() === 0, { what: 'every call to end' })
     })
   }
 })
 
-t.test('a connection that died without a word is replaced', async (t) => {
+t.test('readLog replaces a dead connection', async (t) => {
   const log = numbered(400)
   const server = await startFakeEventStore(t, {
     log,
-    subscription(call, nth, properly) {
-      if (nth > 1) return properly()
+    subscription(call, nth, respondNormally) {
+      if (nth > 1) return respondNormally()
       call.write(confirmationMessage())
       for (const event of log.slice(0, 200)) call.write(eventMessage(event))
     },
@@ -215,7 +215,7 @@ t.test('a connection that died without a word is replaced', async (t) => {
   t.same(seen, names(stream, 400, 1))
 })
 
-t.test('a long reading may take its time, as long as something comes', async (t) => {
+t.test('readLog has no overall time limit as long as events arrive', async (t) => {
   const log = numbered(20)
   const server = await startFakeEventStore(t, {
     log,
@@ -232,7 +232,7 @@ t.test('a long reading may take its time, as long as something comes', async (t)
   t.same(server.subscribedAfter, ['start'])
 })
 
-t.test('a reader that is slow holds back the server', async (t) => {
+t.test('a slow reader of the log applies backpressure to the server', async (t) => {
   const total = 3_000
   const { subscription, sent, isBackpressured } = createFlood(stream, total)
   const server = await startFakeEventStore(t, { log: [{ stream, number: total }], subscription })
@@ -240,28 +240,28 @@ t.test('a reader that is slow holds back the server', async (t) => {
   const store = connectEventStore(t, server, { readTimeoutMs: 400 })
   for await (const _event of store.readLog({ prefixes })) {
     if (seen++ > 0) continue
-    await waitFor(() => isBackpressured(80), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
-    t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
+    await waitFor(() => isBackpressured(80), { what: 'backpressure at the server', timeoutMs: 20_000 })
+    t.ok(sent() < total / 4, `${sent()} of ${total} events were sent before any was read`)
   }
   t.equal(seen, total)
-  t.same(server.subscribedAfter, ['start'], 'and is not taken for silence')
+  t.same(server.subscribedAfter, ['start'], 'backpressure is not mistaken for silence')
 })
 
-t.test('whoever leaves the reading, or closes the store, ends it at the server, too', async (t) => {
+t.test('breaking out of readLog, or closing the store, ends the call at the server', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(1_000) })
   const store = connectEventStore(t, server)
   const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
   for await (const event of store.readLog({ prefixes })) if (event.revision === 10n) break
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of the reading that was left' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the abandoned call to end' })
   const before = sockets()
   for await (const event of store.readLog({ prefixes })) if (event.revision === 10n) break
-  await waitFor(() => sockets() <= before, { what: 'the end of its connection' })
+  await waitFor(() => sockets() <= before, { what: 'its connection to close' })
 
   const closed = (async (t: Test) => {
     let seen = 0
     for await (const _event of store.readLog({ prefixes })) if (++seen === 1) await store.close()
-    t.fail('a part was taken for the whole')
+    t.fail('the read ended without an error')
   })(t)
   await t.rejects(closed, { code: 'event_store_unavailable' })
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of the reading of a closed store' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the call of the closed store to end' })
 })

@@ -1,4 +1,4 @@
-// Reads that are cut off, refused, silent or slow, over the wire.
+// Reads from a fake server that are interrupted, rejected, hanging or slow.
 import { status } from '@grpc/grpc-js'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -15,7 +15,7 @@ function send(call: ReadCall, events: readonly ScriptedEvent[]) {
   for (const event of events) call.write(eventMessage(event))
 }
 
-t.test('a read that is cut off half way is made again, and never gives a part', async (t) => {
+t.test('an interrupted stream read is repeated from the start, without duplicates', async (t) => {
   const cuts: Record<string, (call: ReadCall) => void> = {
     unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
     cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
@@ -27,9 +27,9 @@ t.test('a read that is cut off half way is made again, and never gives a part', 
       let reads = 0
       const server = await startFakeEventStore(t, {
         log,
-        read(call, nth, properly) {
+        read(call, nth, respondNormally) {
           reads = nth
-          if (nth > 2) return properly()
+          if (nth > 2) return respondNormally()
           send(call, log.slice(0, 20))
           cut(call)
         },
@@ -41,12 +41,12 @@ t.test('a read that is cut off half way is made again, and never gives a part', 
         revisions,
       )
       t.equal(reads, 3)
-      await waitFor(() => server.openCalls() === 0, { what: 'the end of every read' })
+      await waitFor(() => server.openCalls() === 0, { what: 'every read to end' })
     })
   }
 })
 
-t.test('a read that never gets through fails, and gives no part either', async (t) => {
+t.test('a stream read that is always interrupted fails, and returns no partial result', async (t) => {
   const server = await startFakeEventStore(t, {
     read(call) {
       send(call, log.slice(0, 20))
@@ -57,7 +57,7 @@ t.test('a read that never gets through fails, and gives no part either', async (
   await t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
 })
 
-t.test('a long read may take its time, as long as something comes', async (t) => {
+t.test('a stream read has no overall time limit as long as events arrive', async (t) => {
   const server = await startFakeEventStore(t, {
     read(call) {
       let sent = 0
@@ -73,7 +73,7 @@ t.test('a long read may take its time, as long as something comes', async (t) =>
   t.equal((await store.readStream(stream)).length, log.length)
 })
 
-t.test('a dead connection is replaced', async (t) => {
+t.test('a read replaces a dead connection', async (t) => {
   const server = await startFakeEventStore(t, { log })
   const proxy = await startTcpProxy(t, server.port)
   const store = connectEventStore(t, withoutKeepalive(proxy.port), {
@@ -84,7 +84,7 @@ t.test('a dead connection is replaced', async (t) => {
   t.same(await store.head(), { commit: 39n, prepare: 39n })
 })
 
-t.test('a refusal is told at once', async (t) => {
+t.test('a read of a deleted stream fails without a retry', async (t) => {
   let reads = 0
   const server = await startFakeEventStore(t, {
     read(call) {
@@ -97,10 +97,10 @@ t.test('a refusal is told at once', async (t) => {
   t.equal(reads, 1)
 })
 
-t.test('a read that is given up half way is ended at the server, too', async (t) => {
+t.test('a read that stops at an unreadable event ends at the server', async (t) => {
   const server = await startFakeEventStore(t, {
     read: (call) => send(call, [...log.slice(0, 5), { stream, number: 5, type: 'PaymentExploded' }]),
   })
   await t.rejects(connectEventStore(t, server).readStream(stream), { name: 'UnreadableEventError' })
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of the read at the server' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the read to end at the server' })
 })

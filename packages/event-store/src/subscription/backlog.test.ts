@@ -1,4 +1,4 @@
-// How large batches are while a subscription is behind, and how soon events come when it is not.
+// Batch sizes while a subscription is behind, and latency when it is not.
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -7,8 +7,8 @@ import { append as appendTo } from '../testing/eventStoreHarness.ts'
 import { type SubscriberHarness, subscriberHarness } from '../testing/subscriberHarness.ts'
 import type { EventBatch } from './batches.ts'
 
-const node = await startEventStore(t)
-const store = createEventStore({ connectionString: node.connectionString })
+const testStore = await startEventStore(t)
+const store = createEventStore({ connectionString: testStore.connectionString })
 t.teardown(() => store.close())
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
@@ -19,11 +19,11 @@ const sizes = (batches: readonly EventBatch[]) => batches.map(({ events }) => ev
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
 
-/** How long a full batch is waited for. */
-const gatherMs = 200
+/** The delay of a partial batch while a subscription is behind. */
+const batchDelayMs = 200
 
-/** From the append of one event to its handling, over and over. */
-async function expectNoGathering(t: Test, prefix: string, sub: SubscriberHarness, rounds: number): Promise<void> {
+/** Asserts that single appends are handled at once, each in its own batch. */
+async function assertNoBatching(t: Test, prefix: string, sub: SubscriberHarness, rounds: number): Promise<void> {
   const latencies: number[] = []
   const before = sub.seen.length
   for (let n = 1; n <= rounds; n++) {
@@ -33,16 +33,16 @@ async function expectNoGathering(t: Test, prefix: string, sub: SubscriberHarness
     latencies.push(performance.now() - begun)
   }
   latencies.sort((a, b) => a - b)
-  // A busy machine delays some, gathering would delay all.
+  // A busy machine delays some events; collecting a batch would delay all.
   const quarter = latencies[Math.floor(rounds / 4)] ?? Number.POSITIVE_INFINITY
-  t.ok(quarter < gatherMs, `${quarter} ms`)
+  t.ok(quarter < batchDelayMs, `a quarter of the events took ${quarter} ms or less`)
   t.same(
     sizes(sub.batches).slice(-rounds),
     Array.from({ length: rounds }, () => 1),
   )
 }
 
-t.test('while it is behind batches are full, and then each event comes at once', async (t) => {
+t.test('a subscription gets full batches while it is behind, and then each event at once', async (t) => {
   const prefix = freshPrefix()
   for (let block = 0; block < 12; block++) await append(`${prefix}${block}`, 500)
   const gaps: number[] = []
@@ -56,26 +56,26 @@ t.test('while it is behind batches are full, and then each event comes at once',
   const behind = sub.batches.findIndex(({ events }) => events.at(-1)?.stream === `${prefix}11`)
   for (const [index, { events }] of sub.batches.slice(0, behind).entries()) {
     const gap = gaps[index] ?? 0
-    t.ok(events.length === 500 || gap > gatherMs - 20, `${events.length} events after ${gap} ms`)
+    t.ok(events.length === 500 || gap > batchDelayMs - 20, `${events.length} events after ${gap} ms`)
   }
-  await expectNoGathering(t, prefix, sub, 40)
+  await assertNoBatching(t, prefix, sub, 40)
   await run.stop()
   t.same(sub.interruptions, [])
 })
 
-t.test('events of others up to the end of the log hold back neither what is there nor what comes', async (t) => {
+t.test('events of other streams at the end of the log delay neither history nor live events', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 3)
-  // No checkpoint is due for these, and they are what lies at the end.
+  // Too few for a checkpoint, and at the end of the log.
   await append(`${other}a`, 20)
   const sub = subscriber(prefix)
   const run = sub.run(500)
   await waitFor(() => sub.seen.length === 3, { what: 'history' })
-  await expectNoGathering(t, prefix, sub, 20)
+  await assertNoBatching(t, prefix, sub, 20)
   await run.stop()
 })
 
-t.test('one that falls behind again gathers again', async (t) => {
+t.test('a subscription that falls behind again gets full batches again', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 1)
   const released = Promise.withResolvers<void>()
@@ -84,20 +84,20 @@ t.test('one that falls behind again gathers again', async (t) => {
   await waitFor(async () => (await store.lag(undefined, [prefix])).events === 1, { what: 'the first event' })
   for (let block = 0; block < 40; block++) await append(`${prefix}b${block}`, 50)
   released.resolve()
-  await waitFor(() => sub.seen.length === 2_001, { what: 'what came meanwhile' })
+  await waitFor(() => sub.seen.length === 2_001, { what: 'the backlog' })
   await run.stop()
   t.ok(sizes(sub.batches).length < 100, `${sizes(sub.batches)}`)
 })
 
-t.test('a store that dies while a batch is gathered costs nothing', async (t) => {
+t.test('a store killed while a batch is collected causes no gaps or duplicates', async (t) => {
   const prefix = freshPrefix()
   for (let block = 0; block < 10; block++) await append(`${prefix}a`, 300)
   let isKilled = false
   const sub = subscriber(prefix, async ({ events }) => {
     if (events.length === 0 || isKilled) return
     isKilled = true
-    await node.kill()
-    await node.start()
+    await testStore.kill()
+    await testStore.start()
   })
   const run = sub.run(400)
   await waitFor(() => sub.seen.length >= 3_000, { timeoutMs: 30_000, what: 'all events' })

@@ -1,4 +1,4 @@
-// What a batch buffer hands out, when, and whom it holds back.
+// The batch buffer: batch sizes, timing and backpressure.
 import t from 'tap'
 import type { Recorded } from '../codec/codec.ts'
 import { createBatchBuffer } from './batches.ts'
@@ -16,7 +16,7 @@ const event = (n: number): Recorded => ({
 })
 const ids = ({ events }: { events: readonly Recorded[] }) => events.map(({ id }) => Number(id))
 
-t.test('a batch is what is there, at most as much as was asked for', async (t) => {
+t.test('take returns everything in the buffer, at most maxBatch events', async (t) => {
   const buffer = createBatchBuffer(3)
   for (let n = 1; n <= 5; n++) await buffer.push(event(n))
   const first = await buffer.take()
@@ -25,7 +25,7 @@ t.test('a batch is what is there, at most as much as was asked for', async (t) =
   t.same(ids(await buffer.take()), [4, 5])
 })
 
-t.test('whoever pushes waits while two batches are there', async (t) => {
+t.test('push waits while two batches are in the buffer', async (t) => {
   const buffer = createBatchBuffer(2)
   let pushed = 0
   const pushing = (async () => {
@@ -35,7 +35,7 @@ t.test('whoever pushes waits while two batches are there', async (t) => {
     }
   })()
   await new Promise(setImmediate)
-  t.equal(pushed, 3, 'the fourth fills it, and waits')
+  t.equal(pushed, 3, 'the fourth fills the buffer and waits')
   t.same(ids(await buffer.take()), [1, 2])
   await new Promise(setImmediate)
   t.equal(pushed, 5)
@@ -43,7 +43,7 @@ t.test('whoever pushes waits while two batches are there', async (t) => {
   await pushing
 })
 
-t.test('a checkpoint is taken with what came before it, and never before', async (t) => {
+t.test('a checkpoint is returned with or after the events before it, never earlier', async (t) => {
   const buffer = createBatchBuffer(2)
   await buffer.push(event(1))
   buffer.checkpoint(at(10))
@@ -53,14 +53,14 @@ t.test('a checkpoint is taken with what came before it, and never before', async
   t.same([alone.events, alone.position], [[], at(20)])
   for (const n of [21, 22, 23]) await buffer.push(event(n))
   buffer.checkpoint(at(30))
-  t.same((await buffer.take()).position, at(22), 'one event is still to come')
+  t.same((await buffer.take()).position, at(22), 'one event is left')
   t.same((await buffer.take()).position, at(30))
   buffer.checkpoint(at(40))
   await buffer.push(event(41))
-  t.same((await buffer.take()).position, at(41), 'an older checkpoint says nothing any more')
+  t.same((await buffer.take()).position, at(41), 'the older checkpoint is dropped')
 })
 
-t.test('what was pushed is handed out before the end is told', async (t) => {
+t.test('take returns pushed events before it throws the reason of end', async (t) => {
   const buffer = createBatchBuffer(2)
   await buffer.push(event(1))
   buffer.end(new Error('first reason'))
@@ -73,7 +73,7 @@ t.test('what was pushed is handed out before the end is told', async (t) => {
   await t.rejects(taking, /over/)
 })
 
-t.test('while it gathers, a batch is handed out when it is full or complete, and not before', async (t) => {
+t.test('while collecting, take returns a batch only when it is full or the position is reached', async (t) => {
   const buffer = createBatchBuffer(3, 60_000)
   buffer.collectUntil(at(8))
   t.ok(buffer.isCollecting())
@@ -103,11 +103,11 @@ t.test('while it gathers, a batch is handed out when it is full or complete, and
   await pushed(10)
   t.same(taken.length, 3)
   await pushed(21)
-  t.same(taken.at(-1), [10, 21], 'something beyond the end is as good as the end')
+  t.same(taken.at(-1), [10, 21], 'an event after the position counts, too')
   await taking
 })
 
-t.test('whoever gathers is not kept waiting by an end that never comes', async (t) => {
+t.test('collecting ends after the batch delay, on collectUntil(undefined) and on end', async (t) => {
   const patient = createBatchBuffer(3, 20)
   patient.collectUntil(at(100))
   const begun = performance.now()
@@ -117,7 +117,7 @@ t.test('whoever gathers is not kept waiting by an end that never comes', async (
   t.same(ids(await taking), [1, 2])
   t.ok(performance.now() - begun >= 19)
   patient.checkpoint(at(5))
-  t.same((await patient.take()).position, at(5), 'not even by a checkpoint that is all there is')
+  t.same((await patient.take()).position, at(5), 'a lone checkpoint')
 
   const never = createBatchBuffer(3, 60_000)
   for (const release of [() => never.collectUntil(undefined), () => never.end(new Error('over'))]) {

@@ -1,4 +1,4 @@
-// How many events lie after a position: counted at the real node, and over the wire where it would not do as wanted.
+// Lag: counted on the embedded event store, and on a fake server where a certain behaviour is needed.
 
 import { jsonEvent } from '@eventstore/db-client'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -8,8 +8,8 @@ import { append as appendTo, connectEventStore } from '../testing/eventStoreHarn
 import { startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { eventMessage } from '../testing/grpcMessages.ts'
 
-const node = await startEventStore(t)
-const store = connectEventStore(t, node)
+const testStore = await startEventStore(t)
+const store = connectEventStore(t, testStore)
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 
 let category = 0
@@ -21,7 +21,7 @@ const positionsIn = async (prefix: string) => {
   return positions
 }
 
-t.test('nothing lies after the end of the log, and nothing in a fresh one', async (t) => {
+t.test('the lag is zero at the end of the log and in an empty log', async (t) => {
   const none = { events: 0, isMore: false, since: undefined, end: await store.head() }
   t.same(await store.lag(undefined, ['guestToken-']), none)
   await append(`${freshPrefix()}a`, 3)
@@ -29,7 +29,7 @@ t.test('nothing lies after the end of the log, and nothing in a fresh one', asyn
   t.same(await store.lag(end, ['guestToken-']), { events: 0, isMore: false, since: undefined, end })
 })
 
-t.test('what lies after a position is counted, of the wanted streams alone', async (t) => {
+t.test('the lag counts the events of the wanted streams after a position', async (t) => {
   const [wanted, other, alsoWanted] = [freshPrefix(), freshPrefix(), freshPrefix()]
   const before = await store.head()
   const begun = Date.now()
@@ -55,51 +55,51 @@ t.test('what lies after a position is counted, of the wanted streams alone', asy
   })
 })
 
-t.test('it counts no further than it is asked to, and says that there is more', async (t) => {
+t.test('the lag stops counting at maxEvents and reports that there are more', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 40)
-  const counted = async (most: number) => {
-    const { events, isMore } = await store.lag(undefined, [prefix], { maxEvents: most })
+  const counted = async (maxEvents: number) => {
+    const { events, isMore } = await store.lag(undefined, [prefix], { maxEvents })
     return [events, isMore]
   }
   t.same(await counted(10), [10, true])
   t.same(await counted(39), [39, true])
   t.same(await counted(40), [40, false])
   const [first] = await positionsIn(prefix)
-  for (const [most, isMore] of [
+  for (const [maxEvents, isMore] of [
     [39, false],
     [38, true],
   ] as const) {
-    const counted = await store.lag(first, [prefix], { maxEvents: most })
-    t.match(counted, { events: most, isMore }, 'the event at the position is not one of them')
+    const counted = await store.lag(first, [prefix], { maxEvents })
+    t.match(counted, { events: maxEvents, isMore }, 'the event at the position is not counted')
   }
 })
 
-t.test('events that cannot be read count as well', async (t) => {
+t.test('the lag counts unreadable events', async (t) => {
   const prefix = freshPrefix()
   const unreadable = jsonEvent({ type: 'PaymentExploded', data: {}, metadata: {} })
   await store.client.appendToStream(`${prefix}a`, [unreadable])
   t.equal((await store.lag(undefined, [prefix])).events, 1)
 })
 
-t.test('many looks at a log of many events keep their connection and leave no call behind', async (t) => {
+t.test('repeated lag counts in a long log keep their connection and leave no open calls', async (t) => {
   const log = Array.from({ length: 5_000 }, (_, n) => ({ stream: 'guestToken-1', number: n + 1 }))
   const server = await startFakeEventStore(t, { log })
   const counting = connectEventStore(t, server)
   const { client } = counting
-  for (let look = 0; look < 20; look++) {
+  for (let round = 0; round < 20; round++) {
     const { events, isMore } = await counting.lag(undefined, ['guestToken-'], { maxEvents: 10 })
     t.same([events, isMore], [10, true])
   }
   t.equal(counting.client, client)
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
+  await waitFor(() => server.openCalls() === 0, { what: 'every call to end' })
 })
 
-t.test('a store that finds nothing for long, or stops half way, is not waited for and not given up', async (t) => {
+t.test('a lag count that hangs half way returns its partial count and keeps the connection', async (t) => {
   const server = await startFakeEventStore(t, {
     log: [{ stream: 'guestToken-1', number: 9 }],
-    read(call, _nth, properly) {
-      if (call.request.getOptions()?.hasNoFilter()) return properly()
+    read(call, _nth, respondNormally) {
+      if (call.request.getOptions()?.hasNoFilter()) return respondNormally()
       call.write(eventMessage({ stream: 'guestToken-1', number: 1 }))
     },
   })
@@ -108,17 +108,17 @@ t.test('a store that finds nothing for long, or stops half way, is not waited fo
   const { events, isMore } = await counting.lag(undefined, ['guestToken-'])
   t.same([events, isMore], [1, true])
   t.equal(counting.client, client, 'the connection is healthy')
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of the call' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the call to end' })
 })
 
-t.test('a node that is killed meanwhile is waited for, a store that is closed is not', async (t) => {
+t.test('a lag count waits for a killed event store to restart, and fails on a closed client', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
-  await node.kill()
+  await testStore.kill()
   const counting = store.lag(undefined, [prefix])
-  await node.start()
+  await testStore.start()
   t.equal((await counting).events, 3)
-  const other = connectEventStore(t, node)
+  const other = connectEventStore(t, testStore)
   await other.close()
   await t.rejects(other.lag(undefined, [prefix]), { code: 'event_store_unavailable' })
 })

@@ -1,4 +1,4 @@
-// Subscriptions that go silent, and those that only look as if they had.
+// Detection of silent subscriptions, without false alarms.
 
 import { status } from '@grpc/grpc-js'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -18,27 +18,27 @@ const others = (from: number, count: number) =>
 const lagCheckMs = 100
 const timing = { lagCheckMs, readTimeoutMs: 500 }
 
-t.test('a subscription that has come to what was missing, and misses something later, is not silent', async (t) => {
-  const left = new AbortController()
+t.test('a subscription that received the missing event and misses a later one is not silent', async (t) => {
+  const closed = new AbortController()
   const progress: SubscriptionProgress = { reached: undefined, waiting: true }
-  let looks = 0
-  const due = async () => {
-    // What the last look found has come since.
-    progress.reached = { commit: BigInt(looks), prepare: 0n }
-    looks += 1
-    if (looks === 4) left.abort()
-    return { commit: BigInt(looks), prepare: 0n }
+  let checks = 0
+  const nextMatching = async () => {
+    // The event that the last check found has arrived.
+    progress.reached = { commit: BigInt(checks), prepare: 0n }
+    checks += 1
+    if (checks === 4) closed.abort()
+    return { commit: BigInt(checks), prepare: 0n }
   }
-  await t.rejects(detectSilence({ nextMatching: due, lagCheckMs: 1 }, [prefix], progress, left.signal), {
+  await t.rejects(detectSilence({ nextMatching, lagCheckMs: 1 }, [prefix], progress, closed.signal), {
     name: 'AbortError',
   })
-  t.equal(looks, 4)
+  t.equal(checks, 4)
 })
 
-t.test('a subscription that is accepted and then gets nothing is begun again', async (t) => {
+t.test('a confirmed subscription that gets no events is replaced', async (t) => {
   const server = await startFakeEventStore(t, {
     log: [...others(1, 3), own(4)],
-    subscription: (call, nth, properly) => (nth === 1 ? call.write(confirmationMessage()) : properly()),
+    subscription: (call, nth, respondNormally) => (nth === 1 ? call.write(confirmationMessage()) : respondNormally()),
   })
   const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
@@ -47,12 +47,12 @@ t.test('a subscription that is accepted and then gets nothing is begun again', a
   t.match(sub.interruptions, [{ name: 'SilentSubscriptionError' }])
 })
 
-t.test('a subscription that stops in the middle goes on behind what it got', async (t) => {
+t.test('a subscription that goes silent resumes after its last checkpoint', async (t) => {
   const log = [own(1), ...others(2, 5), own(7)]
   const server = await startFakeEventStore(t, {
     log,
-    subscription(call, nth, properly) {
-      if (nth > 1) return properly()
+    subscription(call, nth, respondNormally) {
+      if (nth > 1) return respondNormally()
       call.write(confirmationMessage())
       call.write(eventMessage(own(1)))
       call.write(checkpointMessage({ commit: 3n, prepare: 0n }))
@@ -65,10 +65,10 @@ t.test('a subscription that stops in the middle goes on behind what it got', asy
   t.same(server.subscribedAfter, ['start', '3/0'])
 })
 
-t.test('a subscription that is told neither events nor checkpoints is begun again', async (t) => {
+t.test('a subscription that gets neither events nor checkpoints is replaced', async (t) => {
   const server = await startFakeEventStore(t, {
     log: others(1, 3_000),
-    subscription: (call, nth, properly) => (nth === 1 ? call.write(confirmationMessage()) : properly()),
+    subscription: (call, nth, respondNormally) => (nth === 1 ? call.write(confirmationMessage()) : respondNormally()),
   })
   const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
@@ -76,27 +76,27 @@ t.test('a subscription that is told neither events nor checkpoints is begun agai
   await run.stop()
 })
 
-t.test('a subscription with nothing to hear is left alone', async (t) => {
+t.test('a subscription without matching events is not replaced', async (t) => {
   for (const log of [[], [own(1)]]) {
-    let looks = 0
+    let checks = 0
     const server = await startFakeEventStore(t, {
       log,
-      read(_call, nth, properly) {
-        looks = nth
-        properly()
+      read(_call, nth, respondNormally) {
+        checks = nth
+        respondNormally()
       },
     })
     const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
     const run = sub.run()
-    await waitFor(() => looks === 6, { what: 'several looks' })
+    await waitFor(() => checks === 6, { what: 'several checks' })
     await run.stop()
     t.same(sub.interruptions, [])
     t.same(server.subscribedAfter, ['start'])
   }
 })
 
-t.test('an event that is on its way while the log is looked at is not missing', async (t) => {
-  let looks = 0
+t.test('an event that arrives shortly after a check does not count as missing', async (t) => {
+  let checks = 0
   let deliver = () => {}
   const server = await startFakeEventStore(t, {
     log: [own(1)],
@@ -104,36 +104,36 @@ t.test('an event that is on its way while the log is looked at is not missing', 
       call.write(confirmationMessage())
       deliver = () => call.write(eventMessage(own(1)))
     },
-    read(call, nth, properly) {
-      looks = nth
-      // The first read is that of the log's end, for the size of batches.
+    read(call, nth, respondNormally) {
+      checks = nth
+      // The first read finds the end of the log, for the batch size.
       if (nth === 2) call.on('finish', () => setTimeout(deliver, lagCheckMs / 2))
-      properly()
+      respondNormally()
     },
   })
   const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
-  await waitFor(() => looks === 4, { what: 'several looks' })
+  await waitFor(() => checks === 4, { what: 'several checks' })
   await run.stop()
   t.same(sub.interruptions, [])
   t.same(sub.seen, ['guestToken-1@1'])
 })
 
-t.test('a slow handler is no silent server', async (t) => {
-  let looks = 0
+t.test('a slow handler is not mistaken for a silent server', async (t) => {
+  let checks = 0
   const server = await startFakeEventStore(t, {
     log: Array.from({ length: 100 }, (_, n) => own(n + 1)),
-    read(_call, nth, properly) {
-      looks = nth
-      properly()
+    read(_call, nth, respondNormally) {
+      checks = nth
+      respondNormally()
     },
   })
   const released = Promise.withResolvers<void>()
   const sub = subscriberHarness(connectEventStore(t, server, timing), prefix, () => released.promise)
   const run = sub.run(1)
   const begun = performance.now()
-  await waitFor(() => performance.now() - begun > lagCheckMs * 8, { what: 'the time of several looks' })
-  t.ok(looks < 4, 'the log is not even read')
+  await waitFor(() => performance.now() - begun > lagCheckMs * 8, { what: 'the time of several checks' })
+  t.ok(checks < 4, 'the log is not checked')
   released.resolve()
   await waitFor(() => sub.seen.length >= 100, { what: 'all events' })
   await run.stop()
@@ -141,48 +141,48 @@ t.test('a slow handler is no silent server', async (t) => {
   t.same(server.subscribedAfter, ['start'])
 })
 
-t.test('events of others without a checkpoint yet are no reason to begin again', async (t) => {
-  let looks = 0
+t.test('events of other streams without a checkpoint are not mistaken for silence', async (t) => {
+  let checks = 0
   const server = await startFakeEventStore(t, {
     log: [own(1), ...others(2, 31)],
     subscription(call) {
       call.write(confirmationMessage())
       call.write(eventMessage(own(1)))
     },
-    read(_call, nth, properly) {
-      looks = nth
-      properly()
+    read(_call, nth, respondNormally) {
+      checks = nth
+      respondNormally()
     },
   })
   const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
-  await waitFor(() => looks === 6, { what: 'several looks' })
+  await waitFor(() => checks === 6, { what: 'several checks' })
   await run.stop()
   t.same(sub.interruptions, [])
   t.same(server.subscribedAfter, ['start'])
 })
 
-t.test('a store that cannot be read is no reason either', async (t) => {
-  let looks = 0
+t.test('failed reads of the log are not mistaken for silence', async (t) => {
+  let checks = 0
   const server = await startFakeEventStore(t, {
     log: [own(1)],
     subscription: (call) => call.write(confirmationMessage()),
     read(call, nth) {
-      looks = nth
+      checks = nth
       call.emit('error', grpcError(status.UNAVAILABLE))
     },
   })
   const sub = subscriberHarness(connectEventStore(t, server, { ...timing, readRetryTimeoutMs: 50 }), prefix)
   const run = sub.run()
-  await waitFor(() => looks > 8, { what: 'several looks' })
+  await waitFor(() => checks > 8, { what: 'several checks' })
   await run.stop()
   t.same(sub.interruptions, [])
 })
 
-t.test('a connection that dies without a word is noticed on the real node, without its keepalive', async (t) => {
-  const node = await startEventStore(t)
-  const direct = connectEventStore(t, node, timing)
-  const proxy = await startTcpProxy(t, Number(new URL(node.connectionString).port))
+t.test('a subscription to the embedded event store replaces a dead connection without keepalive', async (t) => {
+  const testStore = await startEventStore(t)
+  const direct = connectEventStore(t, testStore, timing)
+  const proxy = await startTcpProxy(t, Number(new URL(testStore.connectionString).port))
   const store = connectEventStore(t, withoutKeepalive(proxy.port), { ...timing, lagCheckMs: 300 })
   const sub = subscriberHarness(store, prefix)
   const run = sub.run()
@@ -193,7 +193,7 @@ t.test('a connection that dies without a word is noticed on the real node, witho
   await waitFor(() => sub.seen.length === 6, { what: 'the later events' })
   t.match(sub.interruptions, [{ name: 'SilentSubscriptionError' }])
   const before = (await direct.head())?.commit ?? 0n
-  // Longer than the 32 events after which a checkpoint is due, and nothing for this subscription among them.
+  // More than the 32 other events after which a checkpoint is due.
   await append(direct, 'somethingElse-1', 100)
   await append(direct, 'somethingElse-1', 20)
   await waitFor(() => (sub.stored.checkpoint?.commit ?? 0n) > before, { what: 'a checkpoint' })

@@ -1,4 +1,4 @@
-// Subscriptions to the real node, and what they survive there.
+// Subscriptions to the embedded event store.
 import { jsonEvent } from '@eventstore/db-client'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -8,8 +8,8 @@ import { append as appendTo } from '../testing/eventStoreHarness.ts'
 import { subscriberHarness } from '../testing/subscriberHarness.ts'
 import type { EventBatch } from './batches.ts'
 
-const node = await startEventStore(t)
-const store = createEventStore({ connectionString: node.connectionString })
+const testStore = await startEventStore(t)
+const store = createEventStore({ connectionString: testStore.connectionString })
 t.teardown(() => store.close())
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
@@ -20,7 +20,7 @@ let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
 const expected = (stream: string, count: number) => Array.from({ length: count }, (_, n) => `${stream}@${n}`)
 
-t.test('delivers history and what comes, of its prefix alone, in order', async (t) => {
+t.test('a subscription delivers past and live events of its prefix in order', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 300)
   await append(freshPrefix(), 10)
@@ -33,7 +33,7 @@ t.test('delivers history and what comes, of its prefix alone, in order', async (
   t.same(sub.seen, [...expected(`${prefix}a`, 300), ...expected(`${prefix}b`, 5)])
 })
 
-t.test('goes on behind its checkpoint after a restart', async (t) => {
+t.test('a restarted subscription resumes after its checkpoint', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 20)
   const sub = subscriber(prefix)
@@ -48,7 +48,7 @@ t.test('goes on behind its checkpoint after a restart', async (t) => {
   t.same(sub.seen, expected(`${prefix}a`, 40))
 })
 
-t.test('a log that ends before the checkpoint is not the one that was handled: nothing of it is', async (t) => {
+t.test('a subscription handles nothing while the log ends before its checkpoint', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
   const head = await store.head()
@@ -58,19 +58,19 @@ t.test('a log that ends before the checkpoint is not the one that was handled: n
   sub.stored.checkpoint = { commit: beyond, prepare: beyond }
   const run = sub.run()
   await append(`${prefix}a`, 3)
-  await waitFor(async () => sub.interruptions.length >= 3, { timeoutMs: 10_000, what: 'it to try again and again' })
+  await waitFor(async () => sub.interruptions.length >= 3, { timeoutMs: 10_000, what: 'several retries' })
   t.ok(sub.interruptions.every((error) => /^Error: The log ends at \d+, before the checkpoint/.test(String(error))))
   t.same(sub.batches, [])
   sub.stored.checkpoint = head
   await waitFor(async () => sub.seen.length === 3, {
     timeoutMs: 10_000,
-    what: 'what came after a checkpoint that is in it',
+    what: 'the events after a valid checkpoint',
   })
   await run.stop()
   t.same(sub.seen, expected(`${prefix}a`, 6).slice(3))
 })
 
-t.test('a handler that fails gets the same events again', async (t) => {
+t.test('a failing handler gets the same events again', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 50)
   let failures = 3
@@ -83,14 +83,14 @@ t.test('a handler that fails gets the same events again', async (t) => {
   t.same(sub.seen, expected(`${prefix}a`, 50))
 })
 
-t.test('a slow handler gets everything in order and the checkpoint never runs ahead of it', async (t) => {
+t.test('a slow handler gets all events in order, and the checkpoint never runs ahead', async (t) => {
   const prefix = freshPrefix()
   for (let n = 0; n < 3; n++) await append(`${prefix}${n}`, 500)
   let lastPosition = 0n
   const sub = subscriber(prefix, async ({ events, position }) => {
     const last = events.at(-1)
     t.ok(position.commit >= (last?.position.commit ?? lastPosition))
-    if (events[0]) t.ok(events[0].position.commit > lastPosition, 'nothing behind an earlier checkpoint')
+    if (events[0]) t.ok(events[0].position.commit > lastPosition, 'no event before an earlier checkpoint')
     lastPosition = position.commit
     await new Promise((resolve) => setTimeout(resolve, 5))
   })
@@ -100,12 +100,12 @@ t.test('a slow handler gets everything in order and the checkpoint never runs ah
   t.same(sub.seen, Array.from({ length: 3 }, (_, n) => expected(`${prefix}${n}`, 500)).flat())
 })
 
-t.test('the checkpoint passes over events of others', async (t) => {
+t.test('the checkpoint advances over events of other streams', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 1)
   const sub = subscriber(prefix)
   const run = sub.run()
-  await waitFor(async () => sub.seen.length === 1, { timeoutMs: 10_000, what: 'the own event' })
+  await waitFor(async () => sub.seen.length === 1, { timeoutMs: 10_000, what: 'the matching event' })
   const other = freshPrefix()
   for (let n = 0; n < 4; n++) await append(`${other}${n}`, 100)
   const head = await store.head()
@@ -114,30 +114,30 @@ t.test('the checkpoint passes over events of others', async (t) => {
     what: 'a checkpoint near the end of the log',
   })
   await append(`${prefix}a`, 1)
-  await waitFor(async () => sub.seen.length === 2, { timeoutMs: 10_000, what: 'the next own event' })
+  await waitFor(async () => sub.seen.length === 2, { timeoutMs: 10_000, what: 'the next matching event' })
   await run.stop()
   t.same(sub.seen, expected(`${prefix}a`, 2))
 })
 
-t.test('an unreadable event ends it, after everything before it', async (t) => {
+t.test('a subscription fails at an unreadable event, after handling all events before it', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
-  const poison = jsonEvent({ type: 'SomethingElse', data: {} })
-  await store.client.appendToStream(`${prefix}b`, poison)
+  const unreadable = jsonEvent({ type: 'SomethingElse', data: {} })
+  await store.client.appendToStream(`${prefix}b`, unreadable)
   await append(`${prefix}c`, 3)
   const sub = subscriber(prefix)
-  await t.rejects(sub.run().running, { name: 'UnreadableEventError', message: new RegExp(poison.id) })
+  await t.rejects(sub.run().running, { name: 'UnreadableEventError', message: new RegExp(unreadable.id) })
   t.same(sub.seen, expected(`${prefix}a`, 3))
 })
 
-t.test('survives a killed store without a gap or a repetition', async (t) => {
+t.test('a subscription survives a killed event store without gaps or duplicates', async (t) => {
   const prefix = freshPrefix()
   const sub = subscriber(prefix)
   const run = sub.run()
   for (let round = 0; round < 2; round++) {
     const appending = Promise.all(Array.from({ length: 10 }, (_, n) => append(`${prefix}${round}-${n}`, 3)))
-    await node.kill()
-    await node.start()
+    await testStore.kill()
+    await testStore.start()
     await appending
   }
   await waitFor(async () => sub.seen.length >= 60, { timeoutMs: 20_000, what: 'all events' })
@@ -146,7 +146,7 @@ t.test('survives a killed store without a gap or a repetition', async (t) => {
   t.equal(sub.seen.length, 60)
 })
 
-t.test('an abandoned subscription leaves nothing running behind it', async (t) => {
+t.test('a stopped subscription leaves no timer', async (t) => {
   const prefix = freshPrefix()
   for (let n = 0; n < 2; n++) await append(`${prefix}${n}`, 500)
   const sub = subscriber(prefix, () => new Promise((resolve) => setTimeout(resolve, 20)))
@@ -158,7 +158,7 @@ t.test('an abandoned subscription leaves nothing running behind it', async (t) =
   }
   await waitFor(() => !process.getActiveResourcesInfo().includes('Timeout'), {
     timeoutMs: 5_000,
-    what: 'the end of every timer',
+    what: 'all timers to end',
   })
   t.pass('no timer is left')
 })

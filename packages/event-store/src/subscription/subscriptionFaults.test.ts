@@ -1,4 +1,4 @@
-// Subscriptions that are cut off, left or crowded, over the wire.
+// Subscriptions to a fake server that are interrupted, stopped, or too many for one connection.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { status } from '@grpc/grpc-js'
 import { freePort } from '@paylog/testing/processes'
@@ -18,7 +18,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ s
 const names = (count: number) => numbered(count).map(({ number }) => `${stream}@${number}`)
 const at = (commit: bigint, prepare = commit) => ({ commit, prepare })
 
-t.test('however a subscription is cut off, it goes on behind what was handled', async (t) => {
+t.test('an interrupted subscription resumes after its checkpoint', async (t) => {
   const log = numbered(20)
   const cuts: Record<string, (call: ReadCall) => void> = {
     unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
@@ -30,11 +30,11 @@ t.test('however a subscription is cut off, it goes on behind what was handled', 
     await t.test(name, async (t) => {
       const server = await startFakeEventStore(t, {
         log,
-        subscription(call, nth, properly) {
-          if (nth > 1) return properly()
+        subscription(call, nth, respondNormally) {
+          if (nth > 1) return respondNormally()
           call.write(confirmationMessage())
           for (const event of log.slice(0, 10)) call.write(eventMessage(event))
-          // Both numbers are told back to the server, also when they differ.
+          // Both numbers must be sent back to the server, even if they differ.
           call.write(checkpointMessage(at(12n, 11n)))
           cut(call)
         },
@@ -49,7 +49,7 @@ t.test('however a subscription is cut off, it goes on behind what was handled', 
   }
 })
 
-t.test('a dropped connection is one more way to be cut off', async (t) => {
+t.test('a subscription resumes after a dropped connection', async (t) => {
   const log = numbered(10)
   const server = await startFakeEventStore(t, { log })
   const proxy = await startTcpProxy(t, server.port)
@@ -63,10 +63,10 @@ t.test('a dropped connection is one more way to be cut off', async (t) => {
   t.same(sub.seen, names(20))
 })
 
-t.test('it is told when the store begins to send, and when that ended', async (t) => {
+t.test('the connected callback reports when a subscription is confirmed and when it ends', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(3) })
   const proxy = await startTcpProxy(t, server.port)
-  const told: boolean[] = []
+  const reported: boolean[] = []
   const stop = new AbortController()
   const running = runSubscription({
     store: connectEventStore(t, withoutKeepalive(proxy.port)),
@@ -75,20 +75,20 @@ t.test('it is told when the store begins to send, and when that ended', async (t
     start: async () => undefined,
     handle: async () => {},
     maxBatch: 10,
-    connected: (isConnected) => told.push(isConnected),
+    connected: (isConnected) => reported.push(isConnected),
     signal: stop.signal,
     log: { info() {}, warn() {} },
   })
-  await waitFor(() => told.length === 1, { what: 'the beginning' })
+  await waitFor(() => reported.length === 1, { what: 'the confirmation' })
   proxy.heal()
-  await waitFor(() => told.length === 3, { what: 'the next beginning' })
-  t.strictSame(told, [true, false, true])
+  await waitFor(() => reported.length === 3, { what: 'the next confirmation' })
+  t.strictSame(reported, [true, false, true])
   stop.abort()
   await running
-  t.equal(told.at(-1), false)
+  t.equal(reported.at(-1), false)
 })
 
-t.test('whoever leaves a subscription ends it at the server, too', async (t) => {
+t.test('failed and stopped subscriptions end at the server', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(1_000) })
   let failures = 5
   const sub = subscriberHarness(connectEventStore(t, server), prefix, () => {
@@ -96,17 +96,17 @@ t.test('whoever leaves a subscription ends it at the server, too', async (t) => 
   })
   const run = sub.run(10)
   await waitFor(() => sub.seen.length === 1_000, { what: 'all events', timeoutMs: 20_000 })
-  await waitFor(() => server.openCalls() === 1, { what: 'the end of the subscriptions that failed' })
+  await waitFor(() => server.openCalls() === 1, { what: 'the failed subscriptions to end' })
   t.equal(server.subscribedAfter.length, 6)
   await run.stop()
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of the last one' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the last subscription to end' })
 })
 
-t.test('a subscription that was left keeps no connection', async (t) => {
+t.test('a stopped subscription closes its connection', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(10) })
   const store = connectEventStore(t, server)
   const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
-  await waitFor(() => sockets() === 0, { what: 'the end of what other tests opened' })
+  await waitFor(() => sockets() === 0, { what: 'the connections of other tests to close' })
   await store.head()
   const forReads = sockets()
   for (let round = 0; round < 3; round++) {
@@ -116,11 +116,11 @@ t.test('a subscription that was left keeps no connection', async (t) => {
     t.ok(sockets() > forReads)
     await run.stop()
   }
-  // One of those for reads may have been on its way out when they were counted.
-  await waitFor(() => sockets() <= forReads, { what: 'the end of the connections', timeoutMs: 5_000 })
+  // A read connection may have been closing when they were counted.
+  await waitFor(() => sockets() <= forReads, { what: 'the connections to close', timeoutMs: 5_000 })
 })
 
-t.test('a stop while nobody answers where the log ends is heard', async (t) => {
+t.test('a subscription stops at once while the event store is unreachable', async (t) => {
   const store = createEventStore({ connectionString: `esdb://127.0.0.1:${await freePort()}?tls=false` })
   t.teardown(() => store.close())
   const sub = subscriberHarness(store, prefix)
@@ -129,10 +129,10 @@ t.test('a stop while nobody answers where the log ends is heard', async (t) => {
   await sleep(200)
   const before = performance.now()
   await run.stop()
-  t.ok(performance.now() - before < 3_000, 'without waiting for a store that may come back')
+  t.ok(performance.now() - before < 3_000, 'without waiting for the store')
 })
 
-t.test('a stop while the subscription is only beginning is heard', async (t) => {
+t.test('a subscription that is stopped while it starts ends at the server', async (t) => {
   const server = await startFakeEventStore(t)
   const stop = new AbortController()
   await runSubscription({
@@ -148,15 +148,15 @@ t.test('a stop while the subscription is only beginning is heard', async (t) => 
     signal: stop.signal,
     log: { info() {}, warn() {} },
   })
-  await waitFor(() => server.openCalls() === 0, { what: 'the end of the subscription' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the subscription to end' })
 })
 
-t.test('one process may have more subscriptions than a server takes on one connection', async (t) => {
+t.test('a process may run more subscriptions than a server allows per connection', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(10) })
   const store = connectEventStore(t, server)
   const subs = Array.from({ length: callsPerConnection * 2 + 1 }, () => subscriberHarness(store, prefix))
   const runs = subs.map((sub) => sub.run())
   await waitFor(() => subs.every(({ seen }) => seen.length === 10), { what: 'all events for every subscription' })
-  t.equal((await store.readStream(stream)).length, 10, 'and reads go on, too')
+  t.equal((await store.readStream(stream)).length, 10, 'reads still work')
   await Promise.all(runs.map((run) => run.stop()))
 })

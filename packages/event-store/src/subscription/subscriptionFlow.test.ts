@@ -1,4 +1,4 @@
-// The order of events and checkpoints in a subscription, and who waits for whom, over the wire.
+// The order of events and checkpoints in a subscription, and its backpressure.
 
 import { status } from '@grpc/grpc-js'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -14,7 +14,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ s
 const names = (count: number) => numbered(count).map(({ number }) => `${stream}@${number}`)
 const at = (commit: bigint, prepare = commit) => ({ commit, prepare })
 
-t.test('a checkpoint is never handed out before the events that came before it', async (t) => {
+t.test('a checkpoint is never delivered before the events that precede it', async (t) => {
   const log = numbered(60)
   const server = await startFakeEventStore(t, {
     subscription(call) {
@@ -37,17 +37,17 @@ t.test('a checkpoint is never handed out before the events that came before it',
   }
 })
 
-t.test('a checkpoint that cannot be, or would take a position back, is passed over', async (t) => {
+t.test('impossible checkpoints and those before the last event are ignored', async (t) => {
   // Some servers send prepare as 0, and 2^64-1 for both while nothing matched.
   for (const wrong of [at(5n, 0n), at(4n), at(5n), at(2n ** 64n - 1n)]) {
     const server = await startFakeEventStore(t, {
       log: numbered(6),
-      subscription(call, nth, properly) {
-        if (nth > 1) return properly()
+      subscription(call, nth, respondNormally) {
+        if (nth > 1) return respondNormally()
         call.write(confirmationMessage())
         for (const event of numbered(5)) call.write(eventMessage(event))
         call.write(checkpointMessage(wrong))
-        // Whatever was taken from the subscription before its end counts.
+        // Events that were taken before the interruption count.
         call.emit('error', grpcError(status.UNAVAILABLE))
       },
     })
@@ -60,23 +60,23 @@ t.test('a checkpoint that cannot be, or would take a position back, is passed ov
   }
 })
 
-t.test('a handler that is slow holds back the server, and gets everything in the end', async (t) => {
+t.test('a slow handler applies backpressure to the server and gets all events', async (t) => {
   const total = 3_000
   const { subscription, sent, isBackpressured } = createFlood(stream, total)
   const server = await startFakeEventStore(t, { subscription })
   const released = Promise.withResolvers<void>()
-  let held = 0
+  let handling = 0
   const sub = subscriberHarness(connectEventStore(t, server), prefix, () => {
-    held++
+    handling++
     return released.promise
   })
   const run = sub.run(100)
-  await waitFor(() => held > 0 && isBackpressured(30), {
-    what: 'a server that cannot send any more',
+  await waitFor(() => handling > 0 && isBackpressured(30), {
+    what: 'backpressure at the server',
     timeoutMs: 20_000,
   })
-  t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
-  t.equal(held, 1)
+  t.ok(sent() < total / 4, `${sent()} of ${total} events were sent before any was handled`)
+  t.equal(handling, 1)
   released.resolve()
   await waitFor(() => sub.seen.length === total, { what: 'all events', timeoutMs: 30_000 })
   await run.stop()
