@@ -59,8 +59,8 @@ function withEnumType(_key: string, value: unknown): unknown {
 }
 
 function complete(operation: Operation, method: string, shared: Record<string, Response>): void {
-  const { 'x-refusals': own, 'x-body': body, 'x-optional-body': isOptional, parameters } = operation
-  delete operation['x-refusals']
+  const { 'x-errors': own, 'x-body': body, 'x-optional-body': isOptional, parameters } = operation
+  delete operation['x-errors']
   delete operation['x-body']
   delete operation['x-optional-body']
   if (body) operation.requestBody = { required: true, ...body }

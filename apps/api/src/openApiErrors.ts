@@ -25,7 +25,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     message: 'The card was declined',
     details: { payment_id: id },
   },
-  forbidden: { why: 'The caller may not do this.', message: 'This is for administrators only' },
+  forbidden: { why: 'The caller may not do this.', message: 'An administrator session is required' },
   not_found: {
     why: 'The caller can see no resource with this id.',
     message: 'No payment with this id',

@@ -127,7 +127,7 @@ t.test('every kind of invalid line has a one-line error', async (t) => {
     ['{"name":"\\u0000"}', 'Text in the line contains a NUL character'],
     ['{"name":"\\ud800"}', 'Text in the line contains an unpaired surrogate'],
     ['{"total_cents":1e999}', 'The line contains a number out of range'],
-    ['{"total_cents":9007199254740993}', 'The line contains an integer that is too large to be kept exactly'],
+    ['{"total_cents":9007199254740993}', 'The line contains an integer that is too large to be stored exactly'],
     [`{"a":${'['.repeat(40)}${']'.repeat(40)}}`, 'The line is nested deeper than 32 levels'],
     [Buffer.from('{"name":"Caf\u00e9"}', 'latin1'), 'The line is not valid UTF-8'],
     [null, `The line is longer than ${maxLineBytes} bytes`],

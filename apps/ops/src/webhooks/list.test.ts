@@ -149,6 +149,7 @@ t.test('webhooks list on a database without tables suggests migrate', async (t) 
   for (const args of [['list'], ['enable', '1']])
     t.match(await runOps(['webhooks', ...args], { DATABASE_URL: databaseUrl, DATA_DIR: t.testdir() }), {
       code: 1,
-      stderr: /^the tables of this database are not of this version: run `npm run -s ops -- migrate` first \(relation /,
+      stderr:
+        /^the tables of this database do not match this version: run `npm run -s ops -- migrate` first \(relation /,
     })
 })

@@ -148,7 +148,7 @@ t.test(
 t.test('the receiver of a disabled provider is 404, like an unknown path [4.12-disabled]', async (t) => {
   const before = await lastPosition()
   const { body } = event()
-  const message = 'Nothing is here'
+  const message = 'Not found'
   const unknown = { status: 404, json: { error: { code: 'not_found', message, details: undefined } } }
   t.match(await send({ 'content-type': 'application/json' }, body, '/webhooks/nowhere'), unknown)
   for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])

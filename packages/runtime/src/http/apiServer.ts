@@ -1,4 +1,4 @@
-// A process that serves an API: its limits, its pages for operators, and how it stops.
+// Serves an API: connection and request limits, operator endpoints (health, metrics), and shutdown.
 import { integer, isOrigin, listOf, port, text, url } from '@paylog/config/kinds'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Redis } from 'ioredis'
@@ -18,7 +18,7 @@ import { isProxyRange } from './networks.ts'
 export const apiVariables = {
   HOST: text('127.0.0.1'),
   PORT: port(8080),
-  /** Whose `X-Forwarded-For` is believed. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   TRUST_PROXY: listOf(
     isProxyRange,
     'addresses or ranges such as 10.0.0.0/8,::1, none wider than those of private networks',
@@ -26,24 +26,24 @@ export const apiVariables = {
   ),
   CORS_ORIGINS: listOf(isOrigin, 'origins such as https://shop.example.com', []),
   MAX_CONNECTIONS: integer(1, 1_000_000, 1_000),
-  /** Of one client address; 0 is no limit. The proxies of TRUST_PROXY have none. */
+  /** Per client address; 0 means no limit. The proxies of TRUST_PROXY have none. */
   MAX_CONNECTIONS_PER_ADDRESS: integer(0, 1_000_000, 500),
-  /** Where requests are counted for all processes together. */
+  /** Counts requests across all processes. */
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   ...limitVariables,
 }
 const ApiConfig = Type.Object(apiVariables)
 export type ApiConfig = Readonly<StaticDecode<typeof ApiConfig>>
 
-/** Counting must not keep a request waiting. */
+/** Low, because every request waits for its count. */
 const countTimeoutMs = 250
 const connectTimeoutMs = 1_000
 const silenceTimeoutMs = 5_000
 
 /**
- * Serves an API until the app stops; then requests that were accepted are finished first.
- * @param parts `describe` is called before any route is there
- * @param api the routes, which the limits guard; the pages for operators are beside them
+ * Serves an API until the app stops; accepted requests are finished first.
+ * @param parts `describe` is called before any route is registered
+ * @param api the routes to which the request limits apply; operator endpoints have their own limit
  * @returns the URL
  */
 export async function serveApi(
@@ -84,7 +84,7 @@ export async function serveApi(
   return await http.listen({ host: config.HOST, port: config.PORT })
 }
 
-/** A Redis that answers soon or not at all; what it does not do is told by who counts with it. */
+/** A Redis client that responds quickly or fails. Its errors are reported by `countRequests`. */
 async function connectCounter(redisUrl: string): Promise<Redis> {
   const redis = new Redis(redisUrl, {
     lazyConnect: true,
@@ -92,11 +92,11 @@ async function connectCounter(redisUrl: string): Promise<Redis> {
     maxRetriesPerRequest: 0,
     connectTimeout: connectTimeoutMs,
     commandTimeout: countTimeoutMs,
-    // A connection that was cut off without a word is given up, and another one made.
+    // Replaces a connection that stopped responding.
     socketTimeout: silenceTimeoutMs,
   })
   redis.on('error', () => undefined)
-  // Whether it is there or not, the API starts; it goes on trying by itself.
+  // The API starts without Redis, too; the client keeps reconnecting.
   await redis.connect().catch(() => undefined)
   return redis
 }

@@ -1,4 +1,4 @@
-// JSON as this service accepts it: what Postgres, other parsers or a reader could take differently is refused.
+// Request bodies: strict JSON parsing, raw bodies for signatures, and limits for the bytes in memory.
 
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '@paylog/domain/errors'
@@ -8,15 +8,15 @@ import { clientNetwork } from './networks.ts'
 const maxDepth = 32
 
 /**
- * Parses JSON and refuses what `JSON.parse` lets through: duplicate keys, `__proto__`, nesting beyond 32, numbers beyond
- * a double, integers that a double cannot hold, and NUL or unpaired surrogates in text (Postgres stores neither, and one such event would stop a projector).
- *
+ * Parses JSON, and rejects what Postgres or other parsers could read differently: duplicate keys, `__proto__`, nesting
+ * deeper than 32, numbers out of range, integers that a double cannot hold exactly, and NUL or unpaired surrogates in text
+ * (Postgres stores neither, so one such event would stop a projector).
  * @throws DomainError `invalid_request`; its message never quotes the text
  */
 export function parseStrictJson(text: string): unknown {
   if (!text.isWellFormed()) throw invalidBody('The body is not well-formed text')
   const value = parse(text)
-  // The grammar is settled now, so the scan below only has to tell strings, brackets and numbers apart.
+  // The text is valid JSON, so the scan only has to recognise strings, brackets and numbers.
   scan(text)
   return value
 }
@@ -89,9 +89,9 @@ function endOfNumber(text: string, start: number): number {
   const number = Number(literal)
   // JSON.parse reads 1e999 as Infinity, which JSON.stringify would write back as null.
   if (!Number.isFinite(number)) throw invalidBody('The body contains a number out of range')
-  // It reads 9007199254740993 as its neighbour: what is stored would not be what was sent.
+  // It rounds 9007199254740993, so the stored value would differ from the sent one.
   if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(number))
-    throw invalidBody('The body contains an integer that is too large to be kept exactly')
+    throw invalidBody('The body contains an integer that is too large to be stored exactly')
   return end
 }
 
@@ -99,32 +99,30 @@ function invalidBody(message: string, cause?: unknown): DomainError {
   return new DomainError('invalid_request', message, undefined, { cause })
 }
 
-// Reads bodies, and bounds how many of their bytes are in memory at a time.
-
 declare module 'fastify' {
   interface FastifyInstance {
     /**
      * Reads the body of a request to its end.
-     * @throws DomainError `body_too_large`; `service_unavailable` when too much is being read already
+     * @throws DomainError `body_too_large`; `service_unavailable` when too many bytes are in memory
      */
     readBody(request: FastifyRequest, payload: IncomingMessage, maxBytes: number): Promise<Buffer>
   }
 }
 
 /**
- * Of all requests of a process, from the first byte to the response. A body is in memory several times (bytes, text,
- * what it says), and the process has 512 MB.
+ * For all requests of a process, counted from the first byte to the response. A body is in memory several times (bytes,
+ * text, parsed value), and the process has 512 MB.
  */
 const maxBufferedBytes = 64 * 1024 * 1024
-/** Of one client address: it takes several to fill the whole. */
+/** Per client address, so that one client cannot use up the total. */
 const maxBufferedBytesPerAddress = 8 * 1024 * 1024
-/** Bodies of one client address that are on their way. Most come together with their headers. */
+/** Incomplete bodies per client address. Most bodies arrive together with their headers. */
 const maxUnfinishedPerAddress = 128
 const firstChunkBytes = 16 * 1024
 
 type BodyUsage = { bytes: number; unfinished: number }
 
-/** Decorates the server with `readBody`. To be called before there are routes. */
+/** Decorates the server with `readBody`. Must be called before routes are registered. */
 export function limitBodies(http: FastifyInstance): void {
   const all: BodyUsage = { bytes: 0, unfinished: 0 }
   const ofAddress = new Map<string, BodyUsage>()
@@ -160,7 +158,7 @@ export function limitBodies(http: FastifyInstance): void {
       change(request, { bytes: 0, unfinished: -1 })
     }
   })
-  // Also of a client that has left: what its handler has of the body is in memory until then.
+  // Runs for disconnected clients, too: the handler keeps the body in memory until then.
   http.addHook('onSend', async (request) => {
     const bytes = bytesOf.get(request)
     if (bytes) change(request, { bytes: -bytes, unfinished: 0 })
@@ -168,8 +166,8 @@ export function limitBodies(http: FastifyInstance): void {
 }
 
 /**
- * Into one buffer that grows: each piece by itself would take up hundreds of bytes, and they may be of one byte.
- * @param take whether there is room for so many more bytes
+ * Collects into one growing buffer, because chunks may be one byte long and each chunk object takes hundreds of bytes.
+ * @param take reserves bytes; returns false when a limit is exceeded
  */
 function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -187,7 +185,7 @@ function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: numbe
     piece.copy(buffer, length)
     length = needed
   }
-  // What still comes is not kept; the connection closes after the response.
+  // Later bytes are discarded; the connection closes after the response.
   const fail = (error: Error) => {
     payload.off('data', onData)
     reject(error)
@@ -198,23 +196,20 @@ function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: numbe
   return promise
 }
 
-/** Refuses a body for its size. */
 const tooLargeError = () => new DomainError('body_too_large', 'The body is too large')
-const overloadedError = () => new DomainError('service_unavailable', 'Too many requests are under way here; try again')
-
-// Bodies as the bytes that were sent, for whoever has to verify a signature over them.
+const overloadedError = () => new DomainError('service_unavailable', 'Too many concurrent requests; try again')
 
 const rawBodyLimitBytes = 1024 * 1024
 
 /**
- * Inside the scope (plugin) it is called in, a body of any content type, or of none, arrives as a `Buffer` of at most 1 MiB.
- * A request without a body has `undefined`.
+ * In this scope (plugin), a body of any content type, or of none, arrives as a `Buffer` of at most 1 MiB, so that a
+ * signature over it can be verified. A request without a body has `undefined`.
  */
 export function rawBody(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
-  // One that is not well-formed would be refused before any parser is asked.
+  // Fastify would reject a malformed content type before it calls a parser.
   scope.addHook('onRequest', async ({ headers }) => {
-    // Before a route looks at a signature: 413 comes before 400.
+    // Before the signature is checked: 413 takes precedence over 400.
     if (Number(headers['content-length']) > rawBodyLimitBytes) throw tooLargeError()
     delete headers['content-type']
   })

@@ -1,19 +1,19 @@
-// What browsers are told about the answers: who may read them, and to do nothing else with them.
+// Response headers for browsers: CORS, and security headers.
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
-/** Answers are data; the pages of the documentation have a policy of their own. */
+/** Suitable for JSON responses; the documentation pages set their own policy. */
 const everyResponse = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
-  // Of this host alone: what else runs below its name is not ours.
+  // Without includeSubDomains: subdomains may belong to others.
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
 
-/** What a script of another origin may read of an answer beside its body. */
+/** Response headers that scripts of other origins may read. */
 const exposedHeaders = [
   'ETag',
   'Idempotent-Replayed',
@@ -37,27 +37,27 @@ const requestHeaders = [
 const preflightSeconds = 600
 
 /**
- * @param http before any route is there
- * @param options `origins` are those that browsers may call from; none when empty
+ * Must be called before routes are registered.
+ * @param options `origins` that browsers may call from; none when empty
  */
 export async function browserHeaders(
   http: FastifyInstance,
   { origins }: { readonly origins: readonly string[] },
 ): Promise<void> {
   const headers = new Map(Object.entries(everyResponse))
-  // Whoever may read an answer is told by the rules of CORS.
+  // With CORS, its rules decide which origins may read a response.
   headers.set('cross-origin-resource-policy', origins.length > 0 ? 'cross-origin' : 'same-origin')
-  // Not as a hook: Fastify answers a URL that it cannot read before any hook has run.
+  // Not in a hook, because Fastify responds to an invalid URL without running hooks.
   http.server.prependListener('request', (_request, response) => response.setHeaders(headers))
   if (origins.length === 0) return
   await http.register(cors, {
-    // As browsers write them: an operator may have put a slash behind one.
+    // Normalised as browsers send them: an operator may have added a trailing slash.
     origin: origins.map((origin) => new URL(origin).origin),
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: requestHeaders,
     exposedHeaders,
     maxAge: preflightSeconds,
-    // Its refusal would not be in the envelope; an OPTIONS that is no preflight gets the same empty answer.
+    // The plugin's rejection would not be in the error envelope; other OPTIONS requests get the same empty response.
     strictPreflight: false,
   })
 }

@@ -1,4 +1,4 @@
-// Who may call a route: hooks that find the caller and refuse the wrong kind.
+// Access control for routes: hooks that identify the caller and reject the wrong kind.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor, Guest, Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
@@ -6,58 +6,58 @@ import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is calling; there on every route that has one of the hooks below. */
+    /** The caller; set on every route that has one of the hooks below. */
     actor: Actor
   }
 }
 
-/** Finds the caller of a request; see `createIdentity`, which throws for credentials that are not valid. */
+/** Identifies the caller of a request; see `createIdentity`, which throws for invalid credentials. */
 export type ActorOf = (request: {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
-  /** Told of each credential that is not valid. */
+  /** Called for each invalid credential. */
   readonly onInvalid?: () => void
 }) => Promise<Actor>
 
 export type Callers = {
-  /** Everyone whose credentials, if any were presented, are valid. */
+  /** All callers, unless they present invalid credentials. */
   readonly anyone: onRequestAsyncHookHandler
   readonly sessionOrGuest: onRequestAsyncHookHandler
-  /** The same, and guests whose token has expired but is remembered (interface, section 5, rule 6). */
+  /** Also guests whose token has expired but is remembered (interface, section 5, rule 6). */
   readonly sessionOrRememberedGuest: onRequestAsyncHookHandler
   readonly session: onRequestAsyncHookHandler
   readonly administrator: onRequestAsyncHookHandler
 }
 
 /**
- * `onRequest` hooks that set `request.actor`, before a byte of the body is read. An anonymous caller is refused with 401
- * `unauthenticated`, a known one that may not do this with 403 `forbidden`.
- * @param actorOrRemembered finds the caller where an expired guest token may do
+ * `onRequest` hooks that set `request.actor` before the body is read. Anonymous callers get 401 `unauthenticated`, known
+ * callers of the wrong kind 403 `forbidden`.
+ * @param actorOrRemembered identifies the caller where an expired guest token is accepted
  */
 export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = actorOf): Callers {
   const allowing =
-    (isAllowed: (actor: Actor) => boolean, who: string, find = actorOf): onRequestAsyncHookHandler =>
+    (isAllowed: (actor: Actor) => boolean, required: string, find = actorOf): onRequestAsyncHookHandler =>
     async (request) => {
       const onInvalid = () => {
-        request.refusedCredentials += 1
+        request.invalidCredentials += 1
       }
       const actor = await find({ headers: request.headers, query: queryOf(request), onInvalid })
       request.actor = actor
-      if (!isAllowed(actor)) throw accessError(actor, who)
+      if (!isAllowed(actor)) throw accessError(actor, required)
     }
   const isKnown = ({ kind }: Actor) => kind !== 'anonymous'
-  const known = 'sessions and guest tokens'
+  const known = 'A session or guest token'
   return {
-    anyone: allowing(() => true, 'anyone'),
+    anyone: allowing(() => true, 'A credential'),
     sessionOrGuest: allowing(isKnown, known),
     sessionOrRememberedGuest: allowing(isKnown, known, actorOrRemembered),
-    session: allowing(({ kind }) => kind === 'session', 'sessions'),
-    administrator: allowing((actor) => actor.kind === 'session' && actor.is_administrator, 'administrators'),
+    session: allowing(({ kind }) => kind === 'session', 'A session'),
+    administrator: allowing((actor) => actor.kind === 'session' && actor.is_administrator, 'An administrator session'),
   }
 }
 
-function accessError(actor: Actor, who: string): DomainError {
-  return actor.kind === 'anonymous' ? unauthenticatedError() : new DomainError('forbidden', `This is for ${who} only`)
+function accessError(actor: Actor, required: string): DomainError {
+  return actor.kind === 'anonymous' ? unauthenticatedError() : new DomainError('forbidden', `${required} is required`)
 }
 
 function unauthenticatedError(): DomainError {
@@ -67,8 +67,8 @@ function unauthenticatedError(): DomainError {
 export type KnownActor = Session | Guest
 
 /**
- * The caller of a route that only known callers get to.
- * @throws DomainError `unauthenticated` should the route have forgotten its hook: it fails closed
+ * The caller of a route that requires a credential.
+ * @throws DomainError `unauthenticated` if the route has no hook: it fails closed
  */
 export function knownActor(actor: Actor): KnownActor {
   if (actor.kind === 'anonymous') throw unauthenticatedError()

@@ -1,13 +1,13 @@
-// Which requests of a connection have no answer yet, because several can be under way on one.
+// Connection limits, and the pending responses of a connection, which may have several requests in flight.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from '../telemetry/log.ts'
 import { clientNetwork, inRanges } from './networks.ts'
 
-/** The answer that has to be through before anything else is written to a connection. */
+/** The response that must be sent before anything else is written to a connection. */
 export type PendingResponse = (socket: Socket) => ServerResponse | undefined
 
-/** Keeps an eye on a server's requests. Those that were not sent to their end are owed nothing that has not begun. */
+/** Tracks a server's responses. Incomplete requests count only if their response has started. */
 export function watchPendingResponses(server: Server): PendingResponse {
   const open = new WeakMap<Socket, Set<ServerResponse>>()
   server.on('request', ({ socket }, response) => {
@@ -18,41 +18,39 @@ export function watchPendingResponses(server: Server): PendingResponse {
   return (socket) => [...(open.get(socket) ?? [])].findLast(({ req, headersSent }) => req.complete || headersSent)
 }
 
-// Bounds what connections may cost: how many there are, of all and of one address, and what one of them may have under way.
-
 export type ConnectionLimits = {
   readonly max: number
-  /** Of one client address; 0 is no limit. */
+  /** Per client address; 0 means no limit. */
   readonly maxPerAddress: number
-  /** Addresses and ranges whose connections carry many clients, and are not counted by address. */
+  /** Addresses and ranges of proxies, which carry many clients and have no limit per address. */
   readonly proxies: readonly string[]
 }
 
-/** Of one connection; the next ones are begun as responses go out. */
+/** Requests handled concurrently per connection; the next ones start as responses are sent. */
 const maxInFlight = 8
 /** Node parses all requests of a packet at once, so pausing the connection would come too late. */
 const maxQueued = 56
 const warnEveryMs = 60_000
 
 /**
- * `waiting` are the connections on which the client has the next move, in the order in which that began: they have sent
- * nothing, only part of a request, or nothing since the last response. Each has the request whose body is on its way.
+ * `waiting` are the connections that wait for their client, longest first: it has sent nothing, a part of a request, or
+ * nothing since the last response. The value is the request whose body is incomplete.
  */
 type Pool = { readonly max: number; open: number; readonly waiting: Map<Socket, IncomingMessage | undefined> }
 type Connection = {
   inFlight: number
-  /** Begin those that wait for earlier ones. */
+  /** Start the requests that wait for earlier ones. */
   readonly queued: (() => void)[]
   readonly pools: readonly Pool[]
   readonly address: string
 }
 
 /**
- * A connection beyond a limit takes the place of the one that has kept us waiting longest. When all are being served, the
- * new one is closed without an answer. Of one connection eight requests are under way at a time and 56 wait; one that sends
- * more is closed, and so is one that has not read a response for as long as the server's `timeout`.
+ * A connection beyond a limit replaces the one that has waited longest for its client. If all connections are serving
+ * requests, the new one is closed without a response. Per connection, eight requests are handled at a time and 56 wait; a
+ * connection that sends more is closed, and so is one that has not read a response for the server's `timeout`.
  *
- * To be called after the server's own handler is there, and before anything else listens for requests.
+ * Must be called after the server's own handler is attached, and before any other listener for requests.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, log: Pick<Logger, 'warn'>): void {
   const connections = admitConnections(server, limits, createRejectionWarning(log))
@@ -62,7 +60,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     const connection = connections.get(socket)
-    // Those that came in the same packet as the one too many are still parsed.
+    // Node still parses requests from the packet that exceeded the limit.
     if (connection === undefined || socket.destroyed) return
     const begin = () => {
       if (socket.destroyed) return
@@ -87,7 +85,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
     else socket.destroy()
   })
 
-  // Without a listener Node would also close those whose request takes us long, and who may still be told of a 408.
+  // Without a listener Node would also close connections with a slow handler, and those that are about to get a 408.
   server.on('timeout', (socket: Socket) => {
     const isBetweenRequests = socket.timeout !== server.timeout
     if (socket.writableLength > 0 || isBetweenRequests) socket.destroy()
@@ -97,7 +95,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** @returns those that are open */
+/** @returns the open connections */
 function admitConnections(
   server: Server,
   { max, maxPerAddress, proxies }: ConnectionLimits,
@@ -117,11 +115,11 @@ function admitConnections(
     }
     if (ofAddress.get(address)?.open === 0) ofAddress.delete(address)
   }
-  const hasCapacity = ({ open, max: most, waiting }: Pool): boolean => {
-    if (open < most) return true
+  const hasCapacity = ({ open, max, waiting }: Pool): boolean => {
+    if (open < max) return true
     for (const [socket, request] of waiting) {
       waiting.delete(socket)
-      // The body has come meanwhile, so that this one is being served.
+      // The body has arrived meanwhile, so this request is being served.
       if (request?.complete) continue
       release(socket)
       socket.destroy()
@@ -135,7 +133,7 @@ function admitConnections(
     const address = clientNetwork(remoteAddress)
     const isCounted = maxPerAddress > 0 && !isProxy(remoteAddress)
     const own = ofAddress.get(address) ?? { max: maxPerAddress, open: 0, waiting: new Map() }
-    // First its own: an address that has used up its share pushes out nobody else.
+    // Its own pool first: an address at its limit must not replace connections of others.
     const pools = isCounted ? [own, all] : [all]
     if (!pools.every(hasCapacity)) {
       warnRejected()
@@ -154,13 +152,13 @@ function admitConnections(
 }
 
 function createRejectionWarning(log: Pick<Logger, 'warn'>): () => void {
-  let refused = 0
+  let rejected = 0
   let warnedAt = Number.NEGATIVE_INFINITY
   return () => {
-    refused += 1
+    rejected += 1
     if (performance.now() - warnedAt < warnEveryMs) return
     warnedAt = performance.now()
-    log.warn({ refused }, 'connections are refused: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached')
-    refused = 0
+    log.warn({ refused: rejected }, 'connections rejected: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached')
+    rejected = 0
   }
 }

@@ -1,4 +1,4 @@
-// Answers that come before the body has: what of it is still being sent is read, so that the answer gets through.
+// Shutdown of the server, and responses that are sent before the request body has arrived.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
@@ -7,11 +7,11 @@ import type { FastifyInstance } from 'fastify'
 const readTimeoutMs = 2_000
 
 /**
- * Has an answer after which the connection closes wait until the body is there, for two seconds at most. Closing with
- * something unread resets the connection, and a client that is still sending may never see the answer (RFC 9112, 9.6).
- * On a connection that stays open, Node reads what comes after the answer.
+ * Delays the last response on a connection until the request body has arrived, by at most two seconds. Closing with unread
+ * bytes resets the connection, and a client that is still sending may never see the response (RFC 9112, 9.6). On a
+ * connection that stays open, Node reads the rest after the response.
  *
- * To be called after every other hook that may close the connection.
+ * Must be called after every other hook that may close the connection.
  */
 export function readBodyBeforeClosing(http: FastifyInstance): void {
   http.addHook('onSend', async ({ raw }, reply) => {
@@ -22,15 +22,13 @@ export function readBodyBeforeClosing(http: FastifyInstance): void {
 
 async function readToEnd(body: IncomingMessage): Promise<void> {
   body.resume()
-  // Whether the rest came, came too late or never comes, there is nothing more to do than to answer.
+  // Whether or not the rest has arrived, respond now.
   await finished(body, { signal: AbortSignal.timeout(readTimeoutMs) }).catch(() => undefined)
 }
 
-// How a server closes: what was accepted is finished and answered, and nobody who only stays connected keeps it open.
-
-/** Who has not sent its request to the end by then is not waited for. */
+/** Incomplete requests are rejected this long after the close begins. */
 const unsentTimeoutMs = 2_000
-/** A turn of the event loop that took less had nothing to read; and what comes in during it is reset by the close. */
+/** An event loop turn shorter than this had nothing to read. */
 const quietLoopMs = 0.1
 const quietTimeoutMs = 500
 
@@ -43,20 +41,21 @@ export function requestsInFlight(http: FastifyInstance): readonly string[] {
 
 const closing = new WeakSet<Server>()
 
-/** Whether a server has begun to close; it may have connections yet. */
+/** Whether a server has begun to close; it may still have connections. */
 export function isClosing({ server }: FastifyInstance): boolean {
   return closing.has(server)
 }
 
 /**
- * Makes `close()` end by itself, unlike Node's, which waits for connections that ask for nothing and stops looking at its
- * own timeouts:
- * - what was sent before is read first: the system resets a connection that was not taken yet, or has something unread;
- * - every answer given meanwhile says `Connection: close`, and connections without a request under way are closed;
- * - a request that is not there completely is waited for two seconds, then refused with 408;
- * - it waits for handlers, also of clients that have left: what a handler has begun elsewhere it has to put on record.
+ * Makes `close()` finish requests and end in bounded time. Node's `close()` waits for idle connections and stops applying
+ * its own timeouts. Here:
+ * - bytes that have arrived are read first, because the system resets connections that are not accepted or have unread
+ *   bytes;
+ * - every response has `Connection: close`, and connections without a request in flight are closed;
+ * - an incomplete request gets 408 after two seconds;
+ * - handlers are awaited even if their client has disconnected, because they must record what they have started elsewhere.
  *
- * To be called before there are routes.
+ * Must be called before routes are registered.
  */
 export function drainOnClose(http: FastifyInstance): void {
   const { server } = http
@@ -64,7 +63,7 @@ export function drainOnClose(http: FastifyInstance): void {
   const settled = watchHandlers(http)
   const closeIdle = () => server.closeIdleConnections()
   server.on('request', (_request, response) => {
-    // When its headers were out before the close began, the client thinks that it may go on.
+    // If the headers were sent before the close began, the client expects to reuse the connection.
     response.once('close', () => isClosing(http) && setImmediate(closeIdle))
   })
   http.addHook('onSend', async (_request, reply) => {
@@ -80,7 +79,7 @@ export function drainOnClose(http: FastifyInstance): void {
 
 type Connection = { readonly socket: Socket; readonly isReceived: boolean }
 
-/** @returns those that are open, and whether a request on them is there to its end */
+/** @returns the open connections, and whether their last request is complete */
 function watchConnections(server: Server): () => readonly Connection[] {
   const complete = new Map<Socket, () => boolean>()
   server.on('connection', (socket: Socket) => {
@@ -96,14 +95,14 @@ function watchConnections(server: Server): () => readonly Connection[] {
 function rejectUnsent(server: Server, connections: readonly Connection[]): void {
   for (const { socket, isReceived } of connections) {
     if (isReceived) continue
-    // What Node itself says of such a request while it looks at its timeouts; who has said nothing is owed nothing.
+    // The error that Node itself emits for request timeouts. A connection without a byte gets no response.
     const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     if (socket.bytesRead === 0) socket.destroy()
     else server.emit('clientError', tooLate, socket)
   }
 }
 
-/** @returns waits until no handler runs */
+/** @returns a function that waits until no handler runs */
 function watchHandlers(http: FastifyInstance): () => Promise<void> {
   const names = new Map<symbol, string>()
   const ends = new Map<symbol, Promise<void>>()
@@ -128,7 +127,7 @@ function watchHandlers(http: FastifyInstance): () => Promise<void> {
   }
 }
 
-/** Waits, not for long, until a turn of the event loop brings nothing to do. */
+/** Waits, for 500 ms at most, until an event loop turn has nothing to do. */
 async function waitForQuietLoop(): Promise<void> {
   const latest = performance.now() + quietTimeoutMs
   for (let begun = performance.now(); begun < latest; begun = performance.now()) {

@@ -1,4 +1,4 @@
-// The one place where a failure becomes an answer: status, code and envelope.
+// Turns errors into responses: status, code and envelope.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { DomainError, type ErrorCode, errorStatus } from '@paylog/domain/errors'
@@ -9,40 +9,40 @@ import type { ErrorResponse } from './openApiSchemas.ts'
 
 type HttpError = { status: number; code: ErrorCode; message: string; details?: Readonly<Record<string, unknown>> }
 
-/** Fastify's error handler: everything that was thrown on the way to an answer ends here. */
+/** Fastify's error handler, for every error of a request. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const httpError = isClientGone(request) ? clientGone : preferBodyTooLarge(httpErrorOf(error), request)
   request.errorCode = httpError.code
   if (isLoadShedding(error)) reply.header('retry-after', retryAfterSeconds)
-  if (isLoadShedding(error)) request.log.warn({ code: httpError.code, reason: httpError.message }, 'request refused')
+  if (isLoadShedding(error)) request.log.warn({ code: httpError.code, reason: httpError.message }, 'request rejected')
   else if (httpError.status >= 500) request.log.error({ err: error, code: httpError.code }, 'request failed')
-  else request.log.debug({ code: httpError.code, reason: httpError.message }, 'request refused')
-  // Set here once more: a URL that the router could not read has not passed the hook that sets it.
+  else request.log.debug({ code: httpError.code, reason: httpError.message }, 'request rejected')
+  // Also set here, because the hook that sets it does not run for an invalid URL.
   return reply.code(httpError.status).header('x-request-id', request.id).send(errorBody(httpError, request.id))
 }
 
 const retryAfterSeconds = 5
 
-const clientGone = createHttpError('invalid_request', 'The request was not sent to its end')
+const clientGone = createHttpError('invalid_request', 'The request is incomplete')
 
-/** The client is gone in the middle of its request, which looks like a connection of ours that was cut. */
+/** The client disconnected before its request was complete, which looks like a lost connection of ours. */
 function isClientGone({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
 }
 
-/** Nothing has failed: there are too many at the moment, and a stack for each of them would make it worse. */
+/** Overload is not a failure, and logging a stack trace per rejected request would make it worse. */
 function isLoadShedding(error: unknown): boolean {
   return error instanceof DomainError && error.code === 'service_unavailable' && error.cause === undefined
 }
 
-/** Of a body that is too large, its type is not looked at; Fastify looks at that first. */
+/** Fastify checks the content type first, but a body that is too large is reported as that. */
 function preferBodyTooLarge(httpError: HttpError, { headers, routeOptions }: FastifyRequest): HttpError {
   const isTooLarge = Number(headers['content-length']) > (routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)
   return httpError.code === 'unsupported_media_type' && isTooLarge ? bodyTooLarge : httpError
 }
 
 /**
- * Answers a request that no route takes: 405 with `Allow` when its path has other methods, 404 otherwise. HEAD and OPTIONS are
+ * Responds to a request without a route: 405 with `Allow` when its path has other methods, 404 otherwise. HEAD and OPTIONS are
  * 404, as they are where a path has no GET and where CORS is off.
  * @param methodsOf the methods of a path, served by this process or another one
  */
@@ -57,12 +57,12 @@ export const handleNoRoute =
     return handleError(new DomainError('method_not_allowed', message), request, reply)
   }
 
-/** Answers a path that does not exist. */
+/** Responds to an unknown path. */
 export function handleNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return handleError(new DomainError('not_found', 'Nothing is here'), request, reply)
+  return handleError(new DomainError('not_found', 'Not found'), request, reply)
 }
 
-/** Answers bytes that never became a request, on the bare socket, then closes it. */
+/** Responds to invalid HTTP directly on the socket, and closes it. */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   if (socket.writable && error.code !== 'ECONNRESET') {
     const httpError = connectionError(error.code)
@@ -93,20 +93,20 @@ function httpErrorOf(error: unknown): HttpError {
 const bodyTooLarge = createHttpError('body_too_large', 'The body is too large')
 const internalError = { status: 500, code: 'internal_error', message: 'Something went wrong on our side' } as const
 
-// Fastify's own messages quote header values and URLs, so every answer has a message of ours.
+// Fastify's own messages quote header values and URLs, so every response has one of our messages.
 function frameworkError(error: Error & { code?: unknown; statusCode?: unknown }): HttpError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
       return createHttpError('unsupported_media_type', 'The body must be sent as application/json')
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return createHttpError('not_found', 'Nothing is here')
+      return createHttpError('not_found', 'Not found')
     case 'FST_ERR_HANDLER_TIMEOUT':
       return createHttpError('service_unavailable', 'The request took too long')
   }
   switch (error.statusCode) {
     case 404:
-      return createHttpError('not_found', 'Nothing is here')
+      return createHttpError('not_found', 'Not found')
     case 429:
       return createHttpError('rate_limited', 'Too many requests')
     case 503:

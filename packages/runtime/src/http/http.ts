@@ -1,4 +1,4 @@
-// The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
+// The HTTP server of every app: limits, parsing, validation, errors and the request log.
 
 import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -15,36 +15,36 @@ import { validateHeaders, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How it was refused, for the figures; empty while all is well. */
+    /** Error code of the response, for metrics; empty for a success. */
     errorCode: string
-    /** How many of its credentials were looked at and are not valid, though another one may be. */
-    refusedCredentials: number
+    /** Number of invalid credentials in the request, even if another one is valid. */
+    invalidCredentials: number
   }
 }
 
 const bodyLimitBytes = 256 * 1024
 const headerLimitBytes = 16 * 1024
-// How long a client may take to send the headers, and to send a whole request. Nobody needs more than a moment: a body of
-// 256 KiB comes within 10 s at 26 kB/s. While it is on its way, it takes up memory and a connection.
+// How long a client may take to send the headers, and a whole request. 256 KiB arrive within 10 s at 26 kB/s. An incomplete
+// request takes up memory and a connection.
 const headersTimeoutMs = 5_000
 const requestTimeoutMs = 10_000
-// How often both are looked at; Node's own default of 30 s would multiply them.
+// How often both are checked; Node's default of 30 s would delay them a lot.
 const timeoutCheckMs = 1_000
-// How long nothing of a response may be read. Node looks twice, so that it takes up to twice as long.
+// How long a client may not read a response. Node checks twice, so it takes up to twice as long.
 const unreadTimeoutMs = 5_000
-// Longer than a provider call that is repeated twice within one request.
+// Longer than a provider call with two retries in one request.
 const handlerTimeoutMs = 45_000
 const idleTimeoutMs = 65_000
 const maxParamLength = 255
 
 /**
- * A Fastify with every limit set that answers every failure in the envelope of design section 4, whether it came from a
- * handler, a validator, a body parser, the router or bytes that were no request at all.
+ * A Fastify server with every limit set. Every error is returned in the same envelope, whether it comes from a handler, a
+ * validator, a body parser, the router or invalid HTTP.
  *
  * Only `application/json` bodies are read, by the strict parser. Each response logs its route pattern, never its URL.
- * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` says who the client is;
- *   `maxConnectionsPerAddress`: 0 is no limit, and proxies have none; `methodsOf`: the methods of a path, which tell a wrong
- *   method from an unknown path
+ * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` is trusted;
+ *   `maxConnectionsPerAddress`: 0 means no limit, and proxies have none; `methodsOf`: the methods
+ *   of a path, which distinguish a wrong method (405) from an unknown path (404)
  */
 export function createHttp({
   log,
@@ -62,7 +62,7 @@ export function createHttp({
   const logger: FastifyBaseLogger = log
   let pendingResponse: PendingResponse = () => undefined
   const rejectClient = (error: NodeJS.ErrnoException, socket: Socket) => {
-    // An answer written now would be taken for that of an earlier request.
+    // The client would take a response written now for that of an earlier request.
     const pending = pendingResponse(socket)
     if (pending === undefined) handleClientError(error, socket, randomUUIDv7())
     else pending.once('close', () => rejectClient(error, socket))
@@ -74,9 +74,9 @@ export function createHttp({
       maxHeaderSize: headerLimitBytes,
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: timeoutCheckMs,
-      // Answered by our own hook below: Node's answer would have no body.
+      // Checked in our hook below, because Node's response would have no body.
       requireHostHeader: false,
-      // Node would take the first of two Authorization headers; joined they are seen, and are no credential.
+      // Node would use the first of two Authorization headers; joined, they are no valid credential.
       joinDuplicateHeaders: true,
     },
     bodyLimit: bodyLimitBytes,
@@ -95,7 +95,7 @@ export function createHttp({
     clientErrorHandler: rejectClient,
   })
   http.decorateRequest('errorCode', '')
-  http.decorateRequest('refusedCredentials', 0)
+  http.decorateRequest('invalidCredentials', 0)
   limitConnections(
     http.server,
     { max: maxConnections, maxPerAddress: maxConnectionsPerAddress, proxies: trustProxy },
@@ -108,7 +108,7 @@ export function createHttp({
     'connect',
     (_request, socket) => socket instanceof Socket && rejectClient(new Error('CONNECT'), socket),
   )
-  // Left alone, Node would answer without a body; the hook below does it better.
+  // Node's own response would have no body; the hook below rejects the request instead.
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
   http.setErrorHandler(handleError)

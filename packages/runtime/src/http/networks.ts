@@ -1,25 +1,25 @@
-// Internet addresses: ranges of them, and the network that one is in.
+// IP addresses: ranges, and the network of a client.
 import { BlockList, type IPVersion, isIP, isIPv6 } from 'node:net'
 
 type Range = { readonly address: string; readonly prefix: number; readonly family: IPVersion }
 
-/** 10.0.0.0/8 and fc00::/7 are the widest private ranges: whatever is wider is not one operator's own. */
+/** 10.0.0.0/8 and fc00::/7 are the widest private ranges; a wider one is not a single operator's. */
 const shortestPrefix = { ipv4: 8, ipv6: 7 }
 
-/** Whether this is an IP address or a range in which proxies can be: `::1`, `10.0.0.0/8`, but not `0.0.0.0/0`. */
+/** Whether this is an IP address or a range that can hold proxies: `::1`, `10.0.0.0/8`, but not `0.0.0.0/0`. */
 export function isProxyRange(text: string): boolean {
   const range = parseRange(text)
   return range !== undefined && range.prefix >= shortestPrefix[range.family]
 }
 
-/** Whether this is a range, if of one address only: `10.0.0.0/8`, `::1/128`. */
+/** Whether this is a CIDR range: `10.0.0.0/8`, `::1/128`. */
 export function isRange(text: string): boolean {
   return text.includes('/') && parseRange(text) !== undefined
 }
 
 /**
- * Tells the addresses in some ranges from all others; one without a form that is known is in none.
- * @throws when a text is no range
+ * @returns whether an address is in one of the ranges; invalid addresses are in none
+ * @throws Error for an invalid range
  */
 export function inRanges(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
@@ -37,30 +37,30 @@ function parseRange(text: string): Range | undefined {
   const longest = family === 'ipv4' ? 32 : 128
   if (isIP(address) === 0 || more.length > 0) return undefined
   if (bits === undefined) return { address, prefix: longest, family }
-  // A zone (`fe80::1%eth0`) says which interface, and no range is on one.
+  // A zone (`fe80::1%eth0`) names an interface, which a range cannot have.
   const isPrefix = /^\d{1,3}$/.test(bits) && Number(bits) <= longest && !address.includes('%')
   return isPrefix ? { address, prefix: Number(bits), family } : undefined
 }
 
 const familyOf = (address: string): IPVersion => (isIPv6(address) ? 'ipv6' : 'ipv4')
 
-/** How many bits of an address name a network. */
+/** Prefix lengths that identify a network. */
 type NetworkBits = { readonly ipv4: 24 | 32; readonly ipv6: 48 | 64 }
-/** One client: of IPv6 it has all addresses of a /64. */
+/** One client, which has all IPv6 addresses of a /64. */
 const oneClient: NetworkBits = { ipv4: 32, ipv6: 64 }
 /** One household or company, whose devices change their addresses within it. */
 export const oneSite: NetworkBits = { ipv4: 24, ipv6: 48 }
 
 /**
- * @param address as a socket or a proxy gives it; some proxies add the port, which is another one for each connection
- * @returns the network of the address, which for IPv4 is the address itself unless `bits` says less; IPv4 that is mapped to
- *   IPv6 counts as IPv4. `unknown` for what is no address
+ * @param address from a socket or a proxy; a port, which some proxies add, is ignored
+ * @returns the network of the address, by default the address itself for IPv4; IPv4-mapped IPv6 counts as IPv4. `unknown`
+ *   for an invalid address
  */
 export function clientNetwork(address: string, bits = oneClient): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? []
   const [ip = ''] = (bracketed ?? plain ?? address).split('%')
   if (!isIPv6(ip)) return isIP(ip) === 0 ? 'unknown' : ipv4Network(ip.split('.'), bits)
-  // The URL parser writes every address in one way: in lower case, short, and without a dotted end.
+  // The URL parser normalises addresses: lower case, compressed, and without a dotted IPv4 part.
   const [head = '', tail = ''] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split('::')
   const [first, last] = [groupsOf(head), groupsOf(tail)]
   const groups = [...first, ...Array.from({ length: 8 - first.length - last.length }, () => '0'), ...last]

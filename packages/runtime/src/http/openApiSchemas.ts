@@ -1,38 +1,38 @@
-// What the descriptions of all routes have in common: the envelopes, and how callers present themselves.
+// Parts of the OpenAPI description that all routes share: envelopes, credentials and operator endpoints.
 import type { ErrorCode } from '@paylog/domain/errors'
 import { type TSchema, Type } from 'typebox'
 
-/** The envelope of every answer with one resource. @param options `headers` are those of the answer, by their names */
+/** The envelope of a response with one resource. @param options `headers` of the response, by name */
 export const dataResponse = <Data extends TSchema>(
   data: Data,
   options: { readonly description: string; readonly headers: object; readonly examples?: readonly object[] },
 ) => Type.Object({ success: Type.Literal(true), data }, options)
 
 export const etagHeader = {
-  ETag: Type.String({ description: 'The revision of the resource that the answer shows, for If-Match' }),
+  ETag: Type.String({ description: 'The revision of the returned resource, for If-Match' }),
 }
 
-/** Every answer that is not a success, whatever its status. `details` depends on the code. */
+/** The body of every error response. `details` depends on the code. */
 export const ErrorResponse = Type.Object(
   {
     success: Type.Literal(false),
     error: Type.Object({
       code: Type.String(),
-      message: Type.String({ description: 'Made for people; may change' }),
+      message: Type.String({ description: 'For humans; may change' }),
       details: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), { description: 'What is known beyond the code' }),
+        Type.Record(Type.String(), Type.Unknown(), { description: 'Additional information; depends on the code' }),
       ),
-      request_id: Type.String({ description: 'As X-Request-Id; quote it when you ask for help' }),
+      request_id: Type.String({ description: 'Same as X-Request-Id; include it in support requests' }),
     }),
   },
   { description: 'An error' },
 )
 
-/** What the documentation of a route says beyond what Fastify knows of it; the document does not show these keys. */
+/** Documentation of a route that its Fastify schema cannot express; apps/api replaces these keys. */
 export type RouteNotes = {
-  readonly 'x-refusals'?: {
+  readonly 'x-errors'?: {
     readonly codes: readonly ErrorCode[]
-    /** Of refusals with these statuses, by their names. */
+    /** Headers of error responses, by status and name. */
     readonly headers: Readonly<Record<number, object>>
   }
   readonly 'x-body'?: { readonly description: string; readonly content: object }
@@ -40,31 +40,31 @@ export type RouteNotes = {
 }
 
 /**
- * The errors that a route answers beside those of every route of its kind: `invalid_request`, `internal_error` and
- * `service_unavailable`; with credentials also `unauthenticated`, `rate_limited`, `identity_unavailable` and, for sessions
- * alone, `forbidden`; and where a credential and a body may come, `body_too_large` and `unsupported_media_type`.
- * They are no schemas of the route's own, so that error bodies are written out whole whatever their details are.
- * @param headers those that a refusal has like an answer, by status
+ * The errors of a route in addition to those of every route of its kind: `invalid_request`, `internal_error` and
+ * `service_unavailable`; with credentials also `unauthenticated`, `rate_limited`, `identity_unavailable` and, for
+ * session-only routes, `forbidden`; with credentials and a body, `body_too_large` and `unsupported_media_type`.
+ * They are not response schemas of the route, because Fastify would drop unknown details from error bodies.
+ * @param headers of these error responses, by status
  */
 export const errorResponses = (
   codes: readonly ErrorCode[],
   headers: Readonly<Record<number, object>> = {},
 ): RouteNotes => ({
-  'x-refusals': { codes, headers },
+  'x-errors': { codes, headers },
 })
 
-/** For a body that may be left out. */
+/** For an optional body. */
 export const optionalBody: RouteNotes = { 'x-optional-body': true }
 
-/** For a body that the route takes as the bytes that came, and for which it therefore has no schema. */
+/** For a body that the route reads as raw bytes and therefore has no schema for. */
 export const rawJsonBody = (description: string, example: object): RouteNotes => ({
   'x-body': { description, content: { 'application/json': { schema: { type: 'object' }, example } } },
 })
 
-/** Marks a parameter that a route checks and has no use for: the documentation does not offer it. */
+/** Hides a parameter that a route validates but does not use. */
 export const unused = { 'x-unused': true }
 
-/** The ways to present a credential; the interface's section 5 has their order. */
+/** The credentials; their order of precedence is in the interface, section 5. */
 export const securitySchemes = {
   session: {
     type: 'apiKey',
@@ -80,12 +80,10 @@ export const securitySchemes = {
   },
 } as const
 
-/** A session or a guest token is asked for. */
+/** Requires a session or a guest token. */
 export const callerSecurity = [{ session: [] }, { guest: [] }]
 
-// What the pages for operators answer, as the documentation says it.
-
-/** The tag of these pages, which are beside the API. */
+/** The tag of the operator endpoints. */
 export const operationsTag = 'operations'
 
 const common = { tags: [operationsTag] }
@@ -94,21 +92,21 @@ const limited = { ...common, ...errorResponses(['rate_limited']) }
 export const livenessSchema = {
   ...common,
   operationId: 'getLiveness',
-  summary: 'Tell whether the process lives',
-  description: 'Open to anybody. Whatever the process depends on is not asked.',
+  summary: 'Check whether the process is alive',
+  description: 'Needs no credential. Does not check dependencies.',
   response: {
     200: Type.Object(
       { status: Type.Literal('live') },
-      { description: 'It answers, so it lives', examples: [{ status: 'live' }] },
+      { description: 'The process is alive', examples: [{ status: 'live' }] },
     ),
   },
 }
 
-/** Details differ from check to check, so that they are shown as they are. */
+/** Untyped, because details differ from check to check. */
 const Checks = Type.Unsafe<object>({
   type: 'object',
   additionalProperties: { type: 'object', required: ['ok'], additionalProperties: true },
-  description: 'Each dependency by its name: `ok`, and details of its own',
+  description: 'The result of each check by name: `ok`, and details of the check',
 })
 
 const readiness = (description: string, statuses: string[], examples: object[]) =>
@@ -117,17 +115,17 @@ const readiness = (description: string, statuses: string[], examples: object[]) 
 export const readinessSchema = {
   ...limited,
   operationId: 'getReadiness',
-  summary: 'Tell whether requests can be served',
+  summary: 'Check whether the process can serve requests',
   description:
-    'Open to anybody. Every dependency is asked, at most for two seconds and once a second; why one fails is for the log.',
+    'Needs no credential. Checks every dependency, for at most two seconds each and once a second; failures are logged.',
   response: {
     200: readiness(
-      'Everything that it needs answers',
+      'All dependencies are available',
       ['ready'],
       [{ status: 'ready', checks: { event_store: { ok: true, head: '4711' } } }],
     ),
     503: readiness(
-      'Something that it needs does not answer, or the process is stopping',
+      'A dependency is unavailable, or the process is stopping',
       ['unavailable', 'stopping'],
       [
         { status: 'unavailable', checks: { event_store: { ok: false } } },
@@ -140,12 +138,12 @@ export const readinessSchema = {
 export const metricsSchema = {
   ...limited,
   operationId: 'getMetrics',
-  summary: 'Get the figures of this process',
-  description: 'Open to anybody. In the text format of Prometheus.',
+  summary: 'Get the metrics of this process',
+  description: 'Needs no credential. Uses the Prometheus text format.',
   produces: ['text/plain'],
   response: {
     200: Type.String({
-      description: 'One line for each figure and set of labels, with what it is before it',
+      description: 'One line per metric and label set, preceded by the help text and type of the metric',
       examples: ['# TYPE commands_total counter\ncommands_total{command="createPaymentIntent",outcome="ok"} 42\n'],
     }),
   },

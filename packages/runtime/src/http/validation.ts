@@ -1,4 +1,4 @@
-// Refuses requests that a proxy before us could read differently, or whose sender expects what we do not do (RFC 9112).
+// Validates requests: HTTP headers, and parameters and bodies against TypeBox schemas.
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
@@ -8,13 +8,14 @@ import { Settings } from 'typebox/system'
 import { Value } from 'typebox/value'
 
 /**
- * @param request with several headers of one name joined by commas
+ * Rejects requests that a proxy in front could interpret differently, or that expect unsupported features (RFC 9112).
+ * @param request with repeated headers joined by commas
  * @throws DomainError `invalid_request`
  */
 export function validateHeaders({ headers, raw }: FastifyRequest): void {
   const { host, expect } = headers
   const encoding = headers['transfer-encoding']
-  if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') throw invalidHeader('Only HTTP/1.1 is spoken here')
+  if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') throw invalidHeader('Only HTTP/1.1 is supported')
   if (host === undefined && raw.httpVersion === '1.1') throw invalidHeader('The Host header is required')
   if (host !== undefined && !/^[^\s,/?#@]*$/.test(host)) throw invalidHeader('The Host header is invalid')
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
@@ -27,10 +28,8 @@ function invalidHeader(message: string): DomainError {
   return new DomainError('invalid_request', message)
 }
 
-// Validates requests against their TypeBox schemas, for Fastify.
-
 const maxDetails = 20
-// One bad enum has an error per alternative, so that TypeBox's own limit of 8 would hide the fields behind it.
+// An invalid enum value has an error per alternative, so TypeBox's limit of 8 would hide errors of other fields.
 Settings.Set({ maxErrors: 200 })
 
 /**
@@ -70,7 +69,7 @@ export const validatorWithRules =
   }
 
 /**
- * Reads values as the bodies of a route with this schema are read, for what comes in another way.
+ * Validates values from other sources like the bodies of a route with this schema.
  * @returns a function that throws DomainError `invalid_request` as above
  */
 export function bodyReader<Schema extends TSchema>(schema: Schema): (input: unknown) => Static<Schema> {
@@ -83,8 +82,8 @@ export function bodyReader<Schema extends TSchema>(schema: Schema): (input: unkn
 }
 
 /**
- * The same value without the fields that its schema does not know. Only objects with named fields have such: a record
- * keeps every key as it came (TypeBox's own `Clean` and `Clone` lose some, `constructor` for one).
+ * Removes unknown fields from objects with named fields; records keep every key. (TypeBox's own `Clean` and `Clone` lose
+ * some keys, such as `constructor`.)
  */
 function withoutUnknown(schema: TSchema, input: unknown): unknown {
   if (Type.IsArray(schema) && Array.isArray(input)) return input.map((item) => withoutUnknown(schema.items, item))
@@ -96,7 +95,7 @@ function withoutUnknown(schema: TSchema, input: unknown): unknown {
 
 function decodeText(schema: TSchema, input: unknown, httpPart: string | undefined): unknown {
   if (!Type.IsObject(schema) || typeof input !== 'object' || input === null) return input
-  // Headers keep what the schema does not know: other code reads them from the same object.
+  // Keep unknown headers, because other code reads them from the same object.
   const value: Record<string, unknown> = httpPart === 'headers' ? { ...input } : {}
   const given = new Map<string, unknown>(Object.entries(input))
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -107,7 +106,7 @@ function decodeText(schema: TSchema, input: unknown, httpPart: string | undefine
   return value
 }
 
-// Value.Convert would be lenient (1.9 becomes 1, a repeated parameter its first value); what is not converted here fails the check.
+// Stricter than Value.Convert, which turns 1.9 into 1 and uses the first of repeated parameters.
 function convert(schema: TSchema, raw: unknown): unknown {
   if (Type.IsArray(schema)) {
     const list: unknown[] = Array.isArray(raw) ? raw : [raw]
@@ -117,7 +116,7 @@ function convert(schema: TSchema, raw: unknown): unknown {
   if (Type.IsInteger(schema)) return /^-?\d{1,15}$/.test(raw) ? Number(raw) : raw
   if (Type.IsNumber(schema)) return /^-?\d{1,15}(\.\d{1,15})?$/.test(raw) ? Number(raw) : raw
   if (Type.IsBoolean(schema) && (raw === 'true' || raw === 'false')) return raw === 'true'
-  // %00 decodes to NUL, which Postgres refuses in text; null fits no text schema.
+  // %00 decodes to NUL, which Postgres does not accept in text; null fits no text schema.
   return raw.includes('\0') ? null : raw
 }
 
@@ -162,7 +161,7 @@ function invalid(httpPart: string | undefined, fields: readonly FieldProblem[]):
   })
 }
 
-/** `must be "a" or "b"`, for what may be one of several. */
+/** Joins the messages of alternatives: `must be "a" or "b"`. */
 function oneSentence(alternatives: readonly string[]): string {
   const areAlike = alternatives.every((each) => each.startsWith('must be '))
   return areAlike ? `must be ${alternatives.map((each) => each.slice(8)).join(' or ')}` : alternatives.join(' or ')
@@ -189,12 +188,12 @@ function explain(error: TLocalizedValidationError): { field: string; message: st
         { field, message: `must be ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(' or ')}` },
       ]
     case 'minProperties':
-      return [{ field, message: 'must name something that can be changed' }]
+      return [{ field, message: 'must have at least one field to change' }]
     case 'format':
       return [{ field, message: formats[error.params.format] ?? error.message }]
     case 'anyOf':
     case 'oneOf':
-      // The alternatives, reported beside it, say more.
+      // The errors of the alternatives, which are reported too, are more specific.
       return []
     default:
       return [{ field, message: error.message }]

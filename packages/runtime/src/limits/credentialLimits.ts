@@ -1,4 +1,4 @@
-// Tells callers apart by the credentials that they present, without keeping these.
+// Keys for rate limits per credential, and the limit of invalid credentials per client address.
 import { createHash } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -6,9 +6,9 @@ import { clientNetwork } from '../http/networks.ts'
 import { type CountRequests, recentKeys, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
 
 /**
- * One for each credential, not for all together: who adds another made-up one to every request is the same caller still.
- * Nor does it matter in which way a credential comes.
- * @returns hashes of all that a request presents, valid or not, each once; nothing for an anonymous request
+ * One key per credential, independent of where it is sent: a caller that adds another made-up credential to every request
+ * still shares a key with itself.
+ * @returns distinct hashes of all credentials of a request, valid or not; none for an anonymous request
  */
 export function credentialKeys({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): readonly string[] {
   const inQuery = query !== null && typeof query === 'object' ? query : {}
@@ -22,45 +22,44 @@ export function credentialKeys({ headers, query }: Pick<FastifyRequest, 'headers
   return [...new Set(presented.map(hash))]
 }
 
-/** @returns one for all credentials of a request together; nothing for an anonymous one */
+/** @returns one key for all credentials of a request together; undefined for an anonymous request */
 export function credentialKey(request: Parameters<typeof credentialKeys>[0]): string | undefined {
   const keys = credentialKeys(request)
   return keys.length === 0 ? undefined : keys.join()
 }
 
-/** A parameter that comes twice is an array: no credential, but no anonymous caller either. */
+/** A repeated parameter is an array: not a valid credential, but not anonymous either. */
 function hash(credential: unknown): string {
   return createHash('sha256').update(String(credential)).digest('base64url')
 }
 
-// Keeps those who guess credentials away from the identity backend, and nobody else.
-
-/** How long credentials that were valid are looked at without being counted. */
+/** How long credentials that were valid are validated without being counted. */
 const knownForMs = 15 * 60_000
-/** Of one client address beyond the limit, in one process: so many at once, and then one a second. */
+/** Validations per client address and process beyond the limit: this many at once, then one a second. */
 const maxTokens = 10
 const msPerToken = 1_000
 
 type CredentialCheck = {
   readonly address: string
-  /** Of all credentials of the request together. */
+  /** Key of all credentials of the request together. */
   readonly credentials: string
-  /** How many were counted before they were looked at. */
+  /** How many credentials were counted before their validation. */
   readonly counted: number
   readonly count: number
   readonly restMs: number
 }
 
 /**
- * At most `max` credentials of one client address in a minute may be not valid. A credential counts before it is looked
- * at, or a thousand guesses at once would all be looked at; a valid one is then taken off again. Beyond the limit:
- * - credentials that were valid within 15 minutes are looked at as ever, so that a guesser does not shut out the sessions
- *   behind a shared address;
- * - of all others ten are looked at, and one a second after them. A valid one gets through; one that is not is 429;
- * - the rest is 429 without a look.
+ * Protects the identity backend from guessing: at most `max` invalid credentials per client address and minute. A
+ * credential counts before its validation, or a thousand concurrent guesses would all be validated; a valid one is
+ * subtracted again. Beyond the limit:
+ * - credentials that were valid within 15 minutes are still validated, so that a guesser does not lock out sessions behind
+ *   a shared address;
+ * - of all others, ten are validated, then one a second. A valid one is accepted, an invalid one gets 429;
+ * - the rest gets 429 without validation.
  *
- * Every request that gets through has been validated by the backend: what is remembered replaces no look.
- * @param options `max` 0 is no limit; `count` counts what was not valid; `now` for tests: a clock in ms
+ * The backend validates every request that is accepted; remembered credentials only skip the count.
+ * @param options `max`: 0 means no limit; `count` counts invalid credentials; `now` for tests: a clock in ms
  */
 export function limitUnauthenticated(
   scope: FastifyInstance,
@@ -89,37 +88,37 @@ export function limitUnauthenticated(
   })
 
   const settle = async (request: FastifyRequest) => {
-    const look = checks.get(request)
-    if (look === undefined) return
+    const check = checks.get(request)
+    if (check === undefined) return
     checks.delete(request)
-    const { address, credentials, counted } = look
-    const { actor, refusedCredentials } = request
+    const { address, credentials, counted } = check
+    const { actor, invalidCredentials } = request
     const isValid = actor !== undefined && actor.kind !== 'anonymous'
-    // Also beside ones that are not valid, which were counted this time: a client may send an old one with every request.
+    // Even if the request has invalid credentials, too: a client may send an old one with every request.
     if (isValid) validUntil.set(credentials, now() + knownForMs)
-    else if (refusedCredentials > 0) validUntil.delete(credentials)
-    // What is known to be valid together counts nothing while it is.
-    const notValid = isValid && counted === 0 ? 0 : refusedCredentials
-    if (notValid !== counted) await count([keyOf(address)], notValid - counted)
+    else if (invalidCredentials > 0) validUntil.delete(credentials)
+    // A combination that is known to be valid does not count.
+    const invalid = isValid && counted === 0 ? 0 : invalidCredentials
+    if (invalid !== counted) await count([keyOf(address)], invalid - counted)
   }
-  // As soon as the caller is known: the handler may take long. When there is none, before the answer is sent.
+  // As soon as the caller is known, because the handler may take long; for rejected requests, before the response.
   scope.addHook('preParsing', settle)
   scope.addHook('onSend', settle)
 
   scope.setErrorHandler((error, request, reply) => {
-    const look = checks.get(request)
+    const check = checks.get(request)
     const isUnauthenticated = error instanceof DomainError && error.code === 'unauthenticated'
-    if (look === undefined || !isUnauthenticated || look.count <= max) throw error
-    setLimitHeaders(reply, max, look)
-    throwRateLimited(reply, look.restMs)
+    if (check === undefined || !isUnauthenticated || check.count <= max) throw error
+    setLimitHeaders(reply, max, check)
+    throwRateLimited(reply, check.restMs)
   })
 }
 
 const keyOf = (address: string) => `unauthenticated:${address}`
 
-/** @returns takes a token of an address, if there is one */
+/** @returns a function that takes a token of an address, and returns whether there was one */
 function tokenBuckets(now: () => number): (address: string) => boolean {
-  // When each bucket will be full again.
+  // The time when each bucket will be full again.
   const fullAt = recentKeys<number>()
   return (address) => {
     const at = Math.max(fullAt.get(address) ?? 0, now()) + msPerToken

@@ -1,4 +1,4 @@
-// How much one caller may ask for, and how much all of them together.
+// Rate limits per caller, and load shedding.
 import underPressure from '@fastify/under-pressure'
 import { durationMs, integer } from '@paylog/config/kinds'
 import { DomainError } from '@paylog/domain/errors'
@@ -10,13 +10,13 @@ import { type CountRequests, type RequestCount, setLimitHeaders, throwRateLimite
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Takes requests of anybody: those without a credential count against their address. */
+    /** Accepts anonymous requests, which count against their address. */
     isAnonymous?: boolean
-    /** Takes what a provider reports, however much that is. */
+    /** Receives provider notifications, without a limit. */
     isForProviders?: boolean
-    /** A limit for each credential besides the general one; all routes that name it count together. */
+    /** An additional limit per credential, shared by all routes that name it. */
     limit?: 'webhookTests'
-    /** Tells operators how the process is; open to anybody. */
+    /** An operator endpoint (readiness, metrics), which needs no credential. */
     isForOperators?: boolean
   }
 }
@@ -24,38 +24,38 @@ declare module 'fastify' {
 const maxPerMinute = 1_000_000
 
 export const limitVariables = {
-  /** Of one credential; 0 is no limit, here and in the following. */
+  /** Requests per credential; 0 means no limit, here and below. */
   RATE_LIMIT_PER_MINUTE: integer(0, maxPerMinute, 600),
-  /** Payments begun without a credential, of one client address. */
+  /** Payments started without a credential, per client address. */
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: integer(0, maxPerMinute, 60),
-  /** Credentials of one client address that were not valid; then few that are not known to be valid are looked at. */
+  /** Invalid credentials per client address; beyond it, only few unknown ones are validated. */
   RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(0, maxPerMinute, 60),
-  /** Tests and simulations of webhooks, of one credential. */
+  /** Webhook tests and simulations per credential. */
   RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: integer(0, maxPerMinute, 10),
-  /** How long the event loop may be held up on average over a second; beyond it requests are refused. */
+  /** Average event loop delay over a second beyond which requests are rejected. */
   SHED_EVENT_LOOP_DELAY: durationMs('1s'),
 }
 const LimitConfig = Type.Object(limitVariables)
 export type LimitConfig = Readonly<StaticDecode<typeof LimitConfig>>
 
 /**
- * Refuses what is too much, before a credential is looked at or a byte of the body is read: with 429 `rate_limited` and the
+ * Rejects requests beyond the limits, before a credential is validated or the body is read: with 429 `rate_limited`, the
  * headers `RateLimit-Limit`, `-Remaining`, `-Reset` (seconds) and `Retry-After`; with 503 `service_unavailable` and
- * `Retry-After` while the process cannot keep up. What is let through has the three `RateLimit` headers as well.
- * @param scope the routes that are registered in it after this are guarded
+ * `Retry-After` while the process is overloaded. Accepted requests have the three `RateLimit` headers, too.
+ * @param scope the limits apply to routes that are registered in it afterwards
  */
 export async function limitRequests(scope: FastifyInstance, config: LimitConfig, count: CountRequests): Promise<void> {
   if (config.SHED_EVENT_LOOP_DELAY > 0) {
     await scope.register(underPressure, {
       maxEventLoopDelay: config.SHED_EVENT_LOOP_DELAY,
       pressureHandler: async () => {
-        throw new DomainError('service_unavailable', 'Too many requests are under way here; try again')
+        throw new DomainError('service_unavailable', 'Too many concurrent requests; try again')
       },
     })
   }
-  const ofCredential = config.RATE_LIMIT_PER_MINUTE
-  const ofAnonymous = config.RATE_LIMIT_ANONYMOUS_PER_MINUTE
-  // First: who is shut out makes no counters by making credentials up.
+  const maxPerCredential = config.RATE_LIMIT_PER_MINUTE
+  const maxAnonymous = config.RATE_LIMIT_ANONYMOUS_PER_MINUTE
+  // First, so that rejected guesses create no counters for made-up credentials.
   limitUnauthenticated(scope, { max: config.RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE, count })
 
   scope.addHook('onRequest', async (request, reply) => {
@@ -63,27 +63,27 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
     if (route.isForProviders) return
     const credentials = credentialKeys(request)
     const isAnonymous = credentials.length === 0
-    if (!isAnonymous && ofCredential > 0) {
+    if (!isAnonymous && maxPerCredential > 0) {
       const keys = credentials.map((credential) => `credential:${credential}`)
-      throwIfExceeded(reply, await count(keys, 1), ofCredential)
+      throwIfExceeded(reply, await count(keys, 1), maxPerCredential)
     }
-    const ofTests = config.RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE
-    if (!isAnonymous && route.limit === 'webhookTests' && ofTests > 0) {
+    const maxTests = config.RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE
+    if (!isAnonymous && route.limit === 'webhookTests' && maxTests > 0) {
       const keys = credentials.map((credential) => `webhook-tests:${credential}`)
-      throwIfExceeded(reply, await count(keys, 1), ofTests)
+      throwIfExceeded(reply, await count(keys, 1), maxTests)
     }
-    if (isAnonymous && route.isAnonymous && ofAnonymous > 0) {
-      throwIfExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), ofAnonymous)
+    if (isAnonymous && route.isAnonymous && maxAnonymous > 0) {
+      throwIfExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), maxAnonymous)
     }
   })
 }
 
-/** Of one client address: ten a second are more than any orchestrator and any collector of metrics needs. */
+/** Per client address: ten a second are more than any orchestrator or metrics collector needs. */
 const maxForOperators = 600
 
 /**
- * Bounds how often one address may ask for the pages for operators, unless requests of a credential have no limit either.
- * @param count in this process alone: each has its own pages
+ * Limits requests to operator endpoints per client address, unless RATE_LIMIT_PER_MINUTE is 0.
+ * @param count of this process alone, because each process has its own operator endpoints
  */
 export function limitOperators(http: FastifyInstance, config: LimitConfig, count: CountRequests): void {
   if (config.RATE_LIMIT_PER_MINUTE === 0) return
@@ -94,7 +94,7 @@ export function limitOperators(http: FastifyInstance, config: LimitConfig, count
   })
 }
 
-/** Of several counts the highest one decides. */
+/** The highest count decides. */
 function throwIfExceeded(reply: FastifyReply, counts: readonly RequestCount[], max: number): void {
   const highest = counts.reduce((found, other) => (other.count > found.count ? other : found))
   setLimitHeaders(reply, max, highest)

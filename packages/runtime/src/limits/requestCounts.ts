@@ -1,4 +1,4 @@
-// A memory of the keys that were seen last, with a bound.
+// Counts requests in windows of one minute: in Redis across processes, otherwise in this process.
 
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyReply } from 'fastify'
@@ -14,8 +14,8 @@ export type RecentKeys<Value> = {
 const maxKeys = 50_000
 
 /**
- * Keeps at least the last 25,000 keys. Two halves: when the later one is full, the earlier one is dropped. Dropping the
- * oldest key alone would take ever longer, as a Map leaves holes where its first entries were.
+ * Keeps at least the last 25,000 keys, in two halves: when the later one is full, the earlier one is dropped. Deleting
+ * single old keys would get slower and slower, because a Map leaves holes where its first entries were.
  */
 export function recentKeys<Value>(): RecentKeys<Value> {
   let earlier = new Map<string, Value>()
@@ -33,26 +33,28 @@ export function recentKeys<Value>(): RecentKeys<Value> {
   }
 }
 
-// Counts requests within windows of a minute: in Redis for all processes together, else for this one.
-
 export type RequestCount = {
   readonly count: number
-  /** Until it begins again. */
+  /** Time until the window ends. */
   readonly restMs: number
 }
 
-/** @param step how many to count; what turns out not to count is taken off again @returns for each key how many there are, in their order; it never throws */
+/**
+ * Never throws.
+ * @param step how much to add to each count; negative to subtract
+ * @returns the count of each key, in the order of the keys
+ */
 export type CountRequests = (keys: readonly string[], step: number) => Promise<readonly RequestCount[]>
 
 const windowMs = 60_000
-/** How long Redis is left alone when it does not answer, so that not every request waits for it in vain. */
+/** How long Redis is not used after a failure, so that not every request waits for it. */
 const pauseMs = 2_000
 const warnEveryMs = 60_000
 
 /**
- * A window begins with the first request of a key. While Redis does not answer, each process counts for itself: nobody is
- * refused, or let through without bounds, because Redis is away.
- * @param redis must answer or give up within the time that a request may be kept waiting
+ * A window begins with the first request of a key. While Redis is unavailable, each process counts for itself, so that
+ * limits still apply and no request fails.
+ * @param redis must respond or fail within the time that a request may wait
  */
 export function countRequests(
   log: Pick<Logger, 'warn' | 'info'>,
@@ -75,7 +77,7 @@ export function countRequests(
       skipRedisUntil = now() + pauseMs
       if (now() - warnedAt >= warnEveryMs) {
         warnedAt = now()
-        log.warn({ err: error }, 'Redis does not answer: each process counts requests for itself')
+        log.warn({ err: error }, 'Redis is unavailable: each process counts requests for itself')
       }
       return countLocally(keys, step)
     }
@@ -97,7 +99,7 @@ function createLocalCounts(now: () => number) {
   }
 }
 
-/** In one go, so that there is no count without an end. */
+/** One atomic script, so that no count is left without an expiry. */
 const script = `
 local counts = {}
 for _, key in ipairs(KEYS) do
@@ -110,16 +112,14 @@ return counts`
 async function countInRedis(redis: Redis, keys: readonly string[], step: number): Promise<readonly RequestCount[]> {
   const named = keys.map((key) => `paylog-limit:${key}`)
   const result = await redis.eval(script, named.length, ...named, step, windowMs)
-  if (!Array.isArray(result)) throw new Error('Redis gave no counts')
+  if (!Array.isArray(result)) throw new Error('Redis returned no counts')
   return keys.map((_, index) => {
     const restMs = Number(result[2 * index + 1])
     return { count: Number(result[2 * index]), restMs: restMs < 0 ? windowMs : restMs }
   })
 }
 
-// How a caller is told of a limit, and that it is reached.
-
-/** Sets the headers by which a client can keep within a limit of so many in a window. */
+/** Sets the headers with which a client can stay within a limit of `max` per window. */
 export function setLimitHeaders(reply: FastifyReply, max: number, { count, restMs }: RequestCount): void {
   reply.headers({
     'ratelimit-limit': max,

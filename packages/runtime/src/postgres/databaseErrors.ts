@@ -1,6 +1,6 @@
-// Tells a database that is away from a mistake of ours.
+// Distinguishes an unavailable database from errors in statements.
 
-/** Of Postgres: no connection, no resources, shutting down or starting up. Of the system: not reached, or cut off. */
+/** Postgres: connection failures, no resources, shutting down or starting up. System: unreachable or disconnected. */
 const unavailableCodes =
   /^(08...|53...|57P0.|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
 
@@ -13,7 +13,7 @@ const unavailableMessages = [
   'Client has encountered a connection error and is not queryable',
 ]
 
-/** Whether the error says that Postgres cannot be used now, and not that the statement was wrong. */
+/** Whether the error means that Postgres is unavailable, not that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable)
   if (!(error instanceof Error)) return false
@@ -21,13 +21,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableMessages.some((message) => error.message.startsWith(message))
 }
 
-/** Of a table, a column or a schema that is not there. */
+/** undefined_table, undefined_column and invalid_schema_name. */
 const missingObjectCodes = ['42P01', '42703', '3F000']
 
-/** What an operator can do about an error that comes from the database as it is; nothing when there is nothing to add. */
+/** A message that tells an operator what to do about a database error; undefined for other errors. */
 export function databaseAdvice(error: Error): string | undefined {
   const { code, syscall } = { code: undefined, syscall: undefined, ...error }
   if (syscall === 'connect') return `Postgres cannot be reached: ${error.message}`
   if (!missingObjectCodes.includes(String(code))) return undefined
-  return `the tables of this database are not of this version: run \`npm run -s ops -- migrate\` first (${error.message})`
+  return `the tables of this database do not match this version: run \`npm run -s ops -- migrate\` first (${error.message})`
 }

@@ -1,4 +1,4 @@
-// Hearing what other processes tell through Postgres.
+// Receives notifications from other processes through Postgres.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { keepRunning } from '../process/keepRunning.ts'
@@ -10,9 +10,9 @@ const queryTimeoutMs = 3_000
 const pauseMs = 1_000
 
 /**
- * Listens on a channel until the signal aborts, over a connection of its own that is made anew when it is lost. What is
- * told meanwhile is not heard, so it may only be told what can do without.
- * @param options `heard` gets what came with each notification
+ * Listens on a channel until the signal aborts, on its own connection, and reconnects when it is lost. Notifications in
+ * between are lost, so callers must not depend on them.
+ * @param options `onNotification` gets the payload of each notification
  */
 export async function listen(options: {
   readonly databaseUrl: string
@@ -26,7 +26,7 @@ export async function listen(options: {
     signal,
     pauseMs,
     onError: (error) =>
-      log.warn({ err: error, channel, pauseMs }, 'a channel of the database is not heard, trying again'),
+      log.warn({ err: error, channel, pauseMs }, 'listening on a database channel failed, trying again'),
   })
 }
 
@@ -50,7 +50,7 @@ async function listenOnce({
   try {
     await client.connect()
     await client.query(`listen ${pg.escapeIdentifier(channel)}`)
-    // A connection can be cut off without a word: then the question is not answered.
+    // Detects a dead connection: the query then times out.
     for (;;) {
       await sleep(probeMs, undefined, { signal: AbortSignal.any([signal, lost.signal]) })
       await client.query('select 1')

@@ -1,8 +1,8 @@
-// What somebody may do who only reads: look at views.
+// Grants a read-only role access to views.
 import pg from 'pg'
 import { lockKey } from './postgres.ts'
 
-/** No role has this name. Its message says what to do. */
+/** The role does not exist. The message says what to do. */
 export class UnknownRoleError extends Error {
   override readonly name = 'UnknownRoleError'
 
@@ -18,10 +18,10 @@ export async function requireRole(db: Pick<pg.Pool, 'query'>, role: string): Pro
 }
 
 /**
- * Lets a role read every view there is in these schemas. A view shows what its owner may see, so the tables behind it stay
- * closed. What was granted before stays; called again it only adds what is missing.
+ * Grants a role read access to all views in these schemas. Views run with their owner's rights, so the tables behind them
+ * stay inaccessible. Existing grants stay; a repeated call adds only what is missing.
  *
- * @returns the views that the role could not read before, in the order of their names
+ * @returns the views that the role could not read before, sorted by name
  * @throws UnknownRoleError
  */
 export async function grantReadAccess(
@@ -32,7 +32,7 @@ export async function grantReadAccess(
   const client = await pool.connect()
   try {
     await client.query('begin')
-    // Two that grant at once would get in each other's way.
+    // Concurrent grants on the same object fail in Postgres.
     await client.query('select pg_advisory_xact_lock($1)', [lockKey('grant reading')])
     const { rows: views } = await client.query<{ name: string }>(
       `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace

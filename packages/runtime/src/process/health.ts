@@ -1,4 +1,4 @@
-// Tells an orchestrator whether this process lives, and whether what it depends on answers.
+// Liveness and readiness checks for an orchestrator.
 import type { FastifyPluginAsync } from 'fastify'
 import { isClosing } from '../http/draining.ts'
 import { livenessSchema, readinessSchema } from '../http/openApiSchemas.ts'
@@ -10,18 +10,18 @@ export type CheckDetails = object & { readonly ok?: false }
 
 export type Health = {
   /**
-   * Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is not usable.
-   * One that fails and has something to show all the same resolves with `ok: false` among its details.
+   * Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is unavailable.
+   * A failed check that has details resolves with `ok: false` among them.
    */
   check(name: string, run: () => Promise<CheckDetails>): void
   readonly plugin: FastifyPluginAsync
 }
 
 /**
- * `GET /health/live` answers while the process runs; `GET /health/ready` runs every check, at most two seconds each, and
- * answers 503 when one fails. Why it failed is for the log: the page is open to anyone. While the server closes, those who
- * are still connected are told 503, without a check.
- * @param options whoever asks within `resultAgeMs` is told the same, as checks cost those that are asked
+ * `GET /health/live` returns 200 while the process runs; `GET /health/ready` runs every check, at most two seconds each,
+ * and returns 503 when one fails. The reason is logged only, because the endpoint needs no credential. While the server
+ * closes, it returns 503 without running checks.
+ * @param options `resultAgeMs`: requests within this time share a result, because checks put load on dependencies
  */
 export function createHealth({ resultAgeMs = 1_000 } = {}): Health {
   const checks = new Map<string, () => Promise<CheckDetails>>()
@@ -70,7 +70,7 @@ export function createHealth({ resultAgeMs = 1_000 } = {}): Health {
 
 function withTimeout(check: Promise<CheckDetails>): Promise<CheckDetails> {
   const { promise, resolve, reject } = Promise.withResolvers<CheckDetails>()
-  const timeout = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs)
+  const timeout = setTimeout(() => reject(new Error(`no response within ${checkTimeoutMs} ms`)), checkTimeoutMs)
   check.then(resolve, reject).finally(() => clearTimeout(timeout))
   return promise
 }

@@ -1,11 +1,10 @@
-// Whether a process is there.
-
+/** Whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Another user's process is alive, too.
+    // EPERM: a process of another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -1,15 +1,15 @@
-// Work that outlasts what it depends on: it is begun again after each failure, until somebody stops it.
+// Keeps work running: restarts it after each failure, until it is stopped.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const repeatedErrorMs = 60_000
-/** What ran for so long was well before it failed: longer than anybody waits for a connection. */
+/** Work that ran for this long was healthy before it failed; longer than any connection timeout. */
 const healthyMs = 10_000
 
 /**
- * Runs something until the signal aborts, and again whenever it ends before.
- * @param options `pauseMs` after a failure; `isFinal` failures are thrown; `complain` is told of each other failure, but of
- *   one that only goes on once a minute; `now` for tests: a clock in ms
- * @throws what `isFinal` picks
+ * Runs `run` again and again until the signal aborts.
+ * @param options `pauseMs` after a failure; `isFinal` failures are thrown; `onError` is called for each other failure, but
+ *   only once a minute for a repeated one; `now` for tests: a clock in ms
+ * @throws failures for which `isFinal` returns true
  */
 export async function keepRunning(
   run: () => Promise<void>,

@@ -1,4 +1,4 @@
-// Starts an app, and stops it in the reverse order in which it was built.
+// Starts an app, and stops its parts in reverse order.
 import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { durationMs, oneOf } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
@@ -8,30 +8,30 @@ import { startTracing } from '../telemetry/tracing.ts'
 
 export type Lifecycle = {
   /**
-   * Registers how to stop what was just started. Stops run one after the other, the last added first.
-   * @param inFlight what is not finished yet, for the log when the stop takes too long
+   * Registers how to stop a part that was just started. Stops run one at a time, the last added first.
+   * @param inFlight unfinished work, logged when the stop times out
    */
   add(name: string, stop: () => Promise<void> | void, inFlight?: () => readonly string[]): void
-  /** Aborts at the beginning of the stop. */
+  /** Aborts when the stop begins. */
   readonly stopping: AbortSignal
-  /** Aborts when a stop has nearly taken too long: what is under way is given up, in time to leave things in order. */
+  /** Aborts shortly before the stop times out: work in flight must be abandoned and cleaned up now. */
   readonly givingUp: AbortSignal
-  /** The app cannot be right any more: it stops in order and exits with 1. */
+  /** Reports a fatal error: the app stops in order and exits with 1. */
   fail(error: unknown): void
 }
 
 /** The values of LOG_LEVEL. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** What every app understands: they are decoded before its own variables are. */
+/** Variables of every app, which are decoded before its own ones. */
 export const processVariables = {
   LOG_LEVEL: oneOf(logLevels, 'info'),
-  /** How long a stop may take; what is then still under way is given up. */
+  /** How long a stop may take. */
   STOP_TIMEOUT: durationMs('20s'),
 }
 const ProcessConfig = Type.Object(processVariables)
 
-/** How long an app with this environment may take to stop, for whoever supervises it. A bad value it refuses itself. */
+/** How long a supervisor must wait for an app with this environment. For an invalid value, which the app rejects, 20 s. */
 export function stopTimeoutMs(environment: NodeJS.ProcessEnv): number {
   const { STOP_TIMEOUT } = processVariables
   const variables = Type.Object({ STOP_TIMEOUT })
@@ -42,19 +42,19 @@ export function stopTimeoutMs(environment: NodeJS.ProcessEnv): number {
   }
 }
 
-/** What is left of a stop when what is under way is given up. */
+/** How long before the timeout `givingUp` aborts. */
 const lastMomentMs = 2_000
-/** As many of what was left are named. */
+/** Limit of unfinished work items in the log line. */
 const maxNamed = 20
 
 /**
- * Runs an app until a signal, its supervisor's disappearance or a failure ends it.
+ * Runs an app until a signal, the end of its supervisor or a failure.
  *
  * SIGTERM, SIGINT and the supervisor's IPC disconnect stop everything and exit 0; a second signal exits 1 at once. A stop
- * that has not ended after STOP_TIMEOUT exits 1 and names in the log what was left.
- * A throw at start is one line on standard error and exit 1. When `start` resolves and a supervisor is there, it is told
- * `{ type: 'ready', ...detail }` with whatever `start` returned.
- * @param about the app's name; `portVariable` names the port that it listens on, where that is not PORT
+ * that takes longer than STOP_TIMEOUT exits 1 and logs what was unfinished.
+ * An error at start is printed as one line on standard error, and the exit code is 1. When `start` resolves, a supervisor
+ * gets the message `{ type: 'ready', ...detail }` with the result of `start`.
+ * @param about the app's name; `portVariable` if its port variable is not PORT
  */
 export function runApp(
   about: string | { readonly app: string; readonly portVariable: string },
@@ -67,9 +67,9 @@ export function runApp(
   const lifecycle = createLifecycle(log, config.STOP_TIMEOUT)
   process.on('SIGTERM', () => lifecycle.signalled('SIGTERM'))
   process.on('SIGINT', () => lifecycle.signalled('SIGINT'))
-  // Supervised, this process lives no longer than its parent, even when the parent was killed.
+  // A supervised process must not outlive its parent, even if the parent was killed.
   process.on('disconnect', () => lifecycle.disconnected())
-  // It may have gone while the modules were loaded, when nobody listened yet; undefined means that there never was one.
+  // The parent may have ended before this listener was added; undefined means that there is no parent.
   if (process.connected === false) lifecycle.disconnected()
   process.on('uncaughtException', (error) => lifecycle.fail(error))
   process.on('unhandledRejection', (reason) => lifecycle.fail(reason))
@@ -87,11 +87,11 @@ async function run(
     const detail = (await start({ log, lifecycle })) ?? {}
     if (!lifecycle.stopping.aborted) {
       log.info('ready')
-      // The parent may vanish at this very moment; the disconnect event then stops us, so the send may fail quietly.
+      // The send may fail when the parent has just ended; the disconnect event then stops this process.
       process.send?.({ type: 'ready', ...detail }, undefined, undefined, () => undefined)
     }
   } catch (error) {
-    // A stop that was asked for during the start makes whatever was starting fail; that is no failure of the app.
+    // A stop during the start makes the start fail, which is not an error.
     if (lifecycle.stopping.aborted) return
     process.stderr.write(explain(error))
     await lifecycle.stop(1)
@@ -108,7 +108,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     exitCode = Math.max(exitCode, code)
     if (stopping.signal.aborted) return
     stopping.abort()
-    // The bound is on the whole stop: a supervisor waits as long, then kills.
+    // For the whole stop: a supervisor waits this long, then kills the process.
     const deadline = setTimeout(() => {
       log.error({ left: remainingStops(stops) }, 'stop timed out')
       process.exit(1)
@@ -121,7 +121,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
         exitCode = 1
         log.error({ err: error, part: last.name }, 'could not stop')
       }
-      // Only then: what does not stop is the first that is named.
+      // Only now, so that a part that does not stop is the first in the log line.
       stops.pop()
     }
     clearTimeout(lastMoment)
@@ -159,7 +159,7 @@ type Stop = {
   readonly inFlight: () => readonly string[]
 }
 
-/** The last one is being stopped; those before it were not asked yet. */
+/** The parts that have not stopped, the one that is being stopped first. */
 function remainingStops(stops: readonly Stop[]): object[] {
   return stops.toReversed().map(({ name, inFlight }) => {
     const all = inFlight()
@@ -167,7 +167,7 @@ function remainingStops(stops: readonly Stop[]): object[] {
   })
 }
 
-// The log is there before the app's own variables are read.
+// Read first, because the logger must exist before the app reads its own variables.
 function processConfig(explain: (error: unknown) => string): StaticDecode<typeof ProcessConfig> {
   try {
     return loadConfig(ProcessConfig)
@@ -191,6 +191,6 @@ function startFailure(error: unknown, portVariable: string): string {
   }
   // An AggregateError (every address of a host refused) has an empty message of its own.
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
-  const words = databaseAdvice(reason) ?? (reason.message || reason.name)
-  return `could not start: ${withoutUrlSecrets(words).replaceAll(/\s*\n\s*/g, ' ')}`
+  const text = databaseAdvice(reason) ?? (reason.message || reason.name)
+  return `could not start: ${withoutUrlSecrets(text).replaceAll(/\s*\n\s*/g, ' ')}`
 }

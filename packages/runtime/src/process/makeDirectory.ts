@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Creates a directory and the ones above it, where they are missing. Unlike Node's `recursive`, which never returns below a
- * place where the system refuses new directories with ENOENT (`/proc`).
+ * Creates a directory and its missing parents. Node's `recursive` option never returns where the system rejects new
+ * directories with ENOENT (`/proc`).
  * @throws the system's error
  */
 export function makeDirectory(path: string, mode: number): void {
@@ -13,7 +13,7 @@ export function makeDirectory(path: string, mode: number): void {
     try {
       mkdirSync(place, { mode })
     } catch (error) {
-      // Another process may have been faster.
+      // Another process may have created it meanwhile.
       if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) throw error
     }
   }

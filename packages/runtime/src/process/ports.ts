@@ -1,16 +1,16 @@
-// Ports of this machine: which are free, and why one cannot be listened on.
+// Finds free ports on this machine, and explains why a port cannot be used.
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 export type PortRange = { readonly first: number; readonly last: number }
 
-/** Below the ports that Linux gives to outgoing connections, which could take a process's port while it restarts. */
+/** Below Linux's ports for outgoing connections, which could take a process's port while it restarts. */
 const belowOutgoing: PortRange = { first: 20_000, last: 31_999 }
 const attempts = 50
 
 /**
- * @param taken those that are not to be found although they are free; each that was tried is added
- * @returns a port on the loopback interface that is free now
+ * @param taken ports to skip; every port that was tried is added
+ * @returns a port that is currently free on the loopback interface
  */
 export async function findFreePort(taken: Set<number>, { first, last } = belowOutgoing): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -19,10 +19,10 @@ export async function findFreePort(taken: Set<number>, { first, last } = belowOu
     taken.add(port)
     if ((await listenProblem('127.0.0.1', port)) === undefined) return port
   }
-  throw new Error(`No free port was found from ${first} to ${last}.`)
+  throw new Error(`No free port found between ${first} and ${last}.`)
 }
 
-/** @returns the error code with which listening fails, or nothing */
+/** @returns the error code with which listening fails; undefined when it works */
 export function listenProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -1,11 +1,11 @@
-// The one logger of a process: JSON lines on standard output, secrets removed at the root.
+// The logger of a process: JSON lines on standard output, with secrets removed.
 import { trace } from '@opentelemetry/api'
 import { type LogFn, pino } from 'pino'
 
 export type Logger = pino.Logger
 
-// What must not reach a log under any key that might carry it. Wildcards look one level deep each: pino looks for every
-// path within every field of a line, and a deeper wildcard would cost every log line.
+// Fields that must not reach a log. Each wildcard covers one level; deeper ones would slow down every log line, because pino
+// searches for every path.
 const secretFields = [
   'authorization',
   'cookie',
@@ -37,7 +37,7 @@ const redactedPaths = [
   ]),
 ]
 
-/** What is told of an error. Anything else may hold data: Postgres adds the whole row that it refused. */
+/** The logged fields of an error. Others may hold data: Postgres adds the whole row that it rejected. */
 const errorFieldNames = [
   'type',
   'message',
@@ -64,40 +64,40 @@ function errorFields(error: Error): Record<string, unknown> {
 const urls = /\b(?!file:|node:)([a-z][a-z0-9+.-]*:\/\/)(?:[^\s"'`]*@)?([^\s"'`/?#),;]*)[^\s"'`),;]*/gi
 
 /**
- * Cuts URLs to scheme, host and port: passwords stand in them, keys of endpoints and of providers, people's data.
- * @param value what an error says; anything but a text stays as it is
+ * Cuts URLs to scheme, host and port, because they may contain passwords, keys and personal data.
+ * @param value returned unchanged unless it is a string
  */
 export function withoutUrlSecrets<Value>(value: Value): Value | string {
   return typeof value === 'string' ? value.replaceAll(urls, '$1$2') : value
 }
 
-/** Of an error that comes without words, pino would take the whole message for them. */
+/** Without a message, pino would log the unredacted message of the error. */
 function logErrorMessage(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
-  const [given, words]: readonly unknown[] = args
-  const about = given instanceof Error ? { err: given } : given
-  if (words === undefined && hasError(about) && about.err instanceof Error)
-    write.call(this, about, withoutUrlSecrets(about.err.message))
+  const [given, message]: readonly unknown[] = args
+  const fields = given instanceof Error ? { err: given } : given
+  if (message === undefined && hasError(fields) && fields.err instanceof Error)
+    write.call(this, fields, withoutUrlSecrets(fields.err.message))
   else write.apply(this, args)
 }
 
 const hasError = (value: unknown): value is { readonly err: unknown } =>
   typeof value === 'object' && value !== null && 'err' in value
 
-/** Which trace a line belongs to, as far as there is one. */
+/** The trace id of the active span, if any. */
 function activeTrace(): { traceId?: string } {
   const span = trace.getActiveSpan()
   return span === undefined ? {} : { traceId: span.spanContext().traceId }
 }
 
 /**
- * @param options `app` is written on every line; `level` is pino's, `info` when left out
- * @param destination where the lines go, standard output when left out
+ * @param options `app` is written on every line; `level` is a pino level
+ * @param destination default: standard output
  */
 export function createLog(
   { app, level = 'info' }: { app: string; level?: string },
   destination: pino.DestinationStream = lineOutput(1),
 ): Logger {
-  // What is logged about must not fail because its line cannot be written: a full disk, a log reader that has gone.
+  // A line that cannot be written (full disk, closed pipe) must not fail the work that logs it.
   let failedWrites = 0
   const write = (line: string) => {
     try {
@@ -109,7 +109,7 @@ export function createLog(
     if (failedWrites === 0) return
     const failed_writes = failedWrites
     failedWrites = 0
-    log.warn({ failed_writes }, 'log lines could not be written for a while; some may be missing')
+    log.warn({ failed_writes }, 'log lines could not be written for some time; some may be missing')
   }
   const log = pino(
     {
@@ -128,21 +128,21 @@ export function createLog(
 }
 
 /**
- * The same log with nothing removed, for lines that are written for each request: looking for secrets costs many times
- * what writing a line does. Only for fields that the caller makes itself, never for an error or anything that came in.
+ * The same log without redaction, for lines that are written for each request: redaction costs many times as much as
+ * writing a line. Only for fields that the caller creates itself, never for errors or input.
  */
 export function withoutRedaction(log: Logger): Logger {
   return log.child({}, { redact: [] })
 }
 
-/** As much is kept while it cannot be written. */
+/** Limit of unwritten lines in memory. */
 const maxWaitingBytes = 1024 * 1024
 
 /**
- * Lines to a file descriptor. `write` throws when a line cannot be written, and keeps it for the next time as far as
- * there is room.
+ * Writes lines to a file descriptor. `write` throws when a line cannot be written, and keeps it for the next write, up to
+ * `maxWaitingBytes`.
  */
 export function lineOutput(descriptor: number): pino.DestinationStream {
-  // Written before the next statement runs: with pino's default, the last lines before an exit come out of order.
+  // Synchronous: with pino's default, the last lines before an exit come out of order.
   return pino.destination({ dest: descriptor, sync: true, maxLength: maxWaitingBytes })
 }

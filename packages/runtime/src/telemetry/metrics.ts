@@ -5,16 +5,16 @@ import { metricsSchema } from '../http/openApiSchemas.ts'
 import type { Logger } from './log.ts'
 
 export type Metrics = {
-  /** Where an app registers metrics of its own. */
+  /** For an app's own metrics. */
   readonly registry: Registry
   readonly plugin: FastifyPluginAsync
-  /** Adds a figure that is looked up at every scrape: `collect` gives it for each set of labels. */
+  /** Adds a gauge that is read at every scrape: `collect` returns a value per label set. */
   gauge(options: MetricOptions & { readonly collect: () => Promise<readonly LabelledValue[]> }): void
-  /** Adds figures of the same things, one gauge each. What cannot be looked up is left out, and said in the log. */
+  /** Adds gauges with the same rows. Rows that cannot be read are left out, and the error is logged. */
   gauges<Row>(options: RowGauges<Row>): void
-  /** Adds a count of things that happened. @returns adds one, or as many as it is told */
+  /** Adds a counter. @returns a function that adds `count`, by default 1 */
   counter(options: MetricOptions): (labels: Labels, count?: number) => void
-  /** Adds a distribution of durations. @returns adds one, in seconds */
+  /** Adds a histogram of durations. @returns a function that records one, in seconds */
   durations(options: MetricOptions): (labels: Labels, seconds: number) => void
 }
 
@@ -23,7 +23,7 @@ type MetricOptions = { readonly name: string; readonly help: string; readonly la
 
 export type RowGauges<Row> = {
   readonly readRows: () => Promise<readonly Row[]>
-  /** Names the things: `node`. */
+  /** The label that identifies a row, such as `node`. */
   readonly labelName: string
   readonly labelOf: (row: Row) => string
   /** A row without a value is left out. */
@@ -39,8 +39,8 @@ export type LabelledValue = { readonly labels: Labels; readonly value: number }
 const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
 
 /**
- * A registry with Node's default metrics, served at `GET /metrics`. Registering the plugin also measures every request of
- * the whole server, by method, route pattern and status; unknown paths share one label, or a scanner could grow it forever.
+ * A registry with Node's default metrics, served at `GET /metrics`. The plugin also measures every request of the whole
+ * server by method, route pattern and status; unknown paths share one label, or a scanner could create any number of them.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -55,7 +55,7 @@ export function createMetrics(): Metrics {
 
   const commands = new Counter({
     name: 'commands_total',
-    help: 'Requests that write, by operation of the API and outcome: ok, or the code of the error',
+    help: 'Write requests by API operation and outcome (ok or the error code)',
     labelNames: ['command', 'outcome'],
     registers: [registry],
   })
@@ -74,14 +74,14 @@ export function createMetrics(): Metrics {
     let collecting: Promise<string> | undefined
     http.get('/metrics', { config: { isForOperators: true }, schema: metricsSchema }, async (_request, reply) => {
       reply.type(registry.contentType)
-      // Some figures are looked up in a database: whoever asks meanwhile is told the same.
+      // Some gauges are read from a database, so concurrent scrapes share one collection.
       collecting ??= registry.metrics().finally(() => {
         collecting = undefined
       })
       return await collecting
     })
   }
-  // Fastify gives every plugin a scope of its own; this mark, which is what fastify-plugin sets, puts the hook on the whole server.
+  // `skip-override`, which fastify-plugin sets too, applies the hook to the whole server instead of a plugin scope.
   const gauge: Metrics['gauge'] = ({ collect, ...options }) => {
     const registered: Gauge = new Gauge({
       ...options,
@@ -100,9 +100,9 @@ export function createMetrics(): Metrics {
     gauges({ readRows, labelName, labelOf, figures, log }) {
       for (const { name, help, measure } of figures) {
         const collect = async () => {
-          // A database that does not answer must not take the other metrics with it.
+          // A database failure must not affect the other metrics.
           const rows = await readRows().catch((error: unknown) => {
-            log.warn({ err: error, metric: name }, 'a figure could not be looked up')
+            log.warn({ err: error, metric: name }, 'a metric could not be read')
             return []
           })
           return rows.flatMap((row) => {

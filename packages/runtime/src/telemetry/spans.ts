@@ -1,4 +1,4 @@
-// Spans of what the apps do. They cost nothing while nobody collects them.
+// Trace spans, and a span per HTTP request. They cost nothing unless tracing is enabled.
 import {
   type Context,
   context,
@@ -17,24 +17,24 @@ const name = 'paylog'
 
 export const tracer = trace.getTracer(name)
 
-/** Whether anybody collects spans in this process: known once the app is starting. */
+/** Whether tracing is enabled in this process; known once the app starts. */
 export function isTracing(): boolean {
   const provider = trace.getTracerProvider()
   return provider instanceof ProxyTracerProvider && provider.getDelegateTracer(name) !== undefined
 }
 
-/** Where a recorded `traceparent` points to: what is begun in it belongs to that trace. */
+/** The context of a recorded `traceparent`: spans started in it belong to that trace. */
 export function contextOf(traceparent: string): Context {
   return propagation.extract(ROOT_CONTEXT, { traceparent })
 }
 
-/** A failure, by a word of ours: what an error says may hold data or a secret. */
+/** @param errorType one of our codes, never an error message, which may hold data or a secret */
 export function markFailed(span: Span, errorType: string): void {
   span.setAttribute('error.type', errorType)
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** Does something within a span of its own. The span does not learn of what is thrown: see `markFailed`. */
+/** Runs work in a new span. Errors are not recorded in the span: see `markFailed`. */
 export async function inSpan<Result>(
   about: SpanOptions & { readonly name: string; readonly parent?: Context },
   work: (span: Span) => Promise<Result>,
@@ -49,21 +49,20 @@ export async function inSpan<Result>(
   })
 }
 
-// A span for each request that an app serves, by the conventions of OpenTelemetry for HTTP.
-
 type TracedRequest = { readonly span: Span; readonly active: Context }
 
 /**
- * Begins a trace with every request, and keeps its span active until the answer is sent. To be called before any other hook.
+ * Starts a trace for every request, by OpenTelemetry's conventions for HTTP, and keeps its span active until the response
+ * is sent. Must be called before any other hook.
  *
- * A `traceparent` that comes with a request is not looked at. Clients are strangers: they could have all of their requests
- * sampled, write into traces of others, or make one trace of everything. A span tells the route's pattern and never the
- * URL: what is in there may be a credential, or a person.
+ * The `traceparent` of a request is ignored, because clients are untrusted: they could have all their requests sampled,
+ * write into traces of others, or put everything into one trace. A span has the route's pattern and never the URL, which
+ * may contain a credential or personal data.
  */
 export function traceRequests(http: FastifyInstance): void {
   if (!isTracing()) return
   const traced = new WeakMap<FastifyRequest, TracedRequest>()
-  // What is active goes along with the request (Fastify carries it over the reading of a body), but not to its end.
+  // Fastify keeps the active context while it reads the body, but not for the response.
   const runInContext = (request: FastifyRequest, done: () => void) => {
     const active = traced.get(request)?.active
     if (active) context.with(active, done)
@@ -73,7 +72,7 @@ export function traceRequests(http: FastifyInstance): void {
     if (isForOperators(request.routeOptions.url)) return done()
     const span = startRequestSpan(request)
     traced.set(request, { span, active: trace.setSpan(ROOT_CONTEXT, span) })
-    // It comes after the answer, or instead of it.
+    // `close` comes after the response, or instead of it.
     reply.raw.once('close', () => {
       endRequestSpan(span, request, reply.raw)
       traced.delete(request)
@@ -83,7 +82,7 @@ export function traceRequests(http: FastifyInstance): void {
   http.addHook('onResponse', (request, _reply, done) => runInContext(request, done))
 }
 
-/** Probes come every few seconds and tell nothing. */
+/** Probes come every few seconds and are of no interest. */
 const isForOperators = (route = '') => route === '/metrics' || route.startsWith('/health/')
 
 function startRequestSpan({ id, method, protocol, routeOptions, raw }: FastifyRequest): Span {
@@ -108,7 +107,7 @@ function endRequestSpan(
 ): void {
   if (writableFinished) {
     span.setAttribute('http.response.status_code', statusCode)
-    // A refusal is no failure of the server: the convention leaves its status open.
+    // A 4xx is not a failure of the server: the conventions leave its span status unset.
     if (statusCode >= 500) markFailed(span, errorCode || String(statusCode))
   } else markFailed(span, 'connection_closed')
   span.end()

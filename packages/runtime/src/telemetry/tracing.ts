@@ -1,4 +1,4 @@
-// Traces of what the apps do, sent to a collector when one is named.
+// Sends traces to a collector, if one is configured.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -7,11 +7,11 @@ import { bool, oneOf, text, url } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
 import type { Logger } from './log.ts'
 
-/** Everything else that OpenTelemetry names for its SDK (sampler, batches, timeout, certificates) is read by the SDK itself. */
+/** The SDK itself reads all other OpenTelemetry variables (sampler, batches, timeout, certificates). */
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(url(['http', 'https'])),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(url(['http', 'https'])),
-  /** `name=value`, comma-separated, percent-encoded: a collector's key, mostly. */
+  /** `name=value`, comma-separated, percent-encoded; usually a collector's key. */
   OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(text()),
   OTEL_EXPORTER_OTLP_PROTOCOL: Type.Optional(oneOf(['http/json', 'http/protobuf'])),
   OTEL_SDK_DISABLED: bool(false),
@@ -19,18 +19,18 @@ export const tracingVariables = {
 const TracingConfig = Type.Object(tracingVariables)
 type TracingConfig = Readonly<StaticDecode<typeof TracingConfig>>
 
-/** A collector that does not answer costs a stop no more than this. */
+/** Limits how long an unresponsive collector delays a stop. */
 const flushTimeoutMs = 3_000
 const warningIntervalMs = 60_000
 
 /**
- * Starts sending traces when `OTEL_EXPORTER_OTLP_ENDPOINT` is set; without it nothing is loaded, and spans cost nothing. A
- * collector that is away disturbs nobody: spans wait in a queue with an end, are dropped beyond it, and the log says so
- * now and then.
+ * Starts sending traces when `OTEL_EXPORTER_OTLP_ENDPOINT` is set; otherwise nothing is loaded, and spans cost nothing. An
+ * unavailable collector does no harm: spans wait in a bounded queue, are dropped beyond it, and a warning is logged once a
+ * minute.
  *
- * @param app the service is named `paylog-<app>`, unless `OTEL_SERVICE_NAME` says otherwise
- * @returns sends what is left, within a bound, and ends; nothing when there is nobody to send to
- * @throws ConfigError for an endpoint that is no URL
+ * @param app the service name is `paylog-<app>`, unless `OTEL_SERVICE_NAME` is set
+ * @returns a function that sends the remaining spans, for at most 3 s, and stops; undefined when tracing is off
+ * @throws ConfigError for an invalid endpoint
  */
 export async function startTracing(app: string, log: Pick<Logger, 'warn'>): Promise<(() => Promise<void>) | undefined> {
   const config = loadConfig(TracingConfig)
@@ -42,11 +42,11 @@ export async function startTracing(app: string, log: Pick<Logger, 'warn'>): Prom
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
   ])
-  const reportFailure = throttled((reason) => log.warn({ reason }, 'traces are not sent, or not all of them'))
+  const reportFailure = throttled((reason) => log.warn({ reason }, 'traces are not sent, or only partly'))
   diag.setLogger(configurationLogger(log), DiagLogLevel.WARN)
   const exporter = new OTLPTraceExporter({ url: urlOf(endpoint, config), headers })
   const provider = new NodeTracerProvider({
-    // What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say comes last, and wins.
+    // Last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
     resource: resources
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': `paylog-${app}` }))
@@ -61,7 +61,7 @@ export async function startTracing(app: string, log: Pick<Logger, 'warn'>): Prom
   }
 }
 
-/** As the specification of the exporter has it: the general endpoint is a base, the one for traces the whole URL. */
+/** As the exporter specification says: the general endpoint is a base URL, the one for traces a full URL. */
 function urlOf(endpoint: string, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces }: TracingConfig): string {
   return traces ?? `${endpoint.replace(/\/$/, '')}/v1/traces`
 }
@@ -72,7 +72,7 @@ function headersIn(given: string | undefined): Record<string, string> {
     return Object.fromEntries(
       pairs.map((pair) => {
         const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/.exec(pair) ?? []
-        if (name === undefined || value === undefined) throw new URIError('no header')
+        if (name === undefined || value === undefined) throw new URIError('invalid header')
         return [name, decodeURIComponent(value.trim())]
       }),
     )
@@ -83,7 +83,7 @@ function headersIn(given: string | undefined): Record<string, string> {
 
 type Exporter = Pick<OTLPTraceExporter, 'export' | 'shutdown' | 'forceFlush'>
 
-/** The answer of a collector stays out of the log: it may quote the key that it was sent. */
+/** Logs the error code only: the collector's response may quote the key that it was sent. */
 function reportFailures(exporter: OTLPTraceExporter, reportFailure: (reason: string) => void): Exporter {
   return {
     export: (spans, done) =>
@@ -109,16 +109,16 @@ function throttled(warn: (reason: string) => void): (reason: string) => void {
 
 const silent = () => undefined
 
-/** What the SDK finds wrong with its variables while it starts. It goes on with their defaults, as it is specified. */
+/** Logs the SDK's complaints about its variables at start; it then uses the defaults. */
 function configurationLogger(log: Pick<Logger, 'warn'>): DiagLogger {
-  const say = (problem: string) => log.warn({ problem }, 'Doubtful configuration of traces')
-  return { error: say, warn: say, info: silent, debug: silent, verbose: silent }
+  const logProblem = (problem: string) => log.warn({ problem }, 'invalid tracing configuration')
+  return { error: logProblem, warn: logProblem, info: silent, debug: silent, verbose: silent }
 }
 
-/** Everything else that it says later is what an export said already. */
-function droppedSpanLogger(complain: (reason: string) => void): DiagLogger {
+/** Reports dropped spans only; other messages repeat errors of exports. */
+function droppedSpanLogger(reportFailure: (reason: string) => void): DiagLogger {
   const warn = (message: string) => {
-    if (message.startsWith('Dropped ')) complain(message)
+    if (message.startsWith('Dropped ')) reportFailure(message)
   }
   return { error: silent, warn, info: silent, debug: silent, verbose: silent }
 }

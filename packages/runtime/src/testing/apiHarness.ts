@@ -1,4 +1,4 @@
-// An API as the apps serve it, in the process of a test.
+// Runs an API in the test's process, the way the apps serve it.
 import { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import type { FastifyPluginAsync } from 'fastify'
@@ -11,11 +11,11 @@ import { createMetrics } from '../telemetry/metrics.ts'
 
 export type ApiHarness = {
   readonly url: string
-  /** The lines of its log. */
+  /** Its log lines. */
   readonly logged: readonly string[]
 }
 
-/** @param variables as an operator sets them @param api the routes; it stops when the test is over */
+/** Serves `api` until the test ends. @param variables environment variables of the API */
 export async function apiHarness(
   t: Test,
   variables: Readonly<Record<string, string>>,

@@ -77,7 +77,7 @@ t.test('a running system logs no secret of its operator, of its providers or of 
   const has = (app: 'api' | 'worker', said: string) => system.written().get(app)?.includes(said)
   await waitFor(() => has('worker', 'traces are not sent'), { what: 'a line about the collector' })
   await waitFor(() => has('worker', 'webhook attempt failed'), { what: 'a line about a webhook', timeoutMs: 20_000 })
-  for (const said of ['request failed', 'request refused', 'traces are not sent', '"requestId"'])
+  for (const said of ['request failed', 'request rejected', 'traces are not sent', '"requestId"'])
     t.ok(has('api', said), `the api logs "${said}"`)
   t.same(leaksInLogs(system), [])
   for (const [app, written] of system.written()) t.notMatch(written, /4242[ -]?4242/, `${app} writes no card number`)
