@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { apiHarness } from '../testing/apiHarness.ts'
 import { apiVariables } from './apiServer.ts'
 
-t.test('while the event loop is held up requests are refused, until it is not', async (t) => {
+t.test('an API responds 503 while its event loop is blocked, and recovers', async (t) => {
   const { url } = await apiHarness(t, { SHED_EVENT_LOOP_DELAY: '30ms' }, async (http) => {
     http.get('/things', async () => ({}))
   })
@@ -20,23 +20,23 @@ t.test('while the event loop is held up requests are refused, until it is not', 
     if (isHeldUp) setImmediate(holdUp)
   }
   holdUp()
-  await waitFor(async () => (await status('/things')) === 503, { what: 'a refusal' })
-  const refused = await fetch(`${url}/things`)
-  t.match(JSON.parse(await refused.text()), { success: false, error: { code: 'service_unavailable' } })
-  t.equal(refused.headers.get('retry-after'), '5')
+  await waitFor(async () => (await status('/things')) === 503, { what: 'a 503' })
+  const overloaded = await fetch(`${url}/things`)
+  t.match(JSON.parse(await overloaded.text()), { success: false, error: { code: 'service_unavailable' } })
+  t.equal(overloaded.headers.get('retry-after'), '5')
   for (const path of ['/health/live', '/health/ready', '/metrics']) t.equal(await status(path), 200, path)
   isHeldUp = false
-  await waitFor(async () => (await status('/things')) === 200, { what: 'requests to be taken again' })
+  await waitFor(async () => (await status('/things')) === 200, { what: 'requests to be accepted again' })
 })
 
-t.test('with a SHED_EVENT_LOOP_DELAY of 0 nothing is refused', async (t) => {
+t.test('an API with SHED_EVENT_LOOP_DELAY=0 sheds no load', async (t) => {
   const { url } = await apiHarness(t, { SHED_EVENT_LOOP_DELAY: '0' }, async (http) => {
     http.get('/things', async () => ({ isGuarded: http.hasDecorator('isUnderPressure') }))
   })
   t.match(await (await fetch(`${url}/things`)).json(), { isGuarded: false })
 })
 
-t.test('who does not send a request in time is told so', { timeout: 40_000 }, async (t) => {
+t.test('an incomplete request gets 408 after the request timeout', { timeout: 40_000 }, async (t) => {
   const { url } = await apiHarness(t, {}, async (http) => {
     http.post('/things', async () => ({}))
   })
@@ -56,20 +56,23 @@ t.test('who does not send a request in time is told so', { timeout: 40_000 }, as
   )
 })
 
-t.test('by default an API listens here only, lets no browser in, and has limits [8-rate-defaults]', async (t) => {
-  const { CORS_ORIGINS, ...config } = loadConfig(Type.Object(apiVariables), {})
-  t.same(CORS_ORIGINS, [])
-  t.match(config, {
-    HOST: '127.0.0.1',
-    PORT: 8080,
-    MAX_CONNECTIONS_PER_ADDRESS: 500,
-    RATE_LIMIT_PER_MINUTE: 600,
-    RATE_LIMIT_ANONYMOUS_PER_MINUTE: 60,
-    RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: 60,
-  })
-})
+t.test(
+  'the default configuration listens on loopback, allows no CORS origin and has rate limits [8-rate-defaults]',
+  async (t) => {
+    const { CORS_ORIGINS, ...config } = loadConfig(Type.Object(apiVariables), {})
+    t.same(CORS_ORIGINS, [])
+    t.match(config, {
+      HOST: '127.0.0.1',
+      PORT: 8080,
+      MAX_CONNECTIONS_PER_ADDRESS: 500,
+      RATE_LIMIT_PER_MINUTE: 600,
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: 60,
+      RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: 60,
+    })
+  },
+)
 
-t.test('what operators may say of proxies, origins and limits is bounded', async (t) => {
+t.test('proxies, origins and limits outside their allowed values are configuration errors', async (t) => {
   const Config = Type.Object(apiVariables)
   const bad: Record<string, readonly string[]> = {
     TRUST_PROXY: [

@@ -21,8 +21,8 @@ function usedBytes(): number {
 const mib = 1024 * 1024
 const trusted = { TRUST_PROXY: '127.0.0.1' }
 
-/** An API behind a proxy, whose `/raw` answers when it is told to, with the bytes that came. */
-async function takingBodies(t: Test) {
+/** An API behind a proxy; `/raw` responds after `release` with the number of bytes. */
+async function bodyHarness(t: Test) {
   const gate = Promise.withResolvers<void>()
   let taken = 0
   const { url } = await apiHarness(t, trusted, async (http) => {
@@ -37,7 +37,7 @@ async function takingBodies(t: Test) {
     })
   })
   t.teardown(() => gate.resolve())
-  /** @returns the request, of which nothing but its headers is sent, and the status and body of the response */
+  /** @returns a request of which only the headers are sent, and its response */
   const begin = (client: string, headers: Readonly<Record<string, string>> = {}, path = '/raw') => {
     const sending = open(`${url}${path}`, {
       method: 'POST',
@@ -46,10 +46,10 @@ async function takingBodies(t: Test) {
     })
     sending.on('error', () => undefined).flushHeaders()
     t.teardown(() => sending.destroy())
-    const response = once(sending, 'response').then(async ([answer]) => ({
-      status: answer.statusCode,
-      retryAfter: answer.headers['retry-after'],
-      body: await json(answer),
+    const response = once(sending, 'response').then(async ([message]) => ({
+      status: message.statusCode,
+      retryAfter: message.headers['retry-after'],
+      body: await json(message),
     }))
     response.catch(() => undefined)
     return { sending, response }
@@ -62,29 +62,29 @@ async function takingBodies(t: Test) {
   return { url, begin, send, taken: () => taken, release: () => gate.resolve() }
 }
 
-const refused = { status: 503, retryAfter: '5', body: { success: false, error: { code: 'service_unavailable' } } }
+const overloaded = { status: 503, retryAfter: '5', body: { success: false, error: { code: 'service_unavailable' } } }
 
-t.test('an address may have 8 MiB of bodies under way, until they are answered', async (t) => {
-  const { send, taken, release } = await takingBodies(t)
+t.test('bodies beyond 8 MiB per address get 503 until earlier ones are responded to', async (t) => {
+  const { send, taken, release } = await bodyHarness(t)
   const first = Array.from({ length: 8 }, () => send('192.0.2.1', mib))
-  await waitFor(() => taken() === 8, { what: 'the bodies to be there' })
-  t.match(await send('192.0.2.1', 1).response, refused)
+  await waitFor(() => taken() === 8, { what: 'the bodies to arrive' })
+  t.match(await send('192.0.2.1', 1).response, overloaded)
   const other = send('192.0.2.2', mib)
   await waitFor(() => taken() === 9, { what: 'the body of another address' })
   release()
   for (const { response } of [...first, other]) t.match(await response, { status: 200, body: { bytes: mib } })
-  t.match(await send('192.0.2.1', mib).response, { status: 200 }, 'there is room again')
+  t.match(await send('192.0.2.1', mib).response, { status: 200 }, 'after the earlier responses')
 })
 
-t.test('all together may have 64 MiB under way', { timeout: 60_000 }, async (t) => {
-  const { send, taken } = await takingBodies(t)
+t.test('bodies beyond 64 MiB in total get 503', { timeout: 60_000 }, async (t) => {
+  const { send, taken } = await bodyHarness(t)
   for (let client = 1; client <= 8; client++) for (let n = 0; n < 8; n++) send(`192.0.2.${client}`, mib)
-  await waitFor(() => taken() === 64, { what: 'the bodies to be there' })
-  t.match(await send('192.0.2.9', 1).response, refused)
+  await waitFor(() => taken() === 64, { what: 'the bodies to arrive' })
+  t.match(await send('192.0.2.9', 1).response, overloaded)
 })
 
-t.test('a body counts by what has come of it, not by what is announced', async (t) => {
-  const { begin, send, release } = await takingBodies(t)
+t.test('a body counts by its received bytes, not by its Content-Length', async (t) => {
+  const { begin, send, release } = await bodyHarness(t)
   release()
   for (let n = 0; n < 20; n++) {
     const { sending } = begin('192.0.2.1', { 'content-length': String(mib) })
@@ -93,32 +93,32 @@ t.test('a body counts by what has come of it, not by what is announced', async (
   t.match(await send('192.0.2.1', mib).response, { status: 200 })
 })
 
-t.test('an address may have 128 unfinished bodies', async (t) => {
-  const { begin, send, release } = await takingBodies(t)
+t.test('more than 128 incomplete bodies of one address get 503', async (t) => {
+  const { begin, send, release } = await bodyHarness(t)
   release()
   const unfinished = Array.from({ length: 128 }, () => begin('192.0.2.1', { 'content-length': '10' }))
   const status = async (client: string) => (await send(client, 10).response).status
-  await waitFor(async () => (await status('192.0.2.1')) === 503, { what: 'a refusal' })
+  await waitFor(async () => (await status('192.0.2.1')) === 503, { what: 'a 503' })
   t.equal(await status('192.0.2.2'), 200, 'another address')
   for (const { sending } of unfinished) sending.destroy()
-  await waitFor(async () => (await status('192.0.2.1')) === 200, { what: 'room again' })
+  await waitFor(async () => (await status('192.0.2.1')) === 200, { what: 'bodies to be accepted again' })
 })
 
-t.test('clients that leave in the middle of their bodies take nothing with them', async (t) => {
-  const { begin, send, release } = await takingBodies(t)
+t.test('bodies of disconnected clients no longer count', async (t) => {
+  const { begin, send, release } = await bodyHarness(t)
   release()
   for (let round = 0; round < 12; round++) {
     const { sending } = begin('192.0.2.1', { 'content-length': String(mib) })
     await new Promise((resolve) => sending.write(Buffer.alloc(mib - 1), resolve))
     sending.destroy()
   }
-  await waitFor(async () => (await send('192.0.2.1', mib).response).status === 200, { what: 'a body to be taken' })
+  await waitFor(async () => (await send('192.0.2.1', mib).response).status === 200, { what: 'a body to be accepted' })
   const all = await Promise.all(Array.from({ length: 6 }, () => send('192.0.2.1', mib).response))
   t.ok(all.every(({ status }) => status === 200))
 })
 
-t.test('a body in pieces of one byte takes up hardly more than its bytes', async (t) => {
-  const { url, release } = await takingBodies(t)
+t.test('a body sent byte by byte takes little more memory than its bytes', async (t) => {
+  const { url, release } = await bodyHarness(t)
   release()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.teardown(() => socket.destroy())

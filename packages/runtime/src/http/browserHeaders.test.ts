@@ -10,14 +10,14 @@ async function api(t: Test, variables: Readonly<Record<string, string>> = {}) {
   const { url } = await apiHarness(t, { RATE_LIMIT_PER_MINUTE: '1', ...variables }, async (http) => {
     http.get('/things', async (_request, reply) => reply.header('etag', '"1"').send({}))
     http.put('/things', async () => ({}))
-    http.get('/refused', async () => {
+    http.get('/forbidden', async () => {
       throw new DomainError('forbidden', 'No')
     })
   })
   return url
 }
 
-/** fetch sends no request that is wrong enough. */
+/** Sends raw bytes, because fetch cannot send invalid requests. */
 async function raw(url: string, bytes: string): Promise<Response> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let received = ''
@@ -32,13 +32,13 @@ async function raw(url: string, bytes: string): Promise<Response> {
   return new Response(body, { status: Number(first.split(' ')[1]), headers })
 }
 
-t.test('every answer tells browsers to do nothing with it, refusals before and after all hooks too', async (t) => {
+t.test('every response has the security headers, including errors before and after all hooks', async (t) => {
   const url = await api(t)
   const caller = { headers: { 'x-session-id': 'ada' } }
-  const answers = [
+  const responses = [
     [200, await fetch(`${url}/things`, caller)],
     [429, await fetch(`${url}/things`, caller)],
-    [403, await fetch(`${url}/refused`)],
+    [403, await fetch(`${url}/forbidden`)],
     [404, await fetch(`${url}/nowhere`)],
     [404, await fetch(`${url}/things`, { method: 'OPTIONS' })],
     [400, await fetch(`${url}/things/%zz`)],
@@ -46,7 +46,7 @@ t.test('every answer tells browsers to do nothing with it, refusals before and a
     [200, await fetch(`${url}/health/live`)],
     [200, await fetch(`${url}/metrics`)],
   ] as const
-  for (const [status, { status: found, headers }] of answers) {
+  for (const [status, { status: found, headers }] of responses) {
     t.equal(found, status)
     t.match(Object.fromEntries(headers), {
       'cache-control': 'no-store',
@@ -61,36 +61,36 @@ t.test('every answer tells browsers to do nothing with it, refusals before and a
   }
 })
 
-t.test('a browser may call from an origin that is listed, and read what our clients read [10.1-cors]', async (t) => {
+t.test('a listed origin may call the API and read its response headers [10.1-cors]', async (t) => {
   const url = await api(t, { CORS_ORIGINS: `${shop}/, https://admin.example.com:8443, HTTP://LOCALHOST:3000` })
   for (const origin of [shop, 'https://admin.example.com:8443', 'http://localhost:3000']) {
-    const asked = 'authorization,content-type,idempotency-key,if-match,x-guest-token,x-read-after,x-session-id'
+    const requested = 'authorization,content-type,idempotency-key,if-match,x-guest-token,x-read-after,x-session-id'
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
       const { status, headers } = await fetch(`${url}/things`, {
         method: 'OPTIONS',
-        headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': asked },
+        headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': requested },
       })
       t.equal(status, 204)
       t.equal(headers.get('access-control-allow-origin'), origin)
       t.ok(headers.get('access-control-allow-methods')?.split(', ').includes(method), method)
       const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ')
-      t.same(allowed?.toSorted(), asked.split(','))
+      t.same(allowed?.toSorted(), requested.split(','))
       t.match(headers.get('vary'), 'Origin')
     }
   }
   const { headers } = await fetch(`${url}/things`, { headers: { origin: shop, 'x-session-id': 'grace' } })
   t.equal(headers.get('access-control-allow-origin'), shop)
-  t.equal(headers.get('access-control-allow-credentials'), null, 'cookies are nothing to us')
+  t.equal(headers.get('access-control-allow-credentials'), null, 'no cookies')
   t.equal(headers.get('cross-origin-resource-policy'), 'cross-origin')
   t.match(headers.get('vary'), 'Origin')
   const exposed = headers.get('access-control-expose-headers')?.toLowerCase() ?? ''
   for (const name of ['etag', 'ratelimit-remaining', 'retry-after', 'x-event-position', 'x-request-id'])
     t.ok(exposed.split(', ').includes(name), name)
-  const refused = await fetch(`${url}/things`, { headers: { origin: shop, 'x-session-id': 'grace' } })
-  t.same([refused.status, refused.headers.get('access-control-allow-origin')], [429, shop], 'a refusal is read as well')
+  const limited = await fetch(`${url}/things`, { headers: { origin: shop, 'x-session-id': 'grace' } })
+  t.same([limited.status, limited.headers.get('access-control-allow-origin')], [429, shop], 'an error is readable, too')
 })
 
-t.test('no other origin is allowed, however much it looks like one that is', async (t) => {
+t.test('origins that only resemble a listed one are not allowed', async (t) => {
   const url = await api(t, { CORS_ORIGINS: shop })
   const others = ['null', 'http://shop.example.com', `${shop}.evil.example`, `${shop}:8443`, 'https://example.com', '*']
   for (const origin of [...others, `${shop}/`, shop.toUpperCase()]) {
@@ -98,12 +98,12 @@ t.test('no other origin is allowed, however much it looks like one that is', asy
     for (const init of [{ method: 'OPTIONS', headers: preflight }, { headers: { origin } }]) {
       const { headers } = await fetch(`${url}/things`, init)
       t.equal(headers.get('access-control-allow-origin'), null, origin)
-      t.match(headers.get('vary'), 'Origin', 'a cache must not give this answer to the other one')
+      t.match(headers.get('vary'), 'Origin', 'caches must distinguish origins')
     }
   }
 })
 
-t.test('by default no origin is allowed [10.1-cors-none]', async (t) => {
+t.test('no origin is allowed by default [10.1-cors-none]', async (t) => {
   const url = await api(t)
   const headers = { origin: shop, 'access-control-request-method': 'PUT' }
   const preflight = await fetch(`${url}/things`, { method: 'OPTIONS', headers })

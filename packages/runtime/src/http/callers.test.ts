@@ -20,7 +20,7 @@ const actors: Record<string, Actor> = {
 
 const remembered: Actor = { kind: 'guest', guest_email: 'r@example.com', token_hash: 'r' }
 
-/** One route per hook; the caller is named in a header. */
+/** One route per hook; a header selects the caller. */
 function app() {
   const finding = (known: Record<string, Actor>): ActorOf => {
     return async ({ headers, query }) => {
@@ -41,7 +41,7 @@ function app() {
   return app
 }
 
-t.test('each hook lets in its callers, asks anonymous ones for a credential and refuses the others', async (t) => {
+t.test('each hook accepts its callers, responds 401 to anonymous ones and 403 to others', async (t) => {
   const expected = {
     anyone: { anonymous: 200, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
     sessionOrGuest: { anonymous: 401, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
@@ -59,25 +59,25 @@ t.test('each hook lets in its callers, asks anonymous ones for a credential and 
   const server = app()
   for (const [hook, statuses] of Object.entries(expected))
     for (const [who, status] of Object.entries(statuses)) {
-      const answer = await server.inject({ url: `/${hook}`, headers: { 'x-who': who } })
-      t.equal(answer.statusCode, status, `${who} at ${hook}`)
-      if (status === 200) t.same(answer.json(), who === 'remembered' ? remembered : actors[who])
+      const response = await server.inject({ url: `/${hook}`, headers: { 'x-who': who } })
+      t.equal(response.statusCode, status, `${who} at ${hook}`)
+      if (status === 200) t.same(response.json(), who === 'remembered' ? remembered : actors[who])
     }
 })
 
-t.test('without a memory, remembered guests are guests like others', async (t) => {
+t.test('without actorOrRemembered, an expired guest token is treated like any other', async (t) => {
   const guest: Actor = { kind: 'guest', guest_email: 'g@example.com', token_hash: 'h' }
   const { sessionOrRememberedGuest } = createCallers(async () => guest)
   const server = Fastify().get('/', { onRequest: sessionOrRememberedGuest }, async ({ actor }) => actor)
   t.same((await server.inject('/')).json(), guest)
 })
 
-t.test('the credentials of the query string are seen too', async (t) => {
-  const answer = await app().inject({ url: '/session?who=session' })
-  t.equal(answer.statusCode, 200)
+t.test('hooks accept credentials from the query string', async (t) => {
+  const response = await app().inject({ url: '/session?who=session' })
+  t.equal(response.statusCode, 200)
 })
 
-t.test('a route that has forgotten its hook lets no anonymous caller in', async (t) => {
+t.test('knownActor rejects an anonymous caller on a route without a hook', async (t) => {
   t.throws(() => knownActor({ kind: 'anonymous' }), { code: 'unauthenticated' })
   t.equal(knownActor(session), session)
   t.equal(knownActor(remembered), remembered)

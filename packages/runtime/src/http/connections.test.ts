@@ -5,8 +5,8 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { apiHarness } from '../testing/apiHarness.ts'
 
-/** An API with `/slow`, which answers when it is told to, and `/large` of 300 KB; and connections to it. */
-async function connectable(t: Test, variables: Readonly<Record<string, string>>) {
+/** An API with `/slow`, which responds after `release`, and `/large` of 300 KB. */
+async function connectionHarness(t: Test, variables: Readonly<Record<string, string>>) {
   const gate = Promise.withResolvers<void>()
   const seen = { slow: 0, large: 0 }
   const created = Promise.withResolvers<Server>()
@@ -37,40 +37,40 @@ async function connectable(t: Test, variables: Readonly<Record<string, string>>)
 }
 
 function listenTo(socket: Socket) {
-  let heard = ''
+  let received = ''
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   socket.on('error', () => undefined)
   socket.setEncoding('latin1').on('data', (text) => {
-    heard += text
+    received += text
   })
-  const ask = (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  const get = (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
   return {
     closed,
-    ask,
+    get,
     write: (text: string) => void socket.write(text),
-    /** Nothing more is read. */
+    /** Stops reading. */
     pause: () => void socket.pause(),
-    heard: () => heard,
+    received: () => received,
     async status(path: string) {
-      const before = heard.length
-      ask(path)
-      const found = () => /HTTP\/1\.1 (\d+).*\r\n\r\n./s.exec(heard.slice(before))?.[1]
-      return await Promise.race([waitFor(found, { what: `an answer to ${path}` }), closed.then(() => 'closed')])
+      const before = received.length
+      get(path)
+      const found = () => /HTTP\/1\.1 (\d+).*\r\n\r\n./s.exec(received.slice(before))?.[1]
+      return await Promise.race([waitFor(found, { what: `a response to ${path}` }), closed.then(() => 'closed')])
     },
   }
 }
 
-/** As many that keep a request of theirs under way. */
-async function busyOnes(api: Awaited<ReturnType<typeof connectable>>, count: number, address?: string) {
+/** Opens `count` connections with a request in flight each. */
+async function busyOnes(api: Awaited<ReturnType<typeof connectionHarness>>, count: number, address?: string) {
   const clients = await Promise.all(Array.from({ length: count }, () => api.open(address)))
   const before = api.seen.slow
-  for (const { ask } of clients) ask('/slow')
-  await waitFor(() => api.seen.slow === before + count, { what: 'the requests to be under way' })
+  for (const { get } of clients) get('/slow')
+  await waitFor(() => api.seen.slow === before + count, { what: 'the requests to be in flight' })
   return clients
 }
 
-t.test('a new connection takes the place of the one that has waited longest, at MAX_CONNECTIONS', async (t) => {
-  const { open } = await connectable(t, { MAX_CONNECTIONS: '3' })
+t.test('at MAX_CONNECTIONS, a new connection replaces the one that has been idle longest', async (t) => {
+  const { open } = await connectionHarness(t, { MAX_CONNECTIONS: '3' })
   const [silent, halfSent] = [await open(), await open()]
   halfSent.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{')
   const idle = await open()
@@ -81,25 +81,27 @@ t.test('a new connection takes the place of the one that has waited longest, at 
   }
 })
 
-t.test('a connection beyond MAX_CONNECTIONS is closed while all others are being served', async (t) => {
-  const api = await connectable(t, { MAX_CONNECTIONS: '2' })
+t.test('at MAX_CONNECTIONS, a new connection is closed while all others have requests in flight', async (t) => {
+  const api = await connectionHarness(t, { MAX_CONNECTIONS: '2' })
   const busy = await busyOnes(api, 2)
   for (let n = 0; n < 3; n++) t.equal(await (await api.open()).status('/quick'), 'closed')
-  t.equal(api.logged.filter((line) => line.includes('connections are refused')).length, 1)
+  t.equal(api.logged.filter((line) => line.includes('connections rejected')).length, 1)
   api.release()
-  await waitFor(() => busy.every(({ heard }) => heard().includes('slow')), { what: 'the answers to those before' })
+  await waitFor(() => busy.every(({ received }) => received().includes('slow')), {
+    what: 'the responses to earlier requests',
+  })
   t.equal(await (await api.open()).status('/quick'), '200')
 })
 
-t.test('a request whose body has come is served to its end, at MAX_CONNECTIONS', async (t) => {
-  const { open } = await connectable(t, { MAX_CONNECTIONS: '1' })
+t.test('at MAX_CONNECTIONS, a request whose body is complete is not interrupted', async (t) => {
+  const { open } = await connectionHarness(t, { MAX_CONNECTIONS: '1' })
   const client = await open()
   client.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
-  await waitFor(() => client.heard().includes('200 OK'), { what: 'the answer' })
+  await waitFor(() => client.received().includes('200 OK'), { what: 'the response' })
 })
 
-t.test('connections beyond MAX_CONNECTIONS_PER_ADDRESS of one address push out nobody else', async (t) => {
-  const api = await connectable(t, { MAX_CONNECTIONS: '4', MAX_CONNECTIONS_PER_ADDRESS: '2' })
+t.test('connections beyond MAX_CONNECTIONS_PER_ADDRESS do not affect other addresses', async (t) => {
+  const api = await connectionHarness(t, { MAX_CONNECTIONS: '4', MAX_CONNECTIONS_PER_ADDRESS: '2' })
   const other = await api.open('127.0.0.3')
   t.equal(await other.status('/quick'), '200')
   const busy = await busyOnes(api, 2, '127.0.0.2')
@@ -107,33 +109,35 @@ t.test('connections beyond MAX_CONNECTIONS_PER_ADDRESS of one address push out n
   t.equal(await other.status('/quick'), '200', 'the connection of another address')
   t.equal(await (await api.open('127.0.0.4')).status('/quick'), '200', 'a new one')
   api.release()
-  await waitFor(() => busy.every(({ heard }) => heard().includes('slow')), { what: 'the answers to those before' })
+  await waitFor(() => busy.every(({ received }) => received().includes('slow')), {
+    what: 'the responses to earlier requests',
+  })
   for (let n = 0; n < 20; n++) await api.open('127.0.0.2')
-  t.equal(await other.status('/quick'), '200', 'while one address opens silent connections')
+  t.equal(await other.status('/quick'), '200', 'while another address opens idle connections')
 })
 
-t.test('a proxy of TRUST_PROXY has no limit of connections of its own', async (t) => {
-  const api = await connectable(t, { MAX_CONNECTIONS_PER_ADDRESS: '1', TRUST_PROXY: '127.0.0.2' })
+t.test('MAX_CONNECTIONS_PER_ADDRESS does not apply to proxies of TRUST_PROXY', async (t) => {
+  const api = await connectionHarness(t, { MAX_CONNECTIONS_PER_ADDRESS: '1', TRUST_PROXY: '127.0.0.2' })
   await busyOnes(api, 3, '127.0.0.2')
   t.equal(await (await api.open('127.0.0.2')).status('/quick'), '200')
 })
 
-t.test('64 requests in one packet are handled eight at a time, and answered in their order', async (t) => {
-  const api = await connectable(t, {})
+t.test('64 pipelined requests are handled eight at a time, with responses in order', async (t) => {
+  const api = await connectionHarness(t, {})
   const client = await api.open()
   const paths = Array.from({ length: 64 }, (_, n) => (n % 2 === 0 ? '/slow' : '/quick'))
   client.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
-  await waitFor(() => api.seen.slow === 4, { what: 'the first eight to be under way' })
+  await waitFor(() => api.seen.slow === 4, { what: 'the first eight to be in flight' })
   t.equal(await (await api.open()).status('/quick'), '200', 'others are served meanwhile')
   t.equal(api.seen.slow, 4)
   api.release()
-  const answered = () => [...client.heard().matchAll(/\{"(slow|quick)":true\}/g)].map(([, name]) => `/${name}`)
-  await waitFor(() => answered().length === paths.length, { what: 'all responses' })
-  t.same(answered(), paths)
+  const responded = () => [...client.received().matchAll(/\{"(slow|quick)":true\}/g)].map(([, name]) => `/${name}`)
+  await waitFor(() => responded().length === paths.length, { what: 'all responses' })
+  t.same(responded(), paths)
 })
 
-t.test('1,400 unread requests on each of ten connections take little memory, and all are closed', async (t) => {
-  const { open, seen, url } = await connectable(t, {})
+t.test('ten connections with 1,400 pipelined requests each are closed and use little memory', async (t) => {
+  const { open, seen, url } = await connectionHarness(t, {})
   const clients = await Promise.all(Array.from({ length: 10 }, () => open()))
   const before = process.memoryUsage().rss
   for (const { pause, write } of clients) {
@@ -147,14 +151,14 @@ t.test('1,400 unread requests on each of ten connections take little memory, and
   t.equal((await fetch(`${url}/quick`)).status, 200)
 })
 
-t.test('a connection on which no response is read is closed after 5 to 10 s', { timeout: 60_000 }, async (t) => {
-  const { open, seen, connections } = await connectable(t, {})
+t.test('a connection whose client reads no response is closed after 5 to 10 s', { timeout: 60_000 }, async (t) => {
+  const { open, seen, connections } = await connectionHarness(t, {})
   const client = await open()
   client.pause()
-  // One after the other, until the buffers of the system are full.
+  // One at a time, until the system's buffers are full.
   let sent = 0
   const isServed = async () => {
-    client.ask('/large')
+    client.get('/large')
     sent += 1
     return await waitFor(() => seen.large === sent, { what: 'the request to be read', timeoutMs: 1_000 }).catch(
       () => false,
@@ -167,26 +171,26 @@ t.test('a connection on which no response is read is closed after 5 to 10 s', { 
   t.ok(performance.now() - begun < 12_000)
 })
 
-t.test('a connection that sends nothing is closed after some seconds', async (t) => {
-  const { open } = await connectable(t, {})
+t.test('a connection that sends nothing is closed after a few seconds', async (t) => {
+  const { open } = await connectionHarness(t, {})
   const begun = performance.now()
   await (await open()).closed
   const ms = performance.now() - begun
   t.ok(ms > 4_000 && ms < 9_000, `${ms} ms`)
 })
 
-t.test('a connection is closed when no request has come for the time of keep-alive', async (t) => {
-  const { open, settings } = await connectable(t, {})
+t.test('an idle connection is closed after the keep-alive timeout', async (t) => {
+  const { open, settings } = await connectionHarness(t, {})
   settings.keepAliveTimeout = 500
   const client = await open()
   t.equal(await client.status('/quick'), '200')
   await client.closed
 })
 
-t.test('a response that takes long to make is waited for', { timeout: 40_000 }, async (t) => {
-  const api = await connectable(t, {})
+t.test('a connection with a slow handler is not closed by the timeouts', { timeout: 40_000 }, async (t) => {
+  const api = await connectionHarness(t, {})
   const [client] = await busyOnes(api, 1)
   await new Promise((resolve) => setTimeout(resolve, 12_000))
   api.release()
-  await waitFor(() => client?.heard().includes('slow'), { what: 'the answer' })
+  await waitFor(() => client?.received().includes('slow'), { what: 'the response' })
 })

@@ -7,7 +7,7 @@ import { createLog } from '../telemetry/log.ts'
 import { requestsInFlight } from './draining.ts'
 import { createHttp } from './http.ts'
 
-/** Longer than a request is waited for that does not come. */
+/** Longer than the close waits for incomplete requests. */
 const soonMs = 8_000
 
 async function startServer(t: Test) {
@@ -27,9 +27,9 @@ async function startServer(t: Test) {
 
 async function connectTo(t: Test, port: number) {
   const socket: Socket = connect(port, '127.0.0.1')
-  let heard = ''
+  let received = ''
   socket.setEncoding('utf8').on('data', (text: string) => {
-    heard += text
+    received += text
   })
   socket.on('error', () => undefined)
   const closed = once(socket, 'close')
@@ -37,19 +37,19 @@ async function connectTo(t: Test, port: number) {
   t.teardown(() => socket.destroy())
   return {
     closed,
-    heard: () => heard,
+    received: () => received,
     write: (text: string) => void socket.write(text),
     get: (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: example.com\r\n\r\n`),
-    leave: () => socket.destroy(),
+    destroy: () => socket.destroy(),
   }
 }
 
-t.test('what is under way is answered, on connections that are closed then', async (t) => {
+t.test('close finishes requests in flight and closes their connections', async (t) => {
   const { http, slow, client } = await startServer(t)
   const [asking, idle] = [await client(), await client()]
   idle.get('/quick')
-  await waitFor(() => idle.heard().includes('ok'), { what: 'the first answer' })
-  t.match(idle.heard(), /connection: keep-alive/i)
+  await waitFor(() => idle.received().includes('ok'), { what: 'the first response' })
+  t.match(idle.received(), /connection: keep-alive/i)
   asking.get('/slow')
   await waitFor(() => slow.length === 1, { what: 'the request' })
   const closed = http.close()
@@ -57,12 +57,12 @@ t.test('what is under way is answered, on connections that are closed then', asy
   t.match(requestsInFlight(http), [/^GET \/slow /])
   slow[0]?.()
   await asking.closed
-  t.match(asking.heard(), /^HTTP\/1.1 200 .*connection: close.*"ok":true/is)
+  t.match(asking.received(), /^HTTP\/1.1 200 .*connection: close.*"ok":true/is)
   await closed
   t.same(requestsInFlight(http), [])
 })
 
-t.test('a client that goes on sending is served once more, and does not keep the server', async (t) => {
+t.test('a client that keeps sending requests does not delay close', async (t) => {
   const { http, slow, client } = await startServer(t)
   const [busy, late] = [await client(), await client()]
   busy.get('/slow')
@@ -71,14 +71,14 @@ t.test('a client that goes on sending is served once more, and does not keep the
   busy.get('/quick')
   late.get('/health/ready')
   await late.closed
-  t.match(late.heard(), /^HTTP\/1.1 503 .*connection: close.*"status":"stopping"/is, 'who balances the load is told')
+  t.match(late.received(), /^HTTP\/1.1 503 .*connection: close.*"status":"stopping"/is, 'readiness reports the stop')
   slow[0]?.()
   await busy.closed
-  t.equal(busy.heard().match(/HTTP\/1.1 200/g)?.length, 1, 'after an answer that closes there is none')
+  t.equal(busy.received().match(/HTTP\/1.1 200/g)?.length, 1, 'no response after one with Connection: close')
   await closed
 })
 
-t.test('who has not sent a whole request is not waited for', async (t) => {
+t.test('close rejects incomplete requests with 408 after two seconds', async (t) => {
   const { http, client } = await startServer(t)
   const [silent, halfHead, halfBody] = [await client(), await client(), await client()]
   halfHead.write('GET /quick HTTP/1.1\r\nHos')
@@ -87,23 +87,23 @@ t.test('who has not sent a whole request is not waited for', async (t) => {
   await http.close()
   t.ok(performance.now() - before < soonMs)
   await Promise.all([silent.closed, halfHead.closed, halfBody.closed])
-  t.equal(silent.heard(), '')
-  for (const { heard } of [halfHead, halfBody]) t.match(heard(), /^HTTP\/1.1 408 .*"code":"invalid_request"/s)
+  t.equal(silent.received(), '')
+  for (const { received } of [halfHead, halfBody]) t.match(received(), /^HTTP\/1.1 408 .*"code":"invalid_request"/s)
 })
 
-t.test('what a client has left behind is finished, too', async (t) => {
+t.test('close waits for the handler of a disconnected client', async (t) => {
   const { http, slow, client } = await startServer(t)
-  const leaving = await client()
-  leaving.get('/slow')
+  const disconnecting = await client()
+  disconnecting.get('/slow')
   await waitFor(() => slow.length === 1, { what: 'the request' })
-  leaving.leave()
-  await leaving.closed
+  disconnecting.destroy()
+  await disconnecting.closed
   let isClosed = false
   const closed = http.close().then(() => {
     isClosed = true
   })
-  await waitFor(() => !http.server.listening, { what: 'the server to take nobody any more' })
-  // Long enough for the end of a close that waits for nobody.
+  await waitFor(() => !http.server.listening, { what: 'the server to stop listening' })
+  // Long enough for a close that does not wait.
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.notOk(isClosed)
   t.match(requestsInFlight(http), [/^GET \/slow /])

@@ -58,7 +58,7 @@ function testServer(t: Test, level = 'info'): { http: FastifyInstance; logged: s
   return { http, logged }
 }
 
-async function refusal(http: FastifyInstance, request: InjectOptions) {
+async function errorOf(http: FastifyInstance, request: InjectOptions) {
   const response = await http.inject(request)
   const { success, error } = response.json()
   return { status: response.statusCode, success, ...error, header: response.headers['x-request-id'] }
@@ -71,7 +71,7 @@ const json = (payload: string | Buffer): InjectOptions => ({
   payload,
 })
 
-t.test('answers every kind of failure in the envelope, with its request id [4-json 7-envelope]', async (t) => {
+t.test('every kind of error is returned in the envelope with its request id [4-json 7-envelope]', async (t) => {
   const { http } = testServer(t)
   const cases: [InjectOptions, number, string][] = [
     [{ url: '/nowhere' }, 404, 'not_found'],
@@ -103,27 +103,27 @@ t.test('answers every kind of failure in the envelope, with its request id [4-js
     [{ url: '/badView' }, 500, 'internal_error'],
   ]
   for (const [request, status, code] of cases) {
-    const answer = await refusal(http, request)
+    const response = await errorOf(http, request)
     const name = `${request.method ?? 'GET'} ${String(request.url).slice(0, 30)} ${status}`
-    t.match(answer, { status, success: false, code, message: String, request_id: /^[0-9a-f-]{36}$/ }, name)
-    t.equal(answer.header, answer.request_id, `${name} has the id in its header too`)
-    t.notMatch(JSON.stringify(answer), /secret|hidden|leak/)
+    t.match(response, { status, success: false, code, message: String, request_id: /^[0-9a-f-]{36}$/ }, name)
+    t.equal(response.header, response.request_id, `${name}: id in the header`)
+    t.notMatch(JSON.stringify(response), /secret|hidden|leak/)
   }
-  t.strictSame((await refusal(http, { url: '/domain' })).details, { payment_id: 'p' })
+  t.strictSame((await errorOf(http, { url: '/domain' })).details, { payment_id: 'p' })
 })
 
-t.test('never takes a request id from the client', async (t) => {
+t.test('request ids from clients are ignored', async (t) => {
   const { http } = testServer(t)
   const response = await http.inject({ url: '/nowhere', headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })
   t.notMatch(response.payload, 'mine')
 })
 
 t.test(
-  'does not coerce a body, and drops unknown fields at every level but those of a record [10.1-no-coercion]',
+  'body values are not coerced, and unknown fields are dropped at every level except in records [10.1-no-coercion]',
   async (t) => {
     const { http } = testServer(t)
     for (const total of ['"1"', 'true', '1.5', '0', 'null', '[1]']) {
-      t.match(await refusal(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
+      t.match(await errorOf(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
     }
     const kept = { total_cents: 1, concept: null, guest: { email: 'e' }, metadata: { any: { deep: 1 } } }
     const response = await http.inject(
@@ -133,9 +133,9 @@ t.test(
   },
 )
 
-t.test('says which fields are wrong and why, without repeating their values', async (t) => {
+t.test('a validation error names the invalid fields without their values', async (t) => {
   const { http } = testServer(t)
-  const { details, message } = await refusal(http, json('{"concept":"secret text","guest":{}}'))
+  const { details, message } = await errorOf(http, json('{"concept":"secret text","guest":{}}'))
   t.strictSame(details.fields, [
     { field: 'total_cents', message: 'is required' },
     { field: 'concept', message: 'must not have more than 5 characters or must be null' },
@@ -144,7 +144,7 @@ t.test('says which fields are wrong and why, without repeating their values', as
   t.equal(message, 'The body is invalid: total_cents is required')
 })
 
-t.test('converts query values strictly and fills in defaults', async (t) => {
+t.test('query values are converted strictly, and defaults are filled in', async (t) => {
   const { http } = testServer(t)
   const query = async (text: string) => (await http.inject(`/payments?${text}`)).json()
   t.strictSame(await query(''), { limit: 20 })
@@ -162,11 +162,11 @@ t.test('converts query values strictly and fills in defaults', async (t) => {
     'q=a&q=b',
     'q=%00',
   ]) {
-    t.match(await refusal(http, { url: `/payments?${text}` }), { status: 400, code: 'invalid_request' }, text)
+    t.match(await errorOf(http, { url: `/payments?${text}` }), { status: 400, code: 'invalid_request' }, text)
   }
 })
 
-t.test('a repeated query parameter is told that it must be given only once', async (t) => {
+t.test('a repeated query parameter is 400 and must be given only once', async (t) => {
   const { http } = testServer(t)
   for (const [query, field] of [
     ['limit=1&limit=2', 'limit'],
@@ -179,12 +179,12 @@ t.test('a repeated query parameter is told that it must be given only once', asy
   }
 })
 
-t.test('answers only what the response schema names', async (t) => {
+t.test('a response contains only the fields of its schema', async (t) => {
   const { http } = testServer(t)
   t.strictSame((await http.inject('/view')).json(), { id: 'a', name: null })
 })
 
-t.test('gives a raw scope the bytes of any content type, up to 1 MiB', async (t) => {
+t.test('a raw scope gets the bytes of a body of any content type, up to 1 MiB', async (t) => {
   const { http } = testServer(t)
   const post = (payload: Buffer, type: string) =>
     http.inject({ method: 'POST', url: '/raw', payload, headers: { 'content-type': type } })
@@ -194,10 +194,10 @@ t.test('gives a raw scope the bytes of any content type, up to 1 MiB', async (t)
   }
   t.equal((await post(Buffer.alloc(1024 * 1024), 'application/json')).statusCode, 200)
   t.equal((await post(Buffer.alloc(1024 * 1024 + 1), 'application/json')).statusCode, 413)
-  t.equal((await http.inject(json('[1]'))).statusCode, 400, 'other scopes still parse')
+  t.equal((await http.inject(json('[1]'))).statusCode, 400, 'other scopes still parse JSON')
 })
 
-t.test('logs each answer by its route, never by its URL', async (t) => {
+t.test('the request log has the route of a response, never its URL', async (t) => {
   const { http, logged } = testServer(t)
   await http.inject('/payments/secret-id?guest_token=secret-token')
   await http.inject('/secret-path?x=secret-token')
@@ -209,11 +209,11 @@ t.test('logs each answer by its route, never by its URL', async (t) => {
     { method: 'GET', route: '/payments', status: 400 },
   ])
   const fields = ['level', 'time', 'app', 'requestId', 'method', 'route', 'status', 'ms', 'msg']
-  for (const line of lines) t.same(Object.keys(line), fields, 'these fields and no other: none of them is redacted')
+  for (const line of lines) t.same(Object.keys(line), fields, 'exactly the fields that need no redaction')
   t.notMatch(logged.join(''), /secret/)
 })
 
-t.test('logs the reason of a failure of ours, which the client is not told', async (t) => {
+t.test('the reason of an internal error is logged but not returned', async (t) => {
   const { http, logged } = testServer(t)
   await http.inject('/broken')
   t.match(logged.join(''), /the secret inside.*http\.test\.ts/)
@@ -234,7 +234,7 @@ async function sendRaw(port: number, bytes: string): Promise<string> {
   return received
 }
 
-t.test('answers bytes that are no request in the envelope too, and closes [7-not-http]', async (t) => {
+t.test('invalid HTTP gets an error envelope, and the connection closes [7-not-http]', async (t) => {
   const { http } = testServer(t)
   const port = await listen(http)
   const cases = {
@@ -253,7 +253,7 @@ t.test('answers bytes that are no request in the envelope too, and closes [7-not
   }
 })
 
-t.test('the headers of a request may have 16 KiB together [8-headers]', async (t) => {
+t.test('request headers beyond 16 KiB in total get 431 [8-headers]', async (t) => {
   const port = await listen(testServer(t).http)
   const statusWith = async (length: number) => {
     const head = `GET /view HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'a'.repeat(length)}\r\n\r\n`
@@ -263,18 +263,18 @@ t.test('the headers of a request may have 16 KiB together [8-headers]', async (t
   t.equal(await statusWith(16 * 1024), '431')
 })
 
-t.test('a client that leaves in the middle of its request is no failure of ours', async (t) => {
+t.test('an aborted request is not logged as a failure', async (t) => {
   const { http, logged } = testServer(t, 'debug')
   const socket = connect(Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
   const begun = once(http.server, 'request')
   socket.write('POST /payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{')
   await begun
   socket.resetAndDestroy()
-  await waitFor(() => /request refused|request failed/.test(logged.join('')), { what: 'what is said of it' })
+  await waitFor(() => /request rejected|request failed/.test(logged.join('')), { what: 'the log line' })
   t.notMatch(logged.join(''), /request failed|"level":"error"/)
 })
 
-t.test('serves the request in flight when it closes, then lets go of the connection', async (t) => {
+t.test('close finishes the request in flight, then closes its connection', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const started = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -283,10 +283,10 @@ t.test('serves the request in flight when it closes, then lets go of the connect
     await released.promise
     return { done: true }
   })
-  const answer = sendRaw(await listen(http), 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  const response = sendRaw(await listen(http), 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   await started.promise
   const closed = http.close()
   released.resolve()
-  t.match(await answer, /HTTP\/1\.1 200 .*"done":true/s)
+  t.match(await response, /HTTP\/1\.1 200 .*"done":true/s)
   await closed
 })

@@ -5,8 +5,8 @@ import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
 import { createHttp } from './http.ts'
 
-/** A server whose `/slow` answers when it is told to, and a connection to it. */
-async function connected(t: Test) {
+/** A server whose `/slow` responds after `release`, and a connection to it. */
+async function connectionHarness(t: Test) {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const gate = Promise.withResolvers<void>()
   let waiting = 0
@@ -30,13 +30,13 @@ async function connected(t: Test) {
   const closed = once(socket, 'close')
   return {
     send: (bytes: string) => void socket.write(bytes),
-    slowOnes: (count: number) => waitFor(() => waiting === count, { what: `${count} requests to wait` }),
+    waitForSlow: (count: number) => waitFor(() => waiting === count, { what: `${count} requests to wait` }),
     release: () => gate.resolve(),
-    /** The statuses and bodies of all answers, once the server has closed. */
-    async answers() {
+    /** Statuses and bodies of all responses, once the server has closed the connection. */
+    async responses() {
       await closed
-      return received.split(/(?=HTTP\/1\.1 )/).map((answer) => {
-        const [head = '', body = ''] = answer.split('\r\n\r\n')
+      return received.split(/(?=HTTP\/1\.1 )/).map((response) => {
+        const [head = '', body = ''] = response.split('\r\n\r\n')
         const { error, ...rest } = JSON.parse(body)
         return [Number(head.slice(9, 12)), error?.code ?? rest]
       })
@@ -47,42 +47,46 @@ async function connected(t: Test) {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 const chunked = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
-const refused = [400, 'invalid_request']
+const badRequest = [400, 'invalid_request']
 
-t.test('bytes that are no request are answered after the requests before them', async (t) => {
-  const { send, slowOnes, release, answers, soFar } = await connected(t)
+t.test('the error for invalid HTTP is sent after the responses to earlier requests', async (t) => {
+  const { send, waitForSlow, release, responses, soFar } = await connectionHarness(t)
   send(get('/slow'))
-  await slowOnes(1)
+  await waitForSlow(1)
   send(get('/quick'))
   send('garbage\r\n\r\n')
   send('more garbage\r\n\r\n')
-  const other = await connected(t)
+  const other = await connectionHarness(t)
   other.send(`${get('/quick')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
-  t.same(await other.answers(), [[200, { quick: true }], refused], 'another connection is answered meanwhile')
-  t.equal(soFar(), '', 'nothing that could be taken for the answer')
+  t.same(
+    await other.responses(),
+    [[200, { quick: true }], badRequest],
+    'another connection gets its responses meanwhile',
+  )
+  t.equal(soFar(), '', 'nothing before the first response')
   release()
-  t.same(await answers(), [[200, { slow: true }], [200, { quick: true }], refused])
+  t.same(await responses(), [[200, { slow: true }], [200, { quick: true }], badRequest])
 })
 
-t.test('a body that turns out to be none is the answer of its own request', async (t) => {
-  const alone = await connected(t)
+t.test('the error for an invalid chunked body is the response to its own request', async (t) => {
+  const alone = await connectionHarness(t)
   alone.send(`${chunked}zz\r\n`)
-  t.same(await alone.answers(), [refused])
+  t.same(await alone.responses(), [badRequest])
 
-  const behind = await connected(t)
+  const behind = await connectionHarness(t)
   behind.send(get('/slow'))
   behind.send(`${chunked}2\r\n{}xx`)
-  await behind.slowOnes(1)
+  await behind.waitForSlow(1)
   behind.release()
-  t.same(await behind.answers(), [[200, { slow: true }], refused])
+  t.same(await behind.responses(), [[200, { slow: true }], badRequest])
 })
 
-t.test('a request that was answered before its body came is not answered twice', async (t) => {
-  const { send, answers, soFar } = await connected(t)
+t.test('a request that got a response before its invalid body gets no second one', async (t) => {
+  const { send, responses, soFar } = await connectionHarness(t)
   send(`POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12`)
-  await waitFor(() => soFar().endsWith('}'), { what: 'the answer' })
+  await waitFor(() => soFar().endsWith('}'), { what: 'the response' })
   send(`34567890GET /quick HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-  t.same(await answers(), [
+  t.same(await responses(), [
     [404, 'not_found'],
     [200, { quick: true }],
   ])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { credentialKey, credentialKeys } from './credentialLimits.ts'
 
-t.test('each credential has a key, the same in whatever way it comes, and none shows it', async (t) => {
+t.test('each credential has a hashed key that does not depend on where it is sent', async (t) => {
   const [key = ''] = credentialKeys({ headers: { 'x-session-id': 'ada-secret' }, query: {} })
   t.match(key, /^[\w-]{43}$/)
   for (const authorization of ['Bearer ada-secret', 'token  ada-secret'])
@@ -12,21 +12,18 @@ t.test('each credential has a key, the same in whatever way it comes, and none s
   t.ok(both.includes(key))
 })
 
-t.test(
-  'what was presented counts although it can be no credential; nothing was presented only without any',
-  async (t) => {
-    const presented = [
-      { headers: { authorization: '' }, query: {} },
-      { headers: { 'x-session-id': '' }, query: {} },
-      { headers: {}, query: { token: ['a', 'b'] } },
-    ]
-    for (const request of presented) t.equal(credentialKeys(request).length, 1, JSON.stringify(request))
-    t.same(credentialKeys({ headers: { 'user-agent': 'x' }, query: { page: '1' } }), [])
-    t.same(credentialKeys({ headers: {}, query: null }), [])
-  },
-)
+t.test('invalid and repeated credentials have keys, and only a request without any has none', async (t) => {
+  const presented = [
+    { headers: { authorization: '' }, query: {} },
+    { headers: { 'x-session-id': '' }, query: {} },
+    { headers: {}, query: { token: ['a', 'b'] } },
+  ]
+  for (const request of presented) t.equal(credentialKeys(request).length, 1, JSON.stringify(request))
+  t.same(credentialKeys({ headers: { 'user-agent': 'x' }, query: { page: '1' } }), [])
+  t.same(credentialKeys({ headers: {}, query: null }), [])
+})
 
-t.test('the key of all together is another one for other credentials', async (t) => {
+t.test('credentialKey differs for different sets of credentials', async (t) => {
   const ada = { headers: { 'x-session-id': 'ada' }, query: {} }
   t.equal(credentialKey(ada), credentialKey({ headers: { authorization: 'Bearer ada' }, query: {} }))
   t.not(credentialKey(ada), credentialKey({ ...ada, query: { token: 'x' } }))

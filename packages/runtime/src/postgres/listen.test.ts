@@ -8,21 +8,21 @@ import { createPool } from './postgres.ts'
 const log = createLog({ app: 'test', level: 'silent' })
 const channel = 'Some channel'
 
-/** A listener on a database of its own, and whoever tells it something. */
+/** A listener on its own database, and functions to notify it. */
 async function startListener(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
-  const pool = createPool({ databaseUrl, applicationName: 'teller', max: 2, log })
+  const pool = createPool({ databaseUrl, applicationName: 'notifier', max: 2, log })
   t.teardown(() => pool.end())
-  const heard: string[] = []
+  const received: string[] = []
   const stop = new AbortController()
   const listening = listen({
     databaseUrl,
     channel,
-    onNotification: (payload) => heard.push(payload),
+    onNotification: (payload) => received.push(payload),
     signal: stop.signal,
     log,
   })
-  const tell = (payload: string, to = channel) => pool.query('select pg_notify($1, $2)', [to, payload])
+  const notify = (payload: string, to = channel) => pool.query('select pg_notify($1, $2)', [to, payload])
   const listeners = async () => {
     const { rows } = await pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where application_name like 'listen %' and datname = current_database()
@@ -35,26 +35,26 @@ async function startListener(t: Test) {
     await listening
   })
   await waitFor(async () => (await listeners()).length === 1, { what: 'the listener' })
-  return { pool, heard, stop, listening, tell, listeners }
+  return { pool, received, stop, listening, notify, listeners }
 }
 
-t.test('hears what is told on its channel alone, until it is told to stop', async (t) => {
-  const { heard, tell, stop, listening, listeners } = await startListener(t)
-  await tell('a')
-  await tell('x', 'some channel')
-  await tell('b')
-  await waitFor(() => heard.length >= 2, { what: 'both' })
-  t.same(heard, ['a', 'b'])
+t.test('listen receives notifications of its channel only, until its signal aborts', async (t) => {
+  const { received, notify, stop, listening, listeners } = await startListener(t)
+  await notify('a')
+  await notify('x', 'some channel')
+  await notify('b')
+  await waitFor(() => received.length >= 2, { what: 'both' })
+  t.same(received, ['a', 'b'])
   stop.abort()
   await listening
   await waitFor(async () => (await listeners()).length === 0, { what: 'the connection to be closed' })
 })
 
-t.test('a connection that is lost is made anew', async (t) => {
-  const { pool, heard, tell, listeners } = await startListener(t)
+t.test('listen reconnects after a lost connection', async (t) => {
+  const { pool, received, notify, listeners } = await startListener(t)
   const [first] = await listeners()
   await pool.query('select pg_terminate_backend($1)', [first])
   await waitFor(async () => (await listeners()).some((pid) => pid !== first), { what: 'another connection' })
-  await tell('again')
-  await waitFor(() => heard.includes('again'), { what: 'what is told then' })
+  await notify('again')
+  await waitFor(() => received.includes('again'), { what: 'the next notification' })
 })

@@ -23,7 +23,7 @@ async function databaseInUse(t: Test) {
     pool,
     directory,
     add: (name: string, sql: string) => writeFileSync(`${root}/${name}`, sql),
-    /** Somebody reads in a transaction that does not end. */
+    /** Starts a read transaction that stays open. */
     async longTransaction(): Promise<pg.PoolClient> {
       const client = await pool.connect()
       await client.query('begin; select * from a.payments')
@@ -37,7 +37,7 @@ async function waitsForLock(pool: pg.Pool): Promise<boolean> {
   return rows.length > 0
 }
 
-t.test('a migration that waits for a long transaction lets readers pass, and comes to its end after it', async (t) => {
+t.test('a migration that waits for a long transaction does not block readers, and completes after it', async (t) => {
   const { pool, directory, add, longTransaction } = await databaseInUse(t)
   const reader = await longTransaction()
   add('002_more.sql', 'alter table payments add column note text')
@@ -45,7 +45,7 @@ t.test('a migration that waits for a long transaction lets readers pass, and com
   await waitFor(() => waitsForLock(pool), { what: 'the migration to queue up' })
   const start = performance.now()
   await pool.query('select * from a.payments')
-  t.ok(performance.now() - start < 3_000, 'a reader that comes after it waits for a moment')
+  t.ok(performance.now() - start < 3_000, 'a later reader waits only briefly')
   await waitFor(() => waitsForLock(pool), { what: 'the migration to try again' })
   await reader.query('commit')
   reader.release()
@@ -53,7 +53,7 @@ t.test('a migration that waits for a long transaction lets readers pass, and com
   t.same(await migrate(pool, { schema: 'a', directory }), [])
 })
 
-t.test('a migration whose lock is never free fails and leaves nothing behind', async (t) => {
+t.test('a migration that never gets its lock fails and is rolled back', async (t) => {
   const { pool, directory, add, longTransaction } = await databaseInUse(t)
   const reader = await longTransaction()
   add('002_more.sql', 'create table half (id int); alter table payments add column note text')
@@ -66,7 +66,7 @@ t.test('a migration whose lock is never free fails and leaves nothing behind', a
   t.same(await migrate(pool, { schema: 'a', directory }), ['002_more.sql'])
 })
 
-t.test('what a killed process had begun is undone, and done by the next one', async (t) => {
+t.test('the migration of a killed process is rolled back and applied by the next one', async (t) => {
   const { databaseUrl, pool, directory, add } = await databaseInUse(t)
   add('002_more.sql', 'create table more (id int)')
   add(
@@ -92,5 +92,5 @@ t.test('what a killed process had begun is undone, and done by the next one', as
   child.kill('SIGKILL')
   await exited
   await pool.query('insert into a.calm values (1)')
-  t.same(await migrate(pool, { schema: 'a', directory }), ['003_slow.sql'], 'the one before it is there')
+  t.same(await migrate(pool, { schema: 'a', directory }), ['003_slow.sql'], 'the earlier file was applied')
 })

@@ -14,7 +14,7 @@ const log = createLog({ app: 'test', level: 'silent' })
 async function testPools(t: Test, count: number): Promise<pg.Pool[]> {
   const { databaseUrl } = await createTestDatabase(t)
   const pools = Array.from({ length: count }, () => createPool({ databaseUrl, applicationName: 'test', max: 2, log }))
-  // Teardowns run in reverse, so the database is dropped when nobody is connected.
+  // Teardowns run in reverse, so the database is dropped after its connections are closed.
   t.teardown(() => Promise.all(pools.map((pool) => pool.end())))
   return pools
 }
@@ -30,14 +30,14 @@ const files = {
   '002_methods.sql': 'create table methods (id int); insert into payments values (1);',
 }
 
-t.test('a pool reads int8 as bigint and leaves the parsers of other users of pg alone', async (t) => {
+t.test('a pool reads int8 as bigint without changing the global parsers of pg', async (t) => {
   const pool = await testPool(t)
   const { rows } = await pool.query('select 9007199254740993::int8 as position, 7::int4 as small')
   t.strictSame(rows, [{ position: 9007199254740993n, small: 7 }])
   t.equal(pg.types.getTypeParser(20)('1'), '1')
 })
 
-t.test('a pool ends a statement that runs too long, and survives a connection that dies while idle', async (t) => {
+t.test('a pool cancels a statement that runs too long, and survives a lost idle connection', async (t) => {
   const pool = await testPool(t)
   const { rows } = await pool.query("select current_setting('statement_timeout') as statement_timeout")
   t.strictSame(rows, [{ statement_timeout: '15s' }])
@@ -58,7 +58,7 @@ async function testPoolOn(t: Test, pool: pg.Pool): Promise<pg.Client> {
   return client
 }
 
-t.test('migrates once, also when several processes start at once', async (t) => {
+t.test('concurrent migrate calls apply each file once', async (t) => {
   const pools = await testPools(t, 4)
   const directory = pathToFileURL(t.testdir(files))
   const applied = await Promise.all(pools.map((pool) => migrate(pool, { schema: 'read_models', directory })))
@@ -67,7 +67,7 @@ t.test('migrates once, also when several processes start at once', async (t) => 
   t.strictSame(rows, [{ id: 1 }])
 })
 
-t.test('migrates each schema for itself, and only what is new', async (t) => {
+t.test('migrate applies only new files, per schema', async (t) => {
   const pool = await testPool(t)
   const root = t.testdir(files)
   const directory = pathToFileURL(root)
@@ -78,7 +78,7 @@ t.test('migrates each schema for itself, and only what is new', async (t) => {
   t.strictSame(await migrate(pool, { schema: 'a', directory }), [])
 })
 
-t.test('a file that fails leaves nothing behind and says which it was', async (t) => {
+t.test('a failed migration file is rolled back and named in the error', async (t) => {
   const pool = await testPool(t)
   const directory = pathToFileURL(t.testdir({ ...files, '003_bad.sql': 'create table half (id int); select 1/0;' }))
   await t.rejects(migrate(pool, { schema: 'a', directory }), {
@@ -93,7 +93,7 @@ t.test('a file that fails leaves nothing behind and says which it was', async (t
   )
 })
 
-t.test('refuses a file that was changed, that came late or that is not numbered', async (t) => {
+t.test('migrate rejects files that were changed, are out of order or have no number', async (t) => {
   const pool = await testPool(t)
   const run = (content: Record<string, string>) =>
     migrate(pool, { schema: 'a', directory: pathToFileURL(t.testdir(content)) })
@@ -103,7 +103,7 @@ t.test('refuses a file that was changed, that came late or that is not numbered'
   await t.rejects(run({ ...files, 'more.sql': 'select 1' }), /more.sql is not named/)
 })
 
-t.test('a lock has one holder; the next gets it when it is released', async (t) => {
+t.test('holdLock has one holder at a time, and the next gets the lock on release', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const { signal } = new AbortController()
   let isWaiting = false
@@ -119,14 +119,14 @@ t.test('a lock has one holder; the next gets it when it is released', async (t) 
     return lock
   })
   await other.release()
-  await waitFor(() => isWaiting, { what: 'the second to be told that it waits' })
+  await waitFor(() => isWaiting, { what: 'onWaiting of the second' })
   t.notOk(isSecond)
   await first.release()
-  t.notOk(first.lost.aborted, 'released is not lost')
+  t.notOk(first.lost.aborted, 'a released lock is not lost')
   await (await second).release()
 })
 
-t.test('waiting for a lock ends with the signal', async (t) => {
+t.test('holdLock stops waiting when its signal aborts', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const holder = await holdLock({ databaseUrl, name: 'a', signal: new AbortController().signal, log })
   const waiting = new AbortController()
@@ -136,7 +136,7 @@ t.test('waiting for a lock ends with the signal', async (t) => {
   await holder.release()
 })
 
-t.test('a lock is lost with its session, and a standby takes over', async (t) => {
+t.test('a lock is lost when its session ends, and a standby takes over', async (t) => {
   const pool = await testPool(t)
   const databaseUrl = pool.options.connectionString ?? ''
   const { signal } = new AbortController()
@@ -151,7 +151,7 @@ t.test('a lock is lost with its session, and a standby takes over', async (t) =>
   await (await standby).release()
 })
 
-t.test('a lock is lost when the server only stays silent', async (t) => {
+t.test('a lock is lost when the server stops responding', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const target = new URL(databaseUrl)
   const proxy = await startTcpProxy(t, Number(target.port))

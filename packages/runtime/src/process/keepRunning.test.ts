@@ -1,47 +1,48 @@
-// Work that is begun again: how often, and what is said of its failures.
 import t from 'tap'
 import { keepRunning } from './keepRunning.ts'
 
-/** Fails as told, one run after the other, and stops when nothing is left. */
+/** Each run fails with the next error, or ends for undefined; the last one aborts the signal. */
 function failing(errors: readonly (Error | undefined)[]) {
   const stop = new AbortController()
-  const left = [...errors]
+  const remaining = [...errors]
   let runs = 0
   const run = async () => {
     runs += 1
-    const error = left.shift()
-    if (left.length === 0) stop.abort()
+    const error = remaining.shift()
+    if (remaining.length === 0) stop.abort()
     if (error) throw error
   }
   return { run, signal: stop.signal, runs: () => runs }
 }
 
-t.test('work that fails or ends is begun again until it is stopped', async (t) => {
-  const { run, signal, runs } = failing([new Error('away'), undefined, new Error('away'), undefined])
+t.test('keepRunning restarts work that fails or ends, until its signal aborts', async (t) => {
+  const { run, signal, runs } = failing([new Error('unavailable'), undefined, new Error('unavailable'), undefined])
   await keepRunning(run, { signal, pauseMs: 1, onError: () => undefined })
   t.equal(runs(), 4)
 })
 
-t.test('a failure is told when it is another one than the last', async (t) => {
-  const told: unknown[] = []
-  const errors = ['away', 'away', 'away', 'no such table', 'away', 'the last one'].map((text) => new Error(text))
+t.test('keepRunning reports a failure that differs from the last one', async (t) => {
+  const reported: unknown[] = []
+  const errors = ['unavailable', 'unavailable', 'unavailable', 'no such table', 'unavailable', 'the last one'].map(
+    (text) => new Error(text),
+  )
   const { run, signal } = failing(errors)
-  await keepRunning(run, { signal, pauseMs: 1, onError: (error) => told.push(error) })
-  t.same(told, [errors[0], errors[3], errors[4]], 'and the one during the stop is not')
+  await keepRunning(run, { signal, pauseMs: 1, onError: (error) => reported.push(error) })
+  t.same(reported, [errors[0], errors[3], errors[4]], 'not the one during the stop')
 })
 
-t.test('a final failure is thrown, and nothing is begun again', async (t) => {
+t.test('keepRunning throws a final failure and does not restart', async (t) => {
   const final = new RangeError('cannot be read')
-  const { run, signal, runs } = failing([new Error('away'), final, undefined])
+  const { run, signal, runs } = failing([new Error('unavailable'), final, undefined])
   const isFinal = (error: unknown) => error instanceof RangeError
   await t.rejects(keepRunning(run, { signal, pauseMs: 1, isFinal, onError: () => undefined }), final)
   t.equal(runs(), 2)
 })
 
-t.test('a pause ends with the stop', async (t) => {
+t.test('an abort ends the pause of keepRunning', async (t) => {
   const stop = new AbortController()
   const begunAt = performance.now()
-  await keepRunning(() => Promise.reject(new Error('away')), {
+  await keepRunning(() => Promise.reject(new Error('unavailable')), {
     signal: stop.signal,
     pauseMs: 20_000,
     onError: () => setImmediate(() => stop.abort()),
@@ -49,19 +50,19 @@ t.test('a pause ends with the stop', async (t) => {
   t.ok(performance.now() - begunAt < 10_000)
 })
 
-t.test('what goes on is told again after a minute, and what begins anew at once', async (t) => {
+t.test('keepRunning reports a repeated failure once a minute, and at once after a healthy run', async (t) => {
   let time = 0
-  const told: number[] = []
-  /** How long each run lasts before it fails. */
+  const reported: number[] = []
+  /** The duration of each run in ms. */
   const short = Array.from({ length: 8 }, () => 9_000)
-  const left = [0, ...short, 10_000, 9_999, 0]
+  const remaining = [0, ...short, 10_000, 9_999, 0]
   const stop = new AbortController()
   const run = async () => {
-    const lasted = left.shift()
+    const lasted = remaining.shift()
     if (lasted === undefined) return stop.abort()
     time += lasted
-    throw new Error('away')
+    throw new Error('unavailable')
   }
-  await keepRunning(run, { signal: stop.signal, pauseMs: 0, onError: () => told.push(time), now: () => time })
-  t.same(told, [0, 63_000, 82_000])
+  await keepRunning(run, { signal: stop.signal, pauseMs: 0, onError: () => reported.push(time), now: () => time })
+  t.same(reported, [0, 63_000, 82_000])
 })

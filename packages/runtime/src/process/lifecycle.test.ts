@@ -27,7 +27,7 @@ function start(t: Test, env: Record<string, string> = {}, program = script): App
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  // Not 'close', which does not come any more once the parent has disconnected.
+  // Not 'close', which is not emitted after the parent has disconnected.
   const streams = [child.stdout, child.stderr].map((stream) => stream && finished(stream))
   const ended = Promise.all([once(child, 'exit'), ...streams]).then(([[code, signal]]) => ({
     code,
@@ -46,28 +46,31 @@ function steps({ stdout }: Ended): string[] {
 
 const inOrder = ['stopping', 'second', 'first']
 
-t.test('tells its supervisor when it is ready, with what the start returned', async (t) => {
+t.test('an app reports ready to its supervisor, with the result of its start', async (t) => {
   const app = start(t)
   t.strictSame(await app.message(), { type: 'ready', port: 0 })
 })
 
-t.test('stops in reverse order and exits 0 on SIGTERM, on SIGINT and when its supervisor is gone', async (t) => {
-  const ends: Record<string, (child: ChildProcess) => void> = {
-    SIGTERM: (child) => child.kill('SIGTERM'),
-    SIGINT: (child) => child.kill('SIGINT'),
-    disconnect: (child) => child.disconnect(),
-  }
-  for (const [name, end] of Object.entries(ends)) {
-    const app = start(t)
-    await app.message()
-    end(app.child)
-    const ended = await app.ended
-    t.match(ended, { code: 0, signal: null, stderr: '' }, name)
-    t.strictSame(steps(ended), inOrder, name)
-  }
-})
+t.test(
+  'an app stops its parts in reverse order and exits 0 on SIGTERM, SIGINT and when its supervisor ends',
+  async (t) => {
+    const ends: Record<string, (child: ChildProcess) => void> = {
+      SIGTERM: (child) => child.kill('SIGTERM'),
+      SIGINT: (child) => child.kill('SIGINT'),
+      disconnect: (child) => child.disconnect(),
+    }
+    for (const [name, end] of Object.entries(ends)) {
+      const app = start(t)
+      await app.message()
+      end(app.child)
+      const ended = await app.ended
+      t.match(ended, { code: 0, signal: null, stderr: '' }, name)
+      t.strictSame(steps(ended), inOrder, name)
+    }
+  },
+)
 
-t.test('an app whose supervisor is gone before the app is loaded stops, and does not run on alone', async (t) => {
+t.test('an app whose supervisor ends before the app is loaded stops', async (t) => {
   const app = start(t, {}, lateScript)
   app.child.disconnect()
   const overdue = setTimeout(() => app.child.kill('SIGKILL'), 15_000)
@@ -75,7 +78,7 @@ t.test('an app whose supervisor is gone before the app is loaded stops, and does
   clearTimeout(overdue)
 })
 
-t.test('exits 1 at once on a second signal', async (t) => {
+t.test('an app exits 1 at once on a second signal', async (t) => {
   const app = start(t, { END: 'hang' })
   await app.message()
   app.child.kill('SIGTERM')
@@ -86,7 +89,7 @@ t.test('exits 1 at once on a second signal', async (t) => {
   t.notOk(steps(ended).includes('first'))
 })
 
-t.test('a stop that takes too long gives up first, then exits 1 and names what was left', async (t) => {
+t.test('a stop that times out aborts givingUp, exits 1 and logs what was unfinished', async (t) => {
   const app = start(t, { END: 'hang', STOP_TIMEOUT: '600ms' })
   await app.message()
   app.child.kill('SIGTERM')
@@ -102,13 +105,13 @@ t.test('a stop that takes too long gives up first, then exits 1 and names what w
   ])
 })
 
-t.test('a supervisor knows how long to wait', async (t) => {
+t.test('stopTimeoutMs reads STOP_TIMEOUT and falls back to 20 s', async (t) => {
   t.equal(stopTimeoutMs({}), 20_000)
   t.equal(stopTimeoutMs({ STOP_TIMEOUT: '3s' }), 3_000)
-  t.equal(stopTimeoutMs({ STOP_TIMEOUT: 'soon' }), 20_000, 'what is badly set the app itself refuses')
+  t.equal(stopTimeoutMs({ STOP_TIMEOUT: 'soon' }), 20_000, 'the app itself rejects an invalid value')
 })
 
-t.test('stops in order and exits 1 when it fails, whichever way', async (t) => {
+t.test('an app stops in order and exits 1 after an exception, a rejection or fail()', async (t) => {
   for (const [END, reason] of Object.entries({ throw: 'thrown late', reject: 'rejected late', fail: 'failed late' })) {
     const app = start(t, { END })
     await app.message()
@@ -120,7 +123,7 @@ t.test('stops in order and exits 1 when it fails, whichever way', async (t) => {
   }
 })
 
-t.test('goes on stopping when one part cannot, and exits 1', async (t) => {
+t.test('an app stops its other parts when one fails to stop, and exits 1', async (t) => {
   const app = start(t, { END: 'badStop' })
   await app.message()
   app.child.kill('SIGTERM')
@@ -129,14 +132,14 @@ t.test('goes on stopping when one part cannot, and exits 1', async (t) => {
   t.strictSame(steps(ended), inOrder)
 })
 
-t.test('says in one line why it could not start, stops what had started, and exits 1', async (t) => {
+t.test('an app that cannot start prints one line, stops what was started, and exits 1', async (t) => {
   const ended = await start(t, { END: 'startError' }).ended
   t.equal(ended.code, 1)
   t.equal(ended.stderr, 'fixture: could not start: no luck today\n')
   t.strictSame(steps(ended), inOrder)
 })
 
-t.test('says which variables are bad, the level of the log included', async (t) => {
+t.test('an app names its invalid variables, including LOG_LEVEL', async (t) => {
   t.match(await start(t, { REQUIRED: '', PORT: 'x' }).ended, {
     code: 1,
     stderr: /^fixture: Bad configuration: PORT must be .*; REQUIRED is required\n$/,
@@ -147,7 +150,7 @@ t.test('says which variables are bad, the level of the log included', async (t) 
   })
 })
 
-t.test('says which port is in use', async (t) => {
+t.test('an app names a port that is in use', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
@@ -159,14 +162,14 @@ t.test('says which port is in use', async (t) => {
   })
 })
 
-t.test('says which address is not of this machine', async (t) => {
+t.test('an app names a HOST that is not an address of this machine', async (t) => {
   t.match(await start(t, { HOST: '192.0.2.1' }).ended, {
     code: 1,
     stderr: 'fixture: 192.0.2.1 is not an address of this machine; set HOST to one that is\n',
   })
 })
 
-t.test('a stop during the start is no failure', async (t) => {
+t.test('an app that is stopped during its start exits 0', async (t) => {
   const app = start(t, { END: 'slowStart' })
   t.match(await app.message(), { type: 'starting' })
   app.child.kill('SIGTERM')

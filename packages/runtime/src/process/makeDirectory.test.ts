@@ -19,7 +19,7 @@ t.test('makeDirectory below a file fails', async (t) => {
 })
 
 t.test(
-  'makeDirectory where the system allows no directory fails',
+  'makeDirectory fails below a path where the system allows no directories',
   { skip: process.platform !== 'linux' },
   async (t) => {
     t.throws(() => makeDirectory('/proc/paylog/a', 0o700), /ENOENT.*mkdir/)

@@ -15,7 +15,7 @@ function lines(level?: string) {
   return { written, log: createLog({ app: 'test', ...(level && { level }) }, destination) }
 }
 
-t.test('removes secrets wherever they may turn up', async (t) => {
+t.test('a log redacts secrets at every supported depth', async (t) => {
   const { written, log } = lines()
   const secret = 'hush'
   log.info({ headers: { authorization: secret, cookie: secret, 'x-session-id': secret, 'x-guest-token': secret } }, 'a')
@@ -28,7 +28,7 @@ t.test('removes secrets wherever they may turn up', async (t) => {
   t.match(written.join(''), '[redacted]')
 })
 
-t.test('a log that removes nothing writes the same lines, and leaves the one it comes from as it is', async (t) => {
+t.test('withoutRedaction writes the same lines and does not change the original log', async (t) => {
   const { written, log } = lines('warn')
   const bare = withoutRedaction(log)
   bare.info('not written')
@@ -40,33 +40,33 @@ t.test('a log that removes nothing writes the same lines, and leaves the one it 
   t.notMatch(written.join(''), 'hush')
 })
 
-t.test('tells of an error what it is, why and where, and none of the data that it carries', async (t) => {
+t.test('a logged error has its type, message, stack and code, but none of its data', async (t) => {
   const { written, log } = lines()
   const cause = Object.assign(new Error('the cause'), { detail: 'hush' })
-  const error = new Error('refused', { cause })
+  const error = new Error('rejected', { cause })
   log.error({ err: Object.assign(error, { code: '23514', table: 'addresses_v1', detail: 'hush', where: 'hush' }) }, 'a')
   log.error(Object.assign(new TypeError('bare'), { row: { alias: 'hush' } }))
   t.notMatch(written.join(''), 'hush')
   const [first, second] = written.map((line) => JSON.parse(line).err)
   t.same(Object.keys(first).toSorted(), ['code', 'message', 'stack', 'table', 'type'])
-  t.match(first, { type: 'Error', message: 'refused: the cause', code: '23514', table: 'addresses_v1' })
+  t.match(first, { type: 'Error', message: 'rejected: the cause', code: '23514', table: 'addresses_v1' })
   t.match(first.stack, /log\.test\.ts[\s\S]*caused by: Error: the cause/)
   t.match(second, { type: 'TypeError', message: 'bare' })
 })
 
-t.test('tells of a URL in an error where it leads to, and neither who may go there nor what is asked', async (t) => {
+t.test('URLs in a logged error are cut to scheme, host and port', async (t) => {
   const { written, log } = lines()
-  const told = [
+  const messages = [
     'postgres://user:hush@db.example.com:5432/paylog is away',
     'esdb://user:hush/h@sh@node.example.com:2113?tls=false',
     'cannot reach "https://hooks.example.com/services/hush?token=hush#hush"',
     '(https://hooks.example.com/hush)',
     'redis://:hush@redis.example.com, redis://:hush@redis.example.com',
   ]
-  for (const message of told) log.error(new Error(message))
+  for (const message of messages) log.error(new Error(message))
   t.notMatch(written.join(''), 'hush')
-  const messages = written.map((line) => JSON.parse(line).err.message)
-  t.same(messages, [
+  const logged = written.map((line) => JSON.parse(line).err.message)
+  t.same(logged, [
     'postgres://db.example.com:5432 is away',
     'esdb://node.example.com:2113',
     'cannot reach "https://hooks.example.com"',
@@ -74,10 +74,10 @@ t.test('tells of a URL in an error where it leads to, and neither who may go the
     'redis://redis.example.com, redis://redis.example.com',
   ])
   const { stack } = JSON.parse(written[0] ?? '').err
-  t.match(stack, /file:\/\/.*log\.test\.ts:\d+:\d+|log\.test\.ts:\d+:\d+/, 'where it was thrown is still told')
+  t.match(stack, /file:\/\/.*log\.test\.ts:\d+:\d+|log\.test\.ts:\d+:\d+/, 'the stack has the source location')
 })
 
-t.test('writes JSON with the app, the level by name and the time', async (t) => {
+t.test('a log line is JSON with the app, the level name and the time', async (t) => {
   const { written, log } = lines('warn')
   log.info('not written')
   log.warn({ paymentId: 'p' }, 'written')
@@ -91,7 +91,7 @@ t.test('writes JSON with the app, the level by name and the time', async (t) => 
   })
 })
 
-t.test('a request is answered as ever while no log line can be written', async (t) => {
+t.test('requests are served while log lines cannot be written', async (t) => {
   const full = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' })
   const destination = {
     write() {
@@ -114,13 +114,13 @@ t.test('a request is answered as ever while no log line can be written', async (
   t.match(broken.json(), { success: false, error: { code: 'internal_error', request_id: String } })
 })
 
-t.test('lines are written again once the disk has room, with the number of those that failed', (t) => {
+t.test('lines are written again when the disk has space, with the number of failed writes', (t) => {
   const full = openSync('/dev/full', 'w')
   const log = createLog({ app: 'test' }, lineOutput(full))
   for (const line of ['first', 'second']) log.info(line)
   closeSync(full)
   const file = `${t.testdir({})}/log`
-  t.equal(openSync(file, 'w'), full, 'the same descriptor has room now')
+  t.equal(openSync(file, 'w'), full, 'the same descriptor')
   log.info('third')
   closeSync(full)
   const lines = readFileSync(file, 'utf8').trim().split('\n')

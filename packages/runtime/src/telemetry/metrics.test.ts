@@ -5,7 +5,7 @@ import { createHttp } from '../http/http.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 
-t.test('measures every request by its route, wherever on the server that was registered', async (t) => {
+t.test('request durations are measured by route, on the whole server', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const metrics = createMetrics()
   http.register(async (scope) => {
@@ -24,7 +24,7 @@ t.test('measures every request by its route, wherever on the server that was reg
   t.match(payload, 'process_resident_memory_bytes')
 })
 
-t.test('commands are counted by their operation and how they ended, and by nothing that a client says', async (t) => {
+t.test('commands are counted by operation and outcome, without client-provided labels', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const metrics = createMetrics()
   await http.register(metrics.plugin)
@@ -33,7 +33,7 @@ t.test('commands are counted by their operation and how they ended, and by nothi
     '/things/:id',
     { schema: { operationId: 'makeThing', body } },
     async (request) => {
-      if (request.params.id === 'lost') throw new DomainError('not_found', 'There is no such thing')
+      if (request.params.id === 'lost') throw new DomainError('not_found', 'not found')
       if (request.params.id === 'bug') throw new Error('a mistake')
       return {}
     },
@@ -57,7 +57,7 @@ t.test('commands are counted by their operation and how they ended, and by nothi
   t.notMatch(payload, 'planted')
 })
 
-t.test('a gauge shows what it is told at each scrape and no more, a counter what happened', async (t) => {
+t.test('a gauge shows the values of the current scrape only, a counter accumulates', async (t) => {
   const metrics = createMetrics()
   let pending = [{ labels: { node: '1' }, value: 3 }]
   metrics.gauge({ name: 'pending', help: 'x', labelNames: ['node'], collect: async () => pending })
@@ -73,7 +73,7 @@ t.test('a gauge shows what it is told at each scrape and no more, a counter what
   t.notMatch(second, 'node="1"')
 })
 
-t.test('figures of several things are looked up together, and one that cannot be looked up is left out', async (t) => {
+t.test('gauges read their rows at each scrape, and are left out when the read fails', async (t) => {
   const metrics = createMetrics()
   const rows = [
     { node: '1', pending: 3, age: undefined },
@@ -104,7 +104,7 @@ t.test('figures of several things are looked up together, and one that cannot be
   t.match(without, 'process_resident_memory_bytes')
 })
 
-t.test('serves what an app registers, apart from other registries in the process', async (t) => {
+t.test('metrics of one registry are not visible in another', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const metrics = createMetrics()
   const other = createMetrics()
@@ -114,7 +114,7 @@ t.test('serves what an app registers, apart from other registries in the process
   t.notMatch(await other.registry.metrics(), 'deliveries_total')
 })
 
-t.test('all who ask for the metrics at once share one look at what they are', async (t) => {
+t.test('concurrent scrapes share one collection', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const metrics = createMetrics()
   http.register(metrics.plugin)

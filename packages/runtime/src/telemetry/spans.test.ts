@@ -15,7 +15,7 @@ import { startTracing } from './tracing.ts'
 const secret = 'hush'
 type Line = Readonly<Record<string, unknown>>
 
-t.test('requests are traced by their route, with what they lead to, and nothing that is in their URLs', async (t) => {
+t.test('requests are traced by route with their child spans, and without their URLs', async (t) => {
   const collector = await startFakeTraceCollector(t)
   const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, OTEL_SERVICE_NAME: 'shop' }
   Object.assign(process.env, variables)
@@ -36,7 +36,7 @@ t.test('requests are traced by their route, with what they lead to, and nothing 
   http.post<{ Params: { id: string } }>('/things/:id', async (request) => {
     await inSpan({ name: 'work' }, async () => request.log.info('at work'))
     if (request.params.id === 'bug') throw new Error(secret)
-    if (request.params.id === 'away') throw new DomainError('event_store_unavailable', 'It is away')
+    if (request.params.id === 'away') throw new DomainError('event_store_unavailable', 'unavailable')
     return {}
   })
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
@@ -46,7 +46,7 @@ t.test('requests are traced by their route, with what they lead to, and nothing 
     const arrived = once(http.server, 'request')
     const outgoing = request(`${url}${path}`, { method: 'POST', headers })
     outgoing.flushHeaders()
-    // The body comes by itself, as a large one does: whatever was active before is lost then.
+    // The body arrives in a separate packet, as a large one does, which would lose the active context.
     await arrived
     outgoing.end(JSON.stringify({ secret }))
     const [response]: IncomingMessage[] = await once(outgoing, 'response')
@@ -76,12 +76,12 @@ t.test('requests are traced by their route, with what they lead to, and nothing 
     ],
   )
   t.match(of('POST'), [{ isFailed: false, attributes: { 'http.response.status_code': 404 } }])
-  t.equal(collector.spans.length, 7, 'three requests with their work, one to nowhere, and no probe')
+  t.equal(collector.spans.length, 7, 'three requests with their child spans, one to an unknown path, and no probe')
   t.same(
     of('work').map(({ parentSpanId }) => parentSpanId),
     requests.map(({ spanId }) => spanId),
   )
-  t.equal(new Set(collector.spans.map(({ traceId }) => traceId)).size, 4, 'a trace for each, of our own')
+  t.equal(new Set(collector.spans.map(({ traceId }) => traceId)).size, 4, 'one new trace per request')
   t.ok(collector.spans.every(({ service }) => service === 'shop'))
   t.notMatch(collector.requests.map(({ body }) => body).join(''), secret)
 

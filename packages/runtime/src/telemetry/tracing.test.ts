@@ -7,8 +7,8 @@ import { isTracing, tracer } from './spans.ts'
 import { startTracing } from './tracing.ts'
 
 const secret = 'hush'
-const said: object[] = []
-const log = { warn: (detail: object) => void said.push(detail) }
+const logged: object[] = []
+const log = { warn: (detail: object) => void logged.push(detail) }
 
 function withVariables(variables: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name]
@@ -16,7 +16,7 @@ function withVariables(variables: Readonly<Record<string, string>>): void {
 }
 t.teardown(() => withVariables({}))
 
-t.test('nothing is loaded unless a collector is named, or while the SDK is switched off', async (t) => {
+t.test('startTracing loads nothing without a collector or with OTEL_SDK_DISABLED', async (t) => {
   withVariables({})
   t.equal(await startTracing('test', log), undefined)
   withVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' })
@@ -25,9 +25,9 @@ t.test('nothing is loaded unless a collector is named, or while the SDK is switc
   t.equal(tracer.startSpan('x').isRecording(), false)
 })
 
-t.test('what is malformed is told before anything starts, without its value', async (t) => {
+t.test('startTracing rejects malformed variables by name, without their values', async (t) => {
   const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT'
-  const refused = async (variables: Readonly<Record<string, string>>, name: string) => {
+  const assertRejected = async (variables: Readonly<Record<string, string>>, name: string) => {
     withVariables(variables)
     const error = await startTracing('test', log).catch((error: unknown) => error)
     t.ok(error instanceof ConfigError, name)
@@ -35,18 +35,18 @@ t.test('what is malformed is told before anything starts, without its value', as
     t.notMatch(String(error), secret)
   }
   for (const value of [`collector:4318/${secret}`, `grpc://${secret}@collector`, secret])
-    await refused({ [endpoint]: value }, endpoint)
+    await assertRejected({ [endpoint]: value }, endpoint)
   const given = { [endpoint]: 'http://127.0.0.1:1' }
-  await refused({ ...given, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: secret }, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
+  await assertRejected({ ...given, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: secret }, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
   for (const headers of [secret, `x y=${secret}`, `x=%${secret}`])
-    await refused({ ...given, OTEL_EXPORTER_OTLP_HEADERS: headers }, 'OTEL_EXPORTER_OTLP_HEADERS')
-  await refused({ ...given, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL')
+    await assertRejected({ ...given, OTEL_EXPORTER_OTLP_HEADERS: headers }, 'OTEL_EXPORTER_OTLP_HEADERS')
+  await assertRejected({ ...given, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL')
   t.equal(isTracing(), false)
 })
 
-t.test('a collector that is out of order costs a line in the log, and a bounded stop', async (t) => {
+t.test('a failing collector causes one log line and a bounded stop', async (t) => {
   const collector = await startFakeTraceCollector(t, (response, index) => {
-    // The last ones get no answer at all.
+    // The last exports get no response at all.
     if (index < 3) response.writeHead(500).end(`out of order: ${secret}`)
   })
   withVariables({
@@ -56,7 +56,7 @@ t.test('a collector that is out of order costs a line in the log, and a bounded 
   })
   const stop = await startTracing('test', log)
   t.equal(isTracing(), true)
-  t.same(said, [])
+  t.same(logged, [])
   const begun = (count: number) => {
     for (let n = 0; n < count; n++) tracer.startSpan('x').end()
   }
@@ -64,13 +64,13 @@ t.test('a collector that is out of order costs a line in the log, and a bounded 
     begun(1)
     return collector.requests.length >= 3
   }
-  await waitFor(exported, { what: 'three exports that fail' })
+  await waitFor(exported, { what: 'three failed exports' })
   begun(10_000)
   const before = performance.now()
   await stop?.()
   const tookMs = performance.now() - before
   t.ok(tookMs > 1_000 && tookMs < 5_000, `the stop waits for the collector, and not for long: ${tookMs} ms`)
-  t.same(said, [{ reason: '500' }], 'not a line for every export')
+  t.same(logged, [{ reason: '500' }], 'one line for all exports')
   const sent = collector.requests.flatMap(({ body }) => body.match(/"name":"x"/g) ?? [])
   t.ok(sent.length < 4_000, `the queue has an end: ${sent.length}`)
 })
