@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'

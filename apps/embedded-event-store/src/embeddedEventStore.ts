@@ -1,6 +1,7 @@
 // Puts storage, writer and server together.
 
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createWriter } from './append/writer.ts'
 import { createLog } from './read/log.ts'

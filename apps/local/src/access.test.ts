@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startProcess } from '@paylog/testing/processes'

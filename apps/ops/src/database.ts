@@ -1,7 +1,7 @@
 // Postgres connections of the commands.
 import type { Writable } from 'node:stream'
 import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 
 export type Pool = ReturnType<typeof createPool>

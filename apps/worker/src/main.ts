@@ -16,7 +16,7 @@ import {
 } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'

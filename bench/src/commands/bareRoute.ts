@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '@paylog/config/environment'
 import { port, url } from '@paylog/config/kinds'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { type Static, Type } from 'typebox'

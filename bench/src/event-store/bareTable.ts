@@ -1,6 +1,6 @@
 // Postgres alone with the same events: durable inserts of single rows, and a SELECT of the log.
 import { randomUUID } from 'node:crypto'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { data } from './appends.ts'
 import type { ReadRate } from './reads.ts'

@@ -2,7 +2,8 @@
 // machine.
 import { parseArgs } from 'node:util'
 import { readModelMigrations } from '@paylog/projections/registry'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startPrivateServer } from '../event-store/privateNode.ts'
 import { type BenchmarkOptions, type BenchmarkResult, type BenchmarkRow, formatNumber } from '../harness/benchmark.ts'

@@ -1,6 +1,6 @@
 // `npm run bench -- queries`: the overhead of the API over its SQL, with a million rows in every table.
 import { parseArgs } from 'node:util'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { BenchmarkOptions, BenchmarkResult, BenchmarkRow } from '../harness/benchmark.ts'
 import { fill } from './fill.ts'

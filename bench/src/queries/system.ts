@@ -1,6 +1,7 @@
 // query-api as in production, with its own Postgres, identity backend and data.
 import { readModelMigrations } from '@paylog/projections/registry'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { freePort } from '@paylog/testing/processes'
 import { type PrivatePostgres, startPrivatePostgres } from '../harness/privatePostgres.ts'

@@ -1,5 +1,5 @@
 // Applies the migrations of the schema `webhooks`.
-import { migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
 import type { Pool } from 'pg'
 
 /** Applies the missing migrations of the schema `webhooks`. Several processes may call it at once. */

@@ -1,4 +1,4 @@
-import { lockKey } from '@paylog/runtime/postgres/postgres'
+import { lockKey } from '@paylog/runtime/postgres/lock'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

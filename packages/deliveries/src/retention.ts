@@ -1,6 +1,6 @@
 // Removes old finished deliveries, which bounds the tables. Pending ones stay whatever their age, except tests.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockKey } from '@paylog/runtime/postgres/postgres'
+import { lockKey } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 

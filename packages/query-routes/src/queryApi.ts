@@ -3,7 +3,7 @@
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'

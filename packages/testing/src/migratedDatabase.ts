@@ -2,7 +2,8 @@
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Test } from 'tap'
 import { administer, createTestDatabase, databaseAt } from './testDatabase.ts'

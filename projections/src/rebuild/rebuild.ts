@@ -1,7 +1,7 @@
 // Rebuilds a projection in a new table while the old one is in use, and switches the view.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { holdLock } from '@paylog/runtime/postgres/postgres'
+import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Projection } from '../projection.ts'

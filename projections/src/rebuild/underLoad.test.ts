@@ -1,6 +1,6 @@
 // Rebuilds while events are recorded and clients read.
 
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

@@ -1,7 +1,7 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
 import type { LogPosition } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { holdLock } from '@paylog/runtime/postgres/postgres'
+import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool, PoolClient } from 'pg'
 import { liveCheckpoint } from '../apply/checkpoints.ts'

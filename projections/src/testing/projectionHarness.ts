@@ -1,6 +1,7 @@
 // Databases with the read models' tables, and logs applied to them.
 
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import type { Pool, QueryConfig } from 'pg'

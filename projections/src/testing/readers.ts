@@ -1,7 +1,7 @@
 // Clients that read continuously and report what clients must never see.
 import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/actor'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'

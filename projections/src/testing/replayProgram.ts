@@ -2,7 +2,7 @@
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { rebuild } from '../rebuild/rebuild.ts'

@@ -1,7 +1,8 @@
 // However appends are put together in groups, and whatever the writer remembers: they are decided as if one by one.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import fc from 'fast-check'

@@ -1,6 +1,7 @@
 // Pages of the log: bounded in rows and in bytes, without gaps, and the last one knows that it is.
 
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'

@@ -1,6 +1,7 @@
 // The writer by itself, on a log of its own.
 import { randomUUID } from 'node:crypto'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import type { Test } from 'tap'

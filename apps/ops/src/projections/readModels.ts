@@ -1,6 +1,6 @@
 // The database of the read models, and the locks of rebuilds and verifications.
 import type { Writable } from 'node:stream'
-import { lockKey } from '@paylog/runtime/postgres/postgres'
+import { lockKey } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { OpsError } from '../command.ts'
 import { opsPool, type Pool } from '../database.ts'

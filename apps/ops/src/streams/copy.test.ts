@@ -1,6 +1,6 @@
 // `streams copy` as processes: exit codes, output, and the consumers on the new log.
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'

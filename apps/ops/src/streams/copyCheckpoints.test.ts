@@ -1,6 +1,7 @@
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
-import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'

@@ -17,7 +17,7 @@ import {
   type LoggedEvent,
   user,
 } from '@paylog/projections/testing/logFixture'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'

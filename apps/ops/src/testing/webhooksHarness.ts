@@ -4,7 +4,7 @@ import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain
 import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhookTest'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startProcess } from '@paylog/testing/processes'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'

@@ -1,6 +1,6 @@
 // Databases that the tests of a file reuse: creating one takes longer than most tests.
 
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import type { Pool } from 'pg'

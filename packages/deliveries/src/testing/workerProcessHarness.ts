@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'

@@ -173,7 +173,7 @@ t.test('a repeated query parameter is 400 and must be given only once', async (t
     ['done=true&done=true', 'done'],
     ['q=a&q=b', 'q'],
   ] as const) {
-    const { status, message, details } = await refusal(http, { url: `/payments?${query}` })
+    const { status, message, details } = await errorOf(http, { url: `/payments?${query}` })
     t.same([status, message], [400, `The query is invalid: ${field} must be given only once`])
     t.strictSame(details.fields, [{ field, message: 'must be given only once' }])
   }

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { createHttp } from '../http/http.ts'
 import { createLog } from '../telemetry/log.ts'
 import { isDatabaseUnavailable } from './databaseErrors.ts'
-import { createPool } from './postgres.ts'
+import { createPool } from './pool.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 

@@ -3,7 +3,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
 import { listen } from './listen.ts'
-import { createPool } from './postgres.ts'
+import { createPool } from './pool.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const channel = 'Some channel'

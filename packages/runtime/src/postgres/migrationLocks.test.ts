@@ -7,7 +7,8 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
-import { createPool, migrate } from './postgres.ts'
+import { migrate } from './migrate.ts'
+import { createPool } from './pool.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 

@@ -7,7 +7,9 @@ import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
-import { createPool, holdLock, migrate } from './postgres.ts'
+import { holdLock } from './lock.ts'
+import { migrate } from './migrate.ts'
+import { createPool } from './pool.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 
@@ -99,8 +101,8 @@ t.test('migrate rejects files that were changed, are out of order or have no num
     migrate(pool, { schema: 'a', directory: pathToFileURL(t.testdir(content)) })
   await run(files)
   await t.rejects(run({ ...files, '001_payments.sql': 'select 1' }), /001_payments.sql was changed/)
-  await t.rejects(run({ ...files, '001_late.sql': 'select 1' }), /001_late.sql comes before 002_methods.sql/)
-  await t.rejects(run({ ...files, 'more.sql': 'select 1' }), /more.sql is not named/)
+  await t.rejects(run({ ...files, '001_late.sql': 'select 1' }), /001_late.sql precedes 002_methods.sql/)
+  await t.rejects(run({ ...files, 'more.sql': 'select 1' }), /more.sql must have a name like/)
 })
 
 t.test('holdLock has one holder at a time, and the next gets the lock on release', async (t) => {

@@ -1,6 +1,6 @@
 // Grants a read-only role access to views.
 import pg from 'pg'
-import { lockKey } from './postgres.ts'
+import { lockKey } from './lock.ts'
 
 /** The role does not exist. The message says what to do. */
 export class UnknownRoleError extends Error {

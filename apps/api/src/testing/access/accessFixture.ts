@@ -1,6 +1,6 @@
 // Creates data of every owner. Each text can be recognised wherever it appears.
 
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import { type AccessHarness, type ApiResponse, type Client, dataOf } from './accessHarness.ts'

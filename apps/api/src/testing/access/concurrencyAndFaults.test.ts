@@ -1,6 +1,6 @@
 // Under concurrency and faults, each list has one default and no data leaks.
 
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'

@@ -1,6 +1,6 @@
 // Searches responses, webhooks, logs and events for data that must not be there.
 
-import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'

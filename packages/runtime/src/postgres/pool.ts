@@ -1,0 +1,50 @@
+// Postgres connection pools with limits.
+import pg from 'pg'
+import type { Logger } from '../telemetry/log.ts'
+
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 15_000
+const idleTimeoutMs = 30_000
+
+// Not set globally, because other users of pg in the process, such as BullMQ, share the global parsers.
+const columnTypes = new pg.TypeOverrides()
+columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
+
+/**
+ * A pool with every limit set. `int8` columns are returned as `bigint`, because positions do not fit a JavaScript number.
+ *
+ * @param options `max` is the number of connections; `applicationName` appears in `pg_stat_activity`; `queryTimeoutMs`
+ *   fails a query when the server hangs or is unreachable, which the server's `statement_timeout` cannot detect
+ */
+export function createPool({
+  databaseUrl,
+  applicationName,
+  max,
+  queryTimeoutMs,
+  log,
+}: {
+  databaseUrl: string
+  applicationName: string
+  max: number
+  queryTimeoutMs?: number
+  log: Logger
+}): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: applicationName,
+    max,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
+    keepAlive: true,
+    types: columnTypes,
+  })
+  // Without a listener, a lost idle connection (a restarted server) would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  // The pool removes its own listener from a connection in use, and one that is lost between two statements of a transaction
+  // would end the process. The next statement fails in any case.
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error }, 'a connection was lost')))
+  return pool
+}
