@@ -16,7 +16,7 @@ const deadPeerMs = 40_000
 const manyAppends = 20_000
 /** Several times what Node's own limit on resets lets pass. */
 const resetCalls = 5_000
-const patienceMs = 3_000
+const timeoutMs = 3_000
 
 const node = await startServerProcess(t)
 
@@ -32,7 +32,7 @@ async function dial(t: Test): Promise<Socket> {
   return socket
 }
 
-// Those that do nothing but wait for the node's pings wait together.
+// Those that do nothing but wait for the server's pings wait together.
 t.jobs = 2
 const waiting = { timeout: deadPeerMs * 2, buffered: true }
 
@@ -56,7 +56,7 @@ t.test('connections that say nothing, or not all of it, are given up', waiting, 
   const sockets = [...silent, slow]
   for (const socket of sockets) socket.resume()
   const closed = () => sockets.every((socket) => socket.destroyed)
-  await waitFor(closed, { what: 'the node to close them', timeoutMs: deadPeerMs })
+  await waitFor(closed, { what: 'the server to close them', timeoutMs: deadPeerMs })
   await stillServes(t)
 })
 
@@ -66,7 +66,7 @@ t.test('a peer that vanished without a word is noticed', waiting, async (t) => {
   await waitFor(() => read.messages.length > 1, { what: 'the subscription to be live' })
   proxy.freezeConnections()
   // The client has no keepalive of its own: it learns by the connection's end, which the proxy passes on.
-  await waitFor(() => read.ended(), { what: 'the node to close the connection', timeoutMs: deadPeerMs })
+  await waitFor(() => read.ended(), { what: 'the server to close the connection', timeoutMs: deadPeerMs })
   t.pass('the connection is gone')
   await stillServes(t)
 })
@@ -121,7 +121,7 @@ t.test('a client that never reads its replies is not read from, and holds up nob
   await stillServes(t)
 })
 
-/** Long enough for a node on a busy machine to take another message. */
+/** Long enough for a server on a busy machine to take another message. */
 function patience(): Promise<false> {
-  return new Promise((resolve) => setTimeout(() => resolve(false), patienceMs))
+  return new Promise((resolve) => setTimeout(() => resolve(false), timeoutMs))
 }

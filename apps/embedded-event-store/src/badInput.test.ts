@@ -132,7 +132,7 @@ t.test('reads that make no sense are answered', async (t) => {
   await stillServes(t)
 })
 
-t.test('a pattern that would search for ever does not stop the node', async (t) => {
+t.test('a pattern that would search for ever does not stop the server', async (t) => {
   await node.client.appendToStream(`${'a'.repeat(1_000)}!`, jsonEvent({ type: 'T', data: {} }))
   const search = (regex: string) => {
     const filter = { by: 'stream', regex, window: 10 } as const
@@ -203,7 +203,7 @@ const mutated = (bytes: Buffer): fc.Arbitrary<Buffer> =>
       return changed
     })
 
-t.test('whatever bytes are sent to whichever method, the node goes on', async (t) => {
+t.test('whatever bytes are sent to whichever method, the server goes on', async (t) => {
   await stillServes(t)
   const call = fc
     .constantFrom(...samples())

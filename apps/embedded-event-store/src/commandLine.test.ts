@@ -1,4 +1,4 @@
-// Flags, their defaults and complaints, and the node run by hand.
+// Flags, their defaults and complaints, and the server run by hand.
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
@@ -66,7 +66,7 @@ t.test('an address that others can reach needs consent', async (t) => {
   t.throws(() => settings('0.0.0.0', { INSECURE: 'yes' }), { message: /INSECURE must be true or false; HOST is not/ })
 })
 
-t.test('the connection string leads to where the node listens', async (t) => {
+t.test('the connection string leads to where the server listens', async (t) => {
   t.equal(connectionStringOf('127.0.0.1', 2113), 'esdb://127.0.0.1:2113?tls=false')
   t.equal(connectionStringOf('0.0.0.0', 1), 'esdb://127.0.0.1:1?tls=false')
   t.equal(connectionStringOf('::1', 1), 'esdb://localhost:1?tls=false')
@@ -96,7 +96,7 @@ t.test('what stops the start is told in one line', async (t) => {
   })
 })
 
-t.test('flags go before the environment, and hold for the node, which may have an IPv6 address', async (t) => {
+t.test('flags go before the environment, and hold for the server, which may have an IPv6 address', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const flags = {
     host: '::1',

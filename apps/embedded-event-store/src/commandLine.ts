@@ -1,4 +1,4 @@
-// The command line, for running the node by hand: every flag stands for a variable of the environment.
+// The command line, for running the server by hand: every flag sets an environment variable.
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { ConfigError, loadConfig, readVariableFiles } from '@paylog/config/environment'
@@ -7,7 +7,7 @@ import { logLevels } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { defaultMaxAppendBytes } from './embeddedEventStore.ts'
 
-/** A commit of such an append is still a message that Postgres takes; EventStoreDB itself stops at 16 MiB. */
+/** EventStoreDB's limit; Postgres accepts the statement of such a commit. */
 const largestMaxAppendBytes = 16 << 20
 
 const flags = {
@@ -25,18 +25,18 @@ export const usage = `Usage: npm run event-store -- [OPTIONS]
 An event store for one machine, with EventStoreDB's protocol, that keeps its log in Postgres.
 
   --database-url URL      Postgres, as postgres://user:password@host:port/database; required
-  --port N                where to listen; 0 takes any free port (2113)
-  --host ADDRESS          where to listen (127.0.0.1)
-  --credentials FILE      who may call: user:password in each line, readable by its owner only; everybody without it
-  --insecure              listen beyond this machine all the same, although there is no TLS
-  --max-append-bytes N    the largest append (${defaultMaxAppendBytes})
+  --port N                port to listen on; 0 selects a free port (2113)
+  --host ADDRESS          address to listen on (127.0.0.1)
+  --credentials FILE      allowed credentials: one user:password per line, readable by its owner only; default: no login
+  --insecure              allow a --host that other machines can reach, although there is no TLS
+  --max-append-bytes N    maximum size of an append (${defaultMaxAppendBytes})
   --log-level LEVEL       ${logLevels.join(', ')}
-  --help                  this text
+  --help                  show this text
 
-Each may come from the environment instead, which keeps a password out of the list of processes:
+Each flag can be set by an environment variable instead, which keeps a password out of the process list:
 ${Object.values(flags)
   .map(({ variable }) => variable)
-  .join(', ')}. A flag goes before its variable.`
+  .join(', ')}. A flag takes precedence over its variable.`
 
 export type CommandLine =
   | { readonly kind: 'run'; readonly environment: Readonly<Record<string, string>> }
@@ -44,8 +44,8 @@ export type CommandLine =
   | { readonly kind: 'wrong'; readonly problem: string }
 
 /**
- * What the arguments say.
- * @returns for a run the variables that were given as flags, to be laid over the environment
+ * Parses the arguments.
+ * @returns for a run, the variables that were given as flags, which override the environment
  */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
@@ -55,14 +55,14 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     const environment: Record<string, string> = {}
     for (const [name, value] of Object.entries(values)) environment[variableOf(name)] = String(value)
     const level = values['log-level']
-    // Read before the other settings, so it cannot be among what they complain of.
+    // Checked here, because the log level is read before the other settings.
     if (level !== undefined && !logLevels.some((known) => known === level)) {
       return { kind: 'wrong', problem: `--log-level must be one of ${logLevels.join(', ')}` }
     }
     return { kind: 'run', environment }
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
-    // What Node adds to its first sentence is about positional arguments and dashes.
+    // Node adds sentences about positional arguments and dashes.
     return { kind: 'wrong', problem: problem.split(/\.\s/)[0] ?? problem }
   }
 }
@@ -80,9 +80,9 @@ const Settings = Type.Object({
 
 /**
  * Decodes the environment.
- * @param given the variables that came as flags: a complaint names the flag then
- * @throws ConfigError naming everything that is wrong: also an address that others can reach without `--insecure`, and a
- *   file of credentials that others can read
+ * @param given the variables that were given as flags; error messages name the flag
+ * @throws ConfigError that lists all invalid settings, including a non-loopback host without `--insecure`, and a credentials
+ *   file that others can read
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, given: Readonly<Record<string, string>>) {
   const { env, problems } = readVariableFiles(environment, (name) => name in Settings.properties)
@@ -118,7 +118,7 @@ function nameAsGiven(problem: string, given: Readonly<Record<string, string>>): 
   return `--${flag[0]}${problem.slice(flag[1].variable.length)}`
 }
 
-/** What clients are told to connect to, for a server that listens on `host`. They take no IPv6 addresses, only names. */
+/** The connection string for a server that listens on `host`. Clients do not support IPv6 addresses, only names. */
 export function connectionStringOf(host: string, listeningPort: number): string {
   const names: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': 'localhost', '::1': 'localhost' }
   return `esdb://${names[host] ?? host}:${listeningPort}?tls=false`

@@ -1,4 +1,4 @@
-// Who may call the node once it has credentials: with the real client's paths, and with raw calls.
+// Who may call the server once it has credentials: with the real client's paths, and with raw calls.
 import type { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ async function startGuardedNode(t: Test): Promise<number> {
     databaseUrl,
     credentials: ['paylog:first', 'auditor:se:cond'],
     log: createLog({ app: 'embedded-event-store', level: 'silent' }),
-    fail: (error) => t.fail('the node gave up', { error }),
+    fail: (error) => t.fail('the server gave up', { error }),
   })
   t.teardown(() => node.stop())
   return node.port
@@ -75,7 +75,7 @@ async function statusesWith(t: Test, port: number, header: string | undefined): 
   return statuses
 }
 
-t.test('a node with credentials refuses every call without one of them as UNAUTHENTICATED', async (t) => {
+t.test('a server with credentials refuses every call without one of them as UNAUTHENTICATED', async (t) => {
   const port = await startGuardedNode(t)
   const everywhere = (code: status) => ({ read: code, append: code, delete: code, tombstone: code, batchAppend: code })
   const wrong = ['paylog:wrong', 'paylog:', 'paylog:firs', 'paylog:first:', 'nobody:first', 'auditor:se'].map(headerOf)

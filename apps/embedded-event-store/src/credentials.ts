@@ -1,11 +1,11 @@
-// Who may call: HTTP Basic credentials in the metadata of a call, as EventStoreDB takes them.
+// Authentication: HTTP Basic credentials in the metadata of a call, as in EventStoreDB.
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
 
-/** Whether a call comes with one of the credentials. */
+/** Whether a call has valid credentials. */
 export type Admits = (metadata: Metadata) => boolean
 
-/** @param credentials `user:password` each; none lets everybody in */
+/** @param credentials `user:password` each; without any, every call is admitted */
 export function createAdmission(credentials: readonly string[]): Admits {
   if (credentials.length === 0) return () => true
   const known = credentials.map((credential) => digestOf(`Basic ${Buffer.from(credential).toString('base64')}`))
@@ -15,5 +15,5 @@ export function createAdmission(credentials: readonly string[]): Admits {
   }
 }
 
-/** Of equal length whatever is given, so that comparing takes the same time. Some microseconds for each call. */
+/** Hashed to equal length for a constant-time comparison; takes some microseconds per call. */
 const digestOf = (header: string) => hash('sha256', header, 'buffer')

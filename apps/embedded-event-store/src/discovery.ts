@@ -1,4 +1,4 @@
-// What clients ask before they begin: which methods there are, and who leads the cluster of one.
+// Discovery calls of clients: supported methods, and gossip for a cluster of one.
 import { randomUUID } from 'node:crypto'
 import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import serverFeatures, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
@@ -8,7 +8,7 @@ import { ticksNow } from './storage/storedEvent.ts'
 
 const streamsService = 'event_store.client.streams.streams'
 const streamsMethods = ['read', 'append', 'delete', 'tombstone', 'batchappend']
-/** The server whose behaviour this node follows. */
+/** The EventStoreDB version whose behaviour this server follows. */
 const serverVersion = '24.6.0'
 
 export function createGetSupportedMethods(): handleUnaryCall<Empty, SupportedMethods> {
@@ -20,14 +20,14 @@ export function createGetSupportedMethods(): handleUnaryCall<Empty, SupportedMet
     return method
   })
   return (_call, callback) => {
-    const answer = new serverFeatures.SupportedMethods()
-    answer.setMethodsList(methods)
-    answer.setEventStoreServerVersion(serverVersion)
-    callback(null, answer)
+    const response = new serverFeatures.SupportedMethods()
+    response.setMethodsList(methods)
+    response.setEventStoreServerVersion(serverVersion)
+    callback(null, response)
   }
 }
 
-/** One member, alive and leading, reachable at the address clients are told to use. */
+/** Returns one member, the leader, with the address of this server. */
 export function createGossip(address: { readonly host: string; readonly port: () => number }) {
   const instanceId = randomUUID()
   const read: handleUnaryCall<Empty, ClusterInfo> = (_call, callback) => {

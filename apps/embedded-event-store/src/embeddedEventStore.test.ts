@@ -1,4 +1,4 @@
-// How the node ends, and how it goes on after an outage, as a real process. What it does when it is killed is in durability.
+// How the server ends, and how it goes on after an outage, as a real process. What it does when it is killed is in durability.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { binaryEvent, type EventStoreDBClient, FORWARDS, jsonEvent, NO_STREAM, START } from '@eventstore/db-client'
@@ -48,10 +48,10 @@ function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
   }
 }
 
-/** A node in this process that a test stops itself, or that is stopped with it. */
+/** A server in this process that a test stops itself, or that is stopped with it. */
 async function startNodeToStop(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
-  const fail = (error: unknown) => t.fail('the node gave up', { error })
+  const fail = (error: unknown) => t.fail('the server gave up', { error })
   const node = await startEmbeddedEventStore({ host: '127.0.0.1', port: 0, databaseUrl, log, fail })
   let stopped: Promise<void> | undefined
   const stop = () => {
@@ -77,27 +77,30 @@ function increasing(positions: readonly bigint[]): boolean {
   return positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n))
 }
 
-t.test('SIGTERM ends the node at once and without a failure, with subscriptions and batch streams open', async (t) => {
-  const { databaseUrl } = await createTestDatabase(t)
-  const port = await freePort()
-  const node = await startProcess(t, {
-    script,
-    env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' },
-  })
-  const client = connect(t, port)
-  const subscription = client.subscribeToAll({ fromPosition: START })
-  const ended = new Promise<Error>((resolve) => subscription.on('error', resolve))
-  const load = startLoad(t, client, 8)
-  await waitFor(() => load.acknowledged.length > 20, { what: 'a load under way' })
-  const before = performance.now()
-  await node.kill('SIGTERM')
-  t.ok(performance.now() - before < 3_000)
-  await load.stop()
-  t.match(await ended, { type: 'unavailable' })
-  t.equal((await node.exited).code, 0)
-})
+t.test(
+  'SIGTERM ends the server at once and without a failure, with subscriptions and batch streams open',
+  async (t) => {
+    const { databaseUrl } = await createTestDatabase(t)
+    const port = await freePort()
+    const node = await startProcess(t, {
+      script,
+      env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' },
+    })
+    const client = connect(t, port)
+    const subscription = client.subscribeToAll({ fromPosition: START })
+    const ended = new Promise<Error>((resolve) => subscription.on('error', resolve))
+    const load = startLoad(t, client, 8)
+    await waitFor(() => load.acknowledged.length > 20, { what: 'a load under way' })
+    const before = performance.now()
+    await node.kill('SIGTERM')
+    t.ok(performance.now() - before < 3_000)
+    await load.stop()
+    t.match(await ended, { type: 'unavailable' })
+    t.equal((await node.exited).code, 0)
+  },
+)
 
-t.test('an append that waits for its commit when the node is stopped is still written and answered', async (t) => {
+t.test('an append that waits for its commit when the server is stopped is still written and answered', async (t) => {
   const node = await startNodeToStop(t)
   const commits = await blockCommits(t, node.databaseUrl)
   const appending = connect(t, node.port).appendToStream('waiting', jsonEvent({ type: 'Waiting', data: {} }))
@@ -108,10 +111,10 @@ t.test('an append that waits for its commit when the node is stopped is still wr
   await stopping
 })
 
-t.test('a client that does not read what it asked for does not keep a node from stopping', async (t) => {
+t.test('a client that does not read what it asked for does not keep a server from stopping', async (t) => {
   const node = await startNodeToStop(t)
   const client = connect(t, node.port)
-  // More than the client reads ahead and the node has ready to send, which is 16 messages each.
+  // More than the client reads ahead and the server has ready to send, which is 16 messages each.
   for (let append = 0; append < 12; append += 1) {
     const large = Array.from({ length: 5 }, () => binaryEvent({ type: 'Large', data: Buffer.alloc(200_000) }))
     await client.appendToStream('large', large)
@@ -125,7 +128,7 @@ t.test('a client that does not read what it asked for does not keep a node from 
   const stopping = node.stop().then(() => {
     isStopped = true
   })
-  await waitFor(() => isStopped, { what: 'the node to stop', timeoutMs: 15_000 })
+  await waitFor(() => isStopped, { what: 'the server to stop', timeoutMs: 15_000 })
   await stopping
 })
 

@@ -1,4 +1,4 @@
-// Puts storage, writer and server together.
+// Assembles storage, writer and gRPC server.
 
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -9,13 +9,13 @@ import { startServer } from './server.ts'
 import { lockWriter, type WriterSession } from './storage/writerSession.ts'
 import { createTail } from './subscriptions/tail.ts'
 
-/** EventStoreDB's own. */
+/** EventStoreDB's default. */
 export const defaultMaxAppendBytes = 1 << 20
 const maxReaders = 8
-/** A killed node's lock lives until Postgres has seen it go, which takes no time on one machine. */
-const startPatienceMs = 3_000
-/** After an outage our own lost session may hold the lock until Postgres gives it up. */
-const recoveryPatienceMs = 30_000
+/** The lock of a killed server is held until Postgres notices, which is quick on one machine. */
+const startTimeoutMs = 3_000
+/** After an outage, our own lost session may hold the lock until Postgres ends it. */
+const recoveryTimeoutMs = 30_000
 
 export type EmbeddedEventStore = {
   readonly port: number
@@ -24,9 +24,9 @@ export type EmbeddedEventStore = {
 
 /**
  * Becomes the writer of the log in the schema `event_store`, which is created if missing, and serves it.
- * @param options port 0 takes a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `credentials` are
- *   `user:password`, and without any everybody is let in; `fail` is called when this node can never be right again
- * @throws WriterLockedError when another node runs on this database; the database's or the port's error
+ * @param options port 0 selects a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `credentials` are
+ *   `user:password`, and without any every call is admitted; `fail` is called after an unrecoverable error
+ * @throws WriterLockedError when another server runs on this database; the database's or the port's error
  */
 export async function startEmbeddedEventStore(options: {
   readonly host: string
@@ -40,10 +40,10 @@ export async function startEmbeddedEventStore(options: {
   const { databaseUrl, maxAppendBytes = defaultMaxAppendBytes, credentials = [], log } = options
   const stopping = new AbortController()
   const pool = createPool({ databaseUrl, applicationName: 'embedded-event-store', max: maxReaders, log })
-  const openSession = async (patienceMs: number, ownEpoch?: bigint): Promise<WriterSession> => {
-    const locked = await lockWriter({ databaseUrl, patienceMs, ownEpoch, signal: stopping.signal, log })
+  const openSession = async (timeoutMs: number, ownEpoch?: bigint): Promise<WriterSession> => {
+    const locked = await lockWriter({ databaseUrl, timeoutMs, ownEpoch, signal: stopping.signal, log })
     try {
-      // Under the lock, so that a second node changes nothing before it is refused.
+      // Under the lock, so that a second server changes nothing before it is rejected.
       await migrate(pool, { schema: 'event_store', directory: new URL('./migrations/', import.meta.url) })
       return await locked.beWriter()
     } catch (error) {
@@ -52,11 +52,11 @@ export async function startEmbeddedEventStore(options: {
     }
   }
   try {
-    const session = await openSession(startPatienceMs)
+    const session = await openSession(startTimeoutMs)
     const tail = createTail(session.lastPosition)
     const writer = createWriter({
       session,
-      openSession: (lost) => openSession(recoveryPatienceMs, lost.epoch),
+      openSession: (lost) => openSession(recoveryTimeoutMs, lost.epoch),
       tail,
       log,
       fail: options.fail,
@@ -73,7 +73,7 @@ export async function startEmbeddedEventStore(options: {
       port: server.port,
       async stop() {
         stopping.abort()
-        // What is already waiting is still written and answered; then everything open is failed.
+        // Finishes waiting appends first, then fails open calls.
         await writer.stop()
         await server.stop()
         await pool.end()

@@ -1,4 +1,4 @@
-// The process: supervised, with its environment only, or run by hand with flags.
+// The process: either supervised and configured by its environment, or run by hand with flags.
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { variableOfFile } from '@paylog/config/environment'
 import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
@@ -24,16 +24,16 @@ switch (commandLine.kind) {
 
 function run(given: Readonly<Record<string, string>>): void {
   const isTerminal = process.stdout.isTTY === true
-  // biome-ignore lint/style/noProcessEnv: flags stand before variables, for the log's level as well, which is read first.
+  // biome-ignore lint/style/noProcessEnv: flags override variables, including the log level, which is read first.
   const environment = process.env
   for (const name of Object.keys(given)) {
     delete environment[`${name}_FILE`]
     delete environment[variableOfFile(name) ?? '']
   }
   Object.assign(environment, given)
-  // Somebody who sits in front of it is told by one line instead.
+  // On a terminal, one line with the address replaces the info log.
   if (isTerminal && !environment.LOG_LEVEL && !environment.LOG_LEVEL_FILE) environment.LOG_LEVEL = 'warn'
-  // What goes wrong reaches us as an error; grpc-js would write lines of its own between ours.
+  // Errors reach us anyway; grpc-js would write its own lines between ours.
   setLogVerbosity(logVerbosity.NONE)
   runApp(name, async ({ log, lifecycle }) => {
     const settings = loadSettings(environment, given)

@@ -55,7 +55,7 @@ t.test('a client is told how many calls a connection takes', async (t) => {
   t.equal(settings.maxConcurrentStreams, 1_000)
 })
 
-t.test('a client with several addresses finds the node by gossip', async (t) => {
+t.test('a client with several addresses finds the server by gossip', async (t) => {
   const address = `127.0.0.1:${node.port}`
   const client = EventStoreDBClient.connectionString(`esdb://${address},${address}?tls=false`)
   t.teardown(() => client.dispose())

@@ -1,4 +1,4 @@
-// The gRPC server, its services and how it stops.
+// The gRPC server: its services, limits and shutdown.
 import {
   Server,
   ServerCredentials,
@@ -21,29 +21,29 @@ import type { Tail } from './subscriptions/tail.ts'
 
 /** The client sends chunks of up to 3 MiB, and reads messages of up to 17 MiB. */
 const maxMessageBytes = 17 << 20
-/** Beyond this the client's own calls wait for each other. The real server's limit is 100. */
+/** Further calls of a client wait. EventStoreDB's limit is 100. */
 const maxCallsPerConnection = 1_000
-/** A connection that does not answer a ping is given up with all its calls; the real server's values. */
+/** A connection that does not respond to a ping is closed with all its calls. EventStoreDB's values. */
 const keepaliveIntervalMs = 10_000
 const keepaliveTimeoutMs = 10_000
-const stopPatienceMs = 3_000
+const stopTimeoutMs = 3_000
 const cancelledCallsPerSecond = 100_000
 
 export type StoreServer = {
   readonly port: number
-  /** Fails what is open with UNAVAILABLE and closes; bounded. */
+  /** Fails open calls with UNAVAILABLE and closes, in bounded time. */
   stop(): Promise<void>
 }
 
 /**
- * @param options port 0 takes a free one
- * @throws when the address cannot be bound
+ * @param options port 0 selects a free one
+ * @throws Error when the address cannot be bound
  */
 export async function startServer(options: {
   readonly host: string
   readonly port: number
   readonly maxAppendBytes: number
-  /** `user:password` each; none lets everybody in. */
+  /** `user:password` each; without any, every call is admitted. */
   readonly credentials: readonly string[]
   readonly writer: Writer
   readonly events: Log
@@ -69,7 +69,7 @@ export async function startServer(options: {
     tombstone: createTombstone({ writer }),
   }
   server.addService(streamsService, guarded(methods, createAdmission(options.credentials)))
-  // Open to everybody, as with EventStoreDB: clients ask both before they log in.
+  // Without authentication, as in EventStoreDB: clients call both before they log in.
   server.addService(serverFeaturesService, { getSupportedMethods: createGetSupportedMethods() })
   server.addService(gossipService, { read: createGossip({ host, port: () => boundPort }) })
   boundPort = await bind(server, host, options.port)
@@ -82,7 +82,7 @@ export async function startServer(options: {
   }
 }
 
-/** Calls without the right credentials end before their handler sees them. */
+/** Rejects calls without valid credentials before their handler runs. */
 function guarded(methods: UntypedServiceImplementation, admits: Admits): UntypedServiceImplementation {
   return Object.fromEntries(
     Object.entries(methods).map(([name, handle]): [string, UntypedHandleCall] => [
@@ -97,8 +97,8 @@ function guarded(methods: UntypedServiceImplementation, admits: Admits): Untyped
 }
 
 /**
- * Node's HTTP/2 ends a connection, and every call on it, after 1,000 cancelled streams and more than 33 a second. Cancelling
- * is how this protocol ends subscriptions and partial reads, and grpc-js passes no option of its own on to lift the limit.
+ * Node's HTTP/2 closes a connection after 1,000 cancelled streams and more than 33 a second. Cancelling is how this protocol
+ * ends subscriptions and partial reads, and grpc-js has no option to raise the limit.
  */
 function tolerateCancelledCalls(server: Server): void {
   const http2Options: unknown = Reflect.get(server, 'commonServerOptions')
@@ -120,18 +120,18 @@ function bind(server: Server, host: string, port: number): Promise<number> {
   })
 }
 
-/** grpc-js wraps what the system said: "No address added …: [listen EADDRNOTAVAIL: …]". */
+/** grpc-js wraps the system's error: "No address added …: [listen EADDRNOTAVAIL: …]". */
 function reasonOf({ message }: Error): string {
   return /\[(.*)\]$/s.exec(message)?.[1] ?? message
 }
 
-/** A client that does not read must not keep the node alive. */
+/** With a timeout, because a client that does not read would delay the shutdown for ever. */
 function shutDown(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       server.forceShutdown()
       resolve()
-    }, stopPatienceMs)
+    }, stopTimeoutMs)
     server.tryShutdown(() => {
       clearTimeout(timer)
       resolve()

@@ -1,4 +1,4 @@
-// The gRPC services as this node serves them.
+// The gRPC service definitions of this server.
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -8,7 +8,7 @@ import { isWellFormed, type Shape, shapes } from './protocol/wellFormed.ts'
 const { read, append, batchAppend, delete: remove, tombstone } = streamsGrpc.StreamsService
 
 export const streamsService: ServiceDefinition = {
-  // Reads are sent as bytes that are already encoded.
+  // Read responses are already encoded.
   read: { ...checked(read, shapes.read), responseSerialize: (message: Buffer) => message },
   append: checked(append, shapes.append),
   batchAppend: checked(batchAppend, shapes.batchAppend),
@@ -24,7 +24,7 @@ export const gossipService: ServiceDefinition = {
   read: checked(gossipGrpc.GossipService.read, shapes.empty),
 }
 
-/** What cannot be understood ends the call with INTERNAL, whether it is found here or by the protobuf library. */
+/** Malformed messages end the call with INTERNAL, whether detected here or by the protobuf library. */
 function checked<Request, Response>(
   method: MethodDefinition<Request, Response>,
   shape: Shape,

@@ -9,7 +9,7 @@ import { numbered, startServerHarness } from '../testing/serverHarness.ts'
 const { node, client } = await startServerHarness(t)
 const raw = connectRaw(t, node.port)
 
-t.test('expected revisions and idempotency answer as the real server does', async (t) => {
+t.test('expected revisions and idempotency answer as EventStoreDB does', async (t) => {
   const ids = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, randomUUID()]))
   const table: [NonNullable<Chunk['expected']>, string, string][] = [
     ['stream_exists', 'a', 'WrongExpectedVersion'],

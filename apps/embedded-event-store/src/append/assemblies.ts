@@ -5,15 +5,15 @@ import type { PendingBytes } from './pendingBytes.ts'
 export type Assemblies = {
   get(id: string): Assembly | undefined
   add(id: string, assembly: Assembly): void
-  /** Its further chunks are those of an append that is not known. */
+  /** Forgets an append; its later chunks are ignored. */
   remove(id: string): void
-  /** To be called after an assembly has grown. Whether there is room for what it holds. */
+  /** Must be called after an assembly has grown. Returns whether it is within the memory limits. */
   account(assembly: Assembly, heldBefore: number): boolean
   clear(): void
 }
 
 export function createAssemblies(options: {
-  /** Shared by all calls. */
+  /** Budget shared by all calls. */
   readonly held: PendingBytes
   readonly maxAssemblies: number
   readonly maxHeldBytes: number
@@ -37,7 +37,7 @@ export function createAssemblies(options: {
     account(assembly, heldBefore) {
       const grown = assembly.heldBytes - heldBefore
       if (assemblies.size > maxAssemblies || heldHere + grown > maxHeldBytes || !held.take(grown)) {
-        // What there was no room for is not held: the call fails, and with it all of its assemblies go.
+        // The growth was not reserved; the call fails and clears all of its assemblies.
         assembly.heldBytes = heldBefore
         return false
       }

@@ -1,4 +1,4 @@
-// One append of BatchAppend while its chunks come in.
+// One append of BatchAppend whose chunks are arriving.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { BadRequestError, optionalStreamNameOf, revisionOf } from '../protocol/identifiers.ts'
@@ -7,14 +7,14 @@ import { countedBytesOf, pendingBytesOf, proposedEventOf } from './proposedMessa
 
 export type Assembly = {
   readonly options: BatchAppendReq.Options
-  /** Empty until the last chunk shows that it stays so: the real server looks no earlier. */
+  /** May be empty: like EventStoreDB, it is only checked with the last chunk. */
   readonly stream: string
   readonly expected: bigint
   readonly deadlineMs: number
   readonly events: ProposedEvent[]
-  /** What counts towards the maximum append size. */
+  /** Bytes that count towards the maximum append size. */
   countedBytes: number
-  /** What all of it costs in memory. */
+  /** Bytes in memory. */
   heldBytes: number
   timer: NodeJS.Timeout | undefined
 }
@@ -40,7 +40,7 @@ export function beginAssembly(options: BatchAppendReq.Options): Assembly {
   }
 }
 
-/** When the client gives up, by its own clock. */
+/** The client's deadline, by its own clock. */
 export function deadlineOf(options: BatchAppendReq.Options): number {
   const deadline = options.getDeadline()
   return deadline ? deadline.toDate().getTime() : Date.now() + defaultDeadlineMs
@@ -48,7 +48,7 @@ export function deadlineOf(options: BatchAppendReq.Options): number {
 
 /**
  * Adds the events of a chunk, all of them or none.
- * @throws BadRequestError for an event that cannot be
+ * @throws BadRequestError for an invalid event
  */
 export function addChunk(assembly: Assembly, request: BatchAppendReq): void {
   for (const event of request.getProposedMessagesList().map(proposedEventOf)) {

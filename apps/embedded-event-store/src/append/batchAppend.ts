@@ -1,4 +1,4 @@
-// Streams/BatchAppend. Many appends share one stream of messages; each correlation id is answered exactly once.
+// Streams/BatchAppend. Many appends share one stream of messages; each correlation id gets exactly one reply.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { unknown } from '../protocol/callError.ts'
 import { type BatchAppendCall, openChannel } from './batchChannel.ts'
@@ -6,7 +6,7 @@ import { createReceiver } from './batchReceiver.ts'
 import { createPendingBytes } from './pendingBytes.ts'
 import type { Writer } from './writer.ts'
 
-/** Of unfinished appends, on all calls together. */
+/** Limit of unfinished appends, for all calls together. */
 const maxPendingBytes = 256 << 20
 
 export function createBatchAppend(deps: {
@@ -23,7 +23,7 @@ export function createBatchAppend(deps: {
       try {
         receive(request)
       } catch {
-        // Thrown on into the stream's events, it would end the process and with it everybody's calls.
+        // An error thrown from the event handler would end the process.
         channel.fail(unknown('The request could not be handled'))
       }
     })

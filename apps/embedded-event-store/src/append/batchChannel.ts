@@ -1,4 +1,4 @@
-// A BatchAppend call with its ways to end: it fails, it is cancelled, or everything asked for was answered.
+// A BatchAppend call and how it ends: it fails, is cancelled, or all appends have replies.
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { type CallError, unavailable } from '../protocol/callError.ts'
@@ -8,18 +8,18 @@ export type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp
 
 type Deps = {
   readonly writer: Writer
-  /** Aborts when the node stops: open calls then fail, because ending one in good order leaves its appends hanging. */
+  /** Aborts when the server stops. Open calls then fail, because the client leaves appends of a normally ended call pending. */
   readonly stopping: AbortSignal
 }
 
 export type Channel = {
-  /** Whether nothing can be sent any more: the call has failed or ended, or the client is gone. */
+  /** Whether the call has failed or ended, or the client has disconnected. */
   closed(): boolean
   reply(message: BatchAppendResp): void
-  fail(refusal: CallError): void
-  /** Stops reading from the client until then. */
+  fail(error: CallError): void
+  /** Pauses reading from the client until `ready` resolves. */
   pauseUntil(ready: Promise<unknown>): void
-  /** Keeps the call open until `work` is settled, also when the client has said its last. */
+  /** Keeps the call open until `work` settles, even if the client has ended its side. */
   during(work: Promise<void>): void
   onClose(listener: () => void): void
 }
@@ -37,10 +37,10 @@ export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): 
     closed = true
     for (const listener of closeListeners) listener()
   }
-  const fail = (refusal: CallError) => {
+  const fail = (error: CallError) => {
     if (closed) return
     close()
-    call.emit('error', refusal)
+    call.emit('error', error)
   }
   const endWhenDone = () => {
     if (!clientIsDone || inFlight > 0 || closed) return
@@ -58,7 +58,7 @@ export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): 
       () => fail(unavailable('The log cannot be written now')),
     )
   }
-  const onStopping = () => fail(unavailable('The node is stopping'))
+  const onStopping = () => fail(unavailable('The server is stopping'))
   stopping.addEventListener('abort', onStopping)
   closeListeners.push(
     () => stopping.removeEventListener('abort', onStopping),
@@ -75,7 +75,7 @@ export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): 
     closed: () => closed,
     reply(message) {
       if (closed || call.write(message) || draining) return
-      // A client that does not read its answers is not read from either.
+      // Backpressure: do not read from a client that does not read its replies.
       draining = true
       pauseUntil(
         drained(call).then(() => {

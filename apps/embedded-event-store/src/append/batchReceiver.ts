@@ -1,4 +1,4 @@
-// Puts the chunks of a BatchAppend call together, and answers each append once.
+// Assembles the chunks of a BatchAppend call, and replies to each append once.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { tooManyPendingBytes, unknown } from '../protocol/callError.ts'
 import { BadRequestError, uuidOf } from '../protocol/identifiers.ts'
@@ -11,20 +11,20 @@ import { expectAny, noResponse, type Outcome } from './proposal.ts'
 import type { Writer } from './writer.ts'
 
 const maxAssemblies = 10_000
-/** Of unfinished appends on one call. */
+/** Limit of unfinished appends per call. */
 const maxPendingBytesPerCall = 64 << 20
-/** How long the chunks of one append may take, as in the real server; the client's own deadline may be shorter. */
+/** How long the chunks of one append may take, as in EventStoreDB; the client's deadline may be shorter. */
 const assemblyTimeoutMs = 2_000
 
 type Deps = { readonly writer: Writer; readonly maxAppendBytes: number; readonly held: PendingBytes }
 
-/** @returns what to call with each message of the client */
+/** @returns the handler of the client's messages */
 export function createReceiver(channel: Channel, deps: Deps): (request: BatchAppendReq) => void {
   const { writer, maxAppendBytes, held } = deps
   const assemblies = createAssemblies({ held, maxAssemblies, maxHeldBytes: maxPendingBytesPerCall })
   channel.onClose(assemblies.clear)
 
-  const refuse = (request: BatchAppendReq, id: string | undefined, failure: Failure): void => {
+  const reject = (request: BatchAppendReq, id: string | undefined, failure: Failure): void => {
     const assembly = id === undefined ? undefined : assemblies.get(id)
     if (id !== undefined) assemblies.remove(id)
     reply(channel, request, assembly, failure)
@@ -32,17 +32,17 @@ export function createReceiver(channel: Channel, deps: Deps): (request: BatchApp
 
   const begin = (request: BatchAppendReq, id: string): Assembly | undefined => {
     const options = request.getOptions()
-    // A chunk of an append that is unknown here, or answered already: there is nothing to say, as in the real server.
+    // A chunk of an append that is unknown or has its reply already is ignored, as in EventStoreDB.
     if (options === undefined) return undefined
-    const patienceMs = Math.min(deadlineOf(options) - Date.now(), assemblyTimeoutMs)
-    if (options.hasStreamIdentifier() && patienceMs <= 0) {
-      refuse(request, undefined, { kind: 'timeout' })
+    const timeoutMs = Math.min(deadlineOf(options) - Date.now(), assemblyTimeoutMs)
+    if (options.hasStreamIdentifier() && timeoutMs <= 0) {
+      reject(request, undefined, { kind: 'timeout' })
       return undefined
     }
     const assembly = beginAssembly(options)
     assemblies.add(id, assembly)
     if (!request.getIsFinal()) {
-      assembly.timer = setTimeout(() => refuse(request, id, { kind: 'timeout' }), patienceMs)
+      assembly.timer = setTimeout(() => reject(request, id, { kind: 'timeout' }), timeoutMs)
     }
     return assembly
   }
@@ -64,7 +64,7 @@ export function createReceiver(channel: Channel, deps: Deps): (request: BatchApp
     if (!assemblies.account(assembly, heldBefore)) {
       channel.fail(tooManyPendingBytes())
     } else if (assembly.countedBytes > maxAppendBytes) {
-      refuse(request, id, { kind: 'maximum_append_size_exceeded', maxAppendBytes })
+      reject(request, id, { kind: 'maximum_append_size_exceeded', maxAppendBytes })
     } else if (request.getIsFinal()) {
       if (assembly.stream === '') throw new BadRequestError('A stream name is required')
       assemblies.remove(id)
@@ -77,9 +77,9 @@ export function createReceiver(channel: Channel, deps: Deps): (request: BatchApp
       receive(request)
     } catch (error) {
       if (!(error instanceof BadRequestError)) throw error
-      // The real server has nothing to answer with when the chunk names no stream, and gives up the call.
+      // Without options there is no stream to name in a reply; EventStoreDB fails the call, too.
       if (!request.hasOptions()) channel.fail(unknown(error.message))
-      else refuse(request, idOf(request), { kind: 'bad_request', message: error.message })
+      else reject(request, idOf(request), { kind: 'bad_request', message: error.message })
     }
     if (writer.congested) channel.pauseUntil(writer.uncongested())
   }
@@ -92,8 +92,8 @@ function reply(
   result: Exclude<Outcome, { kind: 'unanswered' }> | Failure,
 ): void {
   const options = assembly?.options ?? request.getOptions()
-  const asked = { correlationId: request.getCorrelationId(), identifier: options?.getStreamIdentifier() }
-  channel.reply(batchReply(asked, assembly?.expected ?? expectAny, result))
+  const context = { correlationId: request.getCorrelationId(), identifier: options?.getStreamIdentifier() }
+  channel.reply(batchReply(context, assembly?.expected ?? expectAny, result))
 }
 
 function idOf(request: BatchAppendReq): string | undefined {

@@ -15,15 +15,15 @@ export type Failure =
   | { readonly kind: 'bad_request'; readonly message: string }
   | { readonly kind: 'maximum_append_size_exceeded'; readonly maxAppendBytes: number }
 
-/** The append that is answered, as far as it was understood. */
+/** The request that a reply belongs to, as far as it could be read. */
 export type BatchRequest = {
   readonly correlationId: UUID | undefined
   readonly identifier: StreamIdentifier | undefined
 }
 
 /**
- * Every reply names its correlation id and its stream: without either the client breaks.
- * @param expected what a wrong expected revision is compared with
+ * Every reply has its correlation id and its stream: the client breaks without them.
+ * @param expected the request's expected revision, for `WrongExpectedVersion`
  */
 export function batchReply(
   { correlationId, identifier }: BatchRequest,

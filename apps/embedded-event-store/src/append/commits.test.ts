@@ -1,4 +1,4 @@
-// Streams that a node has not seen since it was started are taken for new ones, and that is found out when it is wrong.
+// Streams that a server has not seen since it was started are taken for new ones, and that is found out when it is wrong.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -14,7 +14,7 @@ async function startOn(t: Test, databaseUrl: string) {
     port: 0,
     databaseUrl,
     log: createLog({ app: 'embedded-event-store', level: 'silent' }),
-    fail: (error) => t.fail('the node gave up', { error }),
+    fail: (error) => t.fail('the server gave up', { error }),
   })
 }
 

@@ -1,4 +1,4 @@
-// Decides groups and commits them, one after the other. What the writer knows of the log is kept here.
+// Decides groups of proposals and commits them, one at a time. Keeps the writer's knowledge of the log.
 import { createHeadCache } from '../storage/headCache.ts'
 import { ticksNow } from '../storage/storedEvent.ts'
 import { absentHead, type StreamHead } from '../storage/streamHead.ts'
@@ -14,13 +14,13 @@ export type Commits = {
   /**
    * Decides the proposals in order, commits what they write and publishes it to the tail.
    * @returns an outcome for each proposal
-   * @throws the database's error: whether anything was written is unknown then, and `resume` must follow
+   * @throws the database's error; it is then unknown whether anything was written, and `resume` must follow
    */
   commit(session: WriterSession, proposals: readonly Proposal[]): Promise<readonly Outcome[]>
   knownHead(stream: string): StreamHead | undefined
-  /** After a failure the outcome may be unknown: everything is forgotten. */
+  /** Clears everything, because the outcome of a failed commit is unknown. */
   forget(): void
-  /** Goes on from what a new session found. */
+  /** Continues from the last position that a new session found. */
   resume(lastPosition: bigint): void
 }
 
@@ -31,7 +31,7 @@ export function createCommits(tail: Tail, lastPosition: bigint): Commits {
   const cache = createHeadCache(maxCachedStreams)
   let position = lastPosition
 
-  /** Undefined when a stream that was taken for absent is there: nothing was written then. */
+  /** Undefined when a stream that was assumed absent exists; nothing was written then. */
   const decideAndCommit = async (
     session: WriterSession,
     proposals: readonly Proposal[],
@@ -56,7 +56,7 @@ export function createCommits(tail: Tail, lastPosition: bigint): Commits {
       if (outcomes !== undefined) return outcomes
       const facts = await readGroupFacts(session.db, cache, proposals)
       const decided = await decideAndCommit(session, proposals, { facts, assumedAbsent: [] })
-      if (decided === undefined) throw new Error('A commit that assumed nothing was refused')
+      if (decided === undefined) throw new Error('A commit without assumptions was rejected')
       return decided
     },
     knownHead: (stream) => cache.get(stream),

@@ -3,9 +3,9 @@ import type { EventPlace } from '../storage/storedEvent.ts'
 import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'
 import { expectAny, expectNoStream, expectStreamExists } from './proposal.ts'
 
-/** What is already in the log, committed or written earlier in the same group. */
+/** Events that are already in the log, committed or staged earlier in the same group. */
 export type KnownEvents = {
-  /** Only when the first event with this id, in whatever stream, is in this one. */
+  /** The first event with this id in the whole log, if it is in this stream. */
   byId(eventId: string): EventPlace | undefined
   atRevision(revision: bigint): EventPlace | undefined
 }
@@ -21,14 +21,14 @@ const wrong: Decision = { kind: 'wrong_expected_version' }
 const write: Decision = { kind: 'write' }
 
 /**
- * Decides one append, all or nothing. A deletion is decided as an append of one event that nobody has seen.
- * The order of the checks is the real server's: a repeated append succeeds even on a soft-deleted stream.
+ * Decides one append, all or nothing. A deletion is decided like an append of one event with a new id.
+ * The order of the checks is EventStoreDB's: a repeated append succeeds even on a soft-deleted stream.
  */
 export function decide(view: StreamView, expected: bigint, eventIds: readonly string[], known: KnownEvents): Decision {
   if (view.closed) return { kind: 'stream_deleted' }
   if (expected === expectStreamExists) {
     if (view.deletionMark !== undefined) return { kind: 'stream_deleted' }
-    // A stream that has only metadata exists.
+    // A stream that only has metadata exists.
     if (view.last < 0n && view.metastreamLast < 0n) return wrong
   }
   if (expected === expectAny || expected === expectStreamExists) return decideByIds(eventIds, known)
@@ -42,13 +42,13 @@ function decideByIds(eventIds: readonly string[], known: KnownEvents): Decision 
   let last: EventPlace | undefined
   for (const eventId of eventIds) {
     const found = known.byId(eventId)
-    // Known and unknown ids mixed: half of another append was repeated.
+    // Known and unknown ids are mixed: this is not a repetition of one append.
     if (found === undefined) return first === undefined ? write : wrong
     first ??= found
     last = found
   }
   if (first === undefined || last === undefined) return write
-  // The real server's answer would name a range of revisions that ends before it begins, and is never sent.
+  // EventStoreDB fails to build its reply here, because the revision range would be negative, and never sends one.
   if (last.revision < first.revision - 1n) return { kind: 'unanswered' }
   return { kind: 'idempotent', place: last }
 }
@@ -70,7 +70,7 @@ function decideBelowLast(
   return place === undefined ? wrong : { kind: 'idempotent', place }
 }
 
-/** The position an idempotent append is answered with; none when the event can no longer be read. */
+/** The position in the reply to an idempotent append; none when the event can no longer be read. */
 export function returnedPosition(view: StreamView, place: EventPlace, nowTicks: bigint): bigint | undefined {
   if (view.tombstoned || place.revision < firstReadable(view)) return undefined
   return place.createdTicks >= oldestReadableTicks(view, nowTicks) ? place.position : undefined

@@ -1,4 +1,4 @@
-// One group of proposals, decided in order against the log and against each other, before anything is written.
+// A group of proposals, decided in order against the log and each other before anything is written.
 import { randomUUID } from 'node:crypto'
 import {
   isMetastream,
@@ -12,21 +12,21 @@ import { headAfter, type StreamHead, type StreamView, viewOf } from '../storage/
 import { decide, type KnownEvents, returnedPosition } from './decide.ts'
 import type { Outcome, Proposal, ProposedEvent } from './proposal.ts'
 
-/** What the log already says about the streams and ids of a group. */
+/** What the log contains about the streams and ids of a group. */
 export type GroupFacts = {
   head(stream: string): StreamHead
-  /** The first event with this id, in whatever stream. */
+  /** The first event with this id in any stream. */
   byId(eventId: string): EventPlace | undefined
   atRevision(stream: string, revision: bigint): EventPlace | undefined
 }
 
 export type Group = {
-  /** Decides the proposal and stages what it writes; the outcome holds once the group is committed. */
+  /** Decides a proposal and stages its events; the outcome is valid once the group is committed. */
   add(proposal: Proposal): Outcome
   readonly events: readonly StoredEvent[]
   /** The heads of the streams that the group changes. */
   readonly heads: ReadonlyMap<string, StreamHead>
-  /** The last position used, by an empty append as well. */
+  /** The last used position; an empty append uses one, too. */
   readonly lastPosition: bigint
 }
 
@@ -42,7 +42,7 @@ export function createGroup(facts: GroupFacts, afterPosition: bigint, nowTicks: 
     },
     add(proposal) {
       const before = viewOf(proposal.stream, staging.headOf)
-      // A deletion is decided as an append of an event that nobody has seen.
+      // A deletion is decided like an append of an event with a new id.
       const eventIds = proposal.kind === 'append' ? proposal.events.map((event) => event.eventId) : [randomUUID()]
       const decision = decide(before, proposal.expected, eventIds, staging.knownOf(proposal.stream))
       switch (decision.kind) {
@@ -64,7 +64,7 @@ export function createGroup(facts: GroupFacts, afterPosition: bigint, nowTicks: 
 
 type Staging = ReturnType<typeof createStaging>
 
-/** The events of a group before they are committed, and the log as it will be with them. */
+/** The uncommitted events of a group, and the log as it will be with them. */
 function createStaging(facts: GroupFacts, afterPosition: bigint, nowTicks: bigint) {
   const events: StoredEvent[] = []
   const heads = new Map<string, StreamHead>()
@@ -82,7 +82,7 @@ function createStaging(facts: GroupFacts, afterPosition: bigint, nowTicks: bigin
     headOf: (stream: string): StreamHead => heads.get(stream) ?? facts.head(stream),
     knownOf: (stream: string): KnownEvents => ({
       byId: (eventId) => {
-        // What is committed comes first: the first occurrence of an id is the one that counts.
+        // Committed events first, because the first occurrence of an id counts.
         const place = facts.byId(eventId) ?? stagedById.get(eventId)
         return place?.stream === stream ? place : undefined
       },
@@ -109,7 +109,7 @@ function write(staging: Staging, proposal: Proposal, before: StreamView): Outcom
     return { kind: 'done', revision: deletedRevision, position: tombstone.position }
   }
   if (before.last < 0n && before.metastreamLast < 0n) return { kind: 'wrong_expected_version', current: -1n }
-  // After a tombstone there is no revision for the mark.
+  // After a tombstone of the metastream there is no revision left for the deletion marker.
   if (before.metastreamLast === deletedRevision) return { kind: 'stream_deleted' }
   const marker = addMetadata(staging, stream, softDeletedMetadata)
   return { kind: 'done', revision: before.last, position: marker.position }
@@ -121,7 +121,7 @@ function append(staging: Staging, stream: string, events: readonly ProposedEvent
     (_, event) => staging.add(stream, staging.headOf(stream).last + 1n, event),
     undefined,
   )
-  // The real server gives an empty append a position of its own, and lets it bring a deleted stream back.
+  // In EventStoreDB, an empty append takes a position and restores a deleted stream.
   const position = last?.position ?? staging.takePosition()
   if (before.deletionMark !== undefined) undelete(staging, stream, before.deletionMark, before.last + 1n)
   if (revived !== undefined) {
@@ -130,14 +130,14 @@ function append(staging: Staging, stream: string, events: readonly ProposedEvent
   return { kind: 'done', revision: last?.revision ?? before.last, position }
 }
 
-/** The stream that new metadata brings back. */
+/** The stream that new metadata restores. */
 function softDeletedOriginal(staging: Staging, metastream: string): string | undefined {
   return staging.headOf(metastream).deletionMark === undefined ? undefined : originalOf(metastream)
 }
 
-/** A soft-deleted stream that comes back begins where it was deleted: what was before stays hidden. */
+/** A restored stream starts where it was deleted; earlier events stay hidden. */
 function undelete(staging: Staging, stream: string, rawMetadata: Buffer | undefined, firstRevision: bigint): void {
-  // As a signed 64-bit number, like the real server: after a tombstone, at 2^63-1, it turns negative and means nothing.
+  // A signed 64-bit number, as in EventStoreDB: after a tombstone at 2^63-1 it overflows, and a negative `$tb` is ignored.
   const merged = rawMetadata && withTruncateBefore(rawMetadata, BigInt.asIntN(64, firstRevision))
   if (merged !== undefined) addMetadata(staging, stream, merged)
 }

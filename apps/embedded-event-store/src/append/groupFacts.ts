@@ -1,4 +1,4 @@
-// Reads what a group needs to know, in as few queries as possible and none for the common case.
+// Reads the facts for a group with as few queries as possible, and none in the common case.
 import { isMetastream } from '../metadata/streamMetadata.ts'
 import type { HeadCache } from '../storage/headCache.ts'
 import { type Queryable, readHeads, readPlacesById, readPlacesByRevision } from '../storage/logReader.ts'
@@ -10,9 +10,9 @@ import { expectAny, expectNoStream, expectStreamExists, type Proposal } from './
 type Heads = ReadonlyMap<string, StreamHead>
 
 /**
- * The facts for a group in which everything unknown is most likely a new stream: those are taken for absent, which saves
- * a query, and the commit has to prove it.
- * @returns undefined when something has to be read
+ * The facts for a group without a query: streams that are not cached are most likely new, so they are assumed absent, and
+ * the commit verifies it.
+ * @returns undefined when a query is needed
  */
 export function assumeGroupFacts(
   cache: HeadCache,
@@ -25,19 +25,19 @@ export function assumeGroupFacts(
     return proposal.kind === 'append' && (isNew || isDecidedByHeads(proposal, known, missing))
   })
   if (!assumable) return undefined
-  // A repetition within the group is decided by the log, too.
+  // Several proposals for one stream may contain a repetition, which needs the log.
   const streams = new Set(proposals.map((proposal) => proposal.stream))
   if (streams.size < proposals.length) return undefined
   return { facts: factsOf(known, new Map(), new Map()), assumedAbsent: [...missing] }
 }
 
-/** Whether an append at the end of a known stream needs nothing but the heads. */
+/** Whether an append at the end of a known stream needs the cached heads only. */
 function isDecidedByHeads({ stream, expected }: Proposal, known: Heads, missing: ReadonlySet<string>): boolean {
   const head = known.get(stream)
   return head !== undefined && expected >= head.last && headsNeeded(stream).every((needed) => !missing.has(needed))
 }
 
-/** Fills the head cache for the streams of the group and looks up ids and revisions that idempotency may turn on. */
+/** Fills the head cache for the group's streams, and looks up the ids and revisions that idempotency depends on. */
 export async function readGroupFacts(
   db: Queryable,
   cache: HeadCache,
@@ -105,7 +105,7 @@ async function placesByRevision(
 ): Promise<Map<string, EventPlace>> {
   const asked = proposals.flatMap((proposal) => {
     const { stream, expected } = proposal
-    // Below the committed head: either a repetition of what is there, or a conflict.
+    // Below the committed head: either a repetition or a conflict.
     const isBelow = expected >= -1n && expected < (heads.get(stream)?.last ?? -1n)
     if (proposal.kind !== 'append' || !isBelow) return []
     return proposal.events.map((_, index) => ({ stream, revision: expected + 1n + BigInt(index) }))
@@ -115,7 +115,7 @@ async function placesByRevision(
   return indexed(asked.map((each, index) => [placeKey(each.stream, each.revision), places[index]]))
 }
 
-/** A stream name holds no NUL, so this cannot collide. */
+/** Unambiguous, because stream names contain no NUL. */
 function placeKey(stream: string, revision: bigint): string {
   return `${stream}\0${revision}`
 }

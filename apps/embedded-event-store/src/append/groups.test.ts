@@ -19,7 +19,7 @@ async function openWriter(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
   const pool = createPool({ databaseUrl, applicationName: 'groups test', max: 1, log })
   const { signal } = new AbortController()
-  const locked = await lockWriter({ databaseUrl, patienceMs: 0, ownEpoch: undefined, signal, log })
+  const locked = await lockWriter({ databaseUrl, timeoutMs: 0, ownEpoch: undefined, signal, log })
   t.teardown(async () => {
     await locked.close()
     await pool.end()

@@ -1,4 +1,4 @@
-// What waits to be written, bounded, and taken in groups.
+// The bounded queue of proposals that wait for the writer, which takes them in groups.
 import type { Outcome, Proposal } from './proposal.ts'
 
 const maxGroupProposals = 512
@@ -6,7 +6,7 @@ const maxGroupBytes = 8 << 20
 const maxWaitingBytes = 64 << 20
 const maxWaitingProposals = 20_000
 
-/** Nothing can be written now; whether this proposal was written may be unknown. */
+/** The log cannot be written now; the outcome of this proposal may be unknown. */
 export class WriterUnavailableError extends Error {
   override readonly name = 'WriterUnavailableError'
 }
@@ -14,9 +14,9 @@ export class WriterUnavailableError extends Error {
 export type Submission = {
   readonly proposal: Proposal
   readonly bytes: number
-  /** Not written any more when the group is formed after this. */
+  /** A proposal whose group is formed after this is not written. */
   readonly deadlineMs: number
-  /** Not written any more, and not answered, when the caller is gone before the group is formed. */
+  /** Whether the caller has disconnected; the proposal is then neither written nor replied to. */
   readonly isCancelled: () => boolean
 }
 
@@ -28,7 +28,7 @@ export type Waiting = Submission & {
 export type Intake = {
   add(waiting: Waiting): void
   readonly isEmpty: boolean
-  /** The next group, in order of arrival, without what has expired or was cancelled meanwhile. */
+  /** The next group in order of arrival, without expired and cancelled proposals. */
   takeGroup(): Waiting[]
   rejectAll(): void
   readonly congested: boolean
@@ -86,7 +86,7 @@ function groupSize(waiting: readonly Waiting[]): number {
 
 function stillWanted(waiting: Waiting): boolean {
   if (waiting.isCancelled()) {
-    waiting.reject(new WriterUnavailableError('The caller is gone'))
+    waiting.reject(new WriterUnavailableError('The caller has disconnected'))
     return false
   }
   if (waiting.deadlineMs <= Date.now()) {

@@ -1,7 +1,7 @@
-// A budget of memory that several calls share.
+// A memory budget shared by several calls.
 
 export type PendingBytes = {
-  /** Whether there was room. Nothing is taken when there was not. */
+  /** Reserves bytes; returns false, and reserves nothing, when the budget would be exceeded. */
   take(bytes: number): boolean
   release(bytes: number): void
 }

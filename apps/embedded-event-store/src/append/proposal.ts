@@ -1,6 +1,6 @@
-// What a caller wants written, and what became of it.
+// Proposed writes and their outcomes.
 
-/** Expected revisions as the protocol's own numbers: 0 and above is exact. */
+/** Expected revisions with the protocol's numbers; 0 and above is exact. */
 export const expectAny = -2n
 export const expectNoStream = -1n
 export const expectStreamExists = -4n
@@ -31,10 +31,10 @@ export type Outcome =
   | { readonly kind: 'wrong_expected_version'; readonly current: bigint }
   | { readonly kind: 'stream_deleted' }
   | { readonly kind: 'timeout' }
-  /** Nothing was written and the caller is told nothing: the real server fails on its own answer here and gives none. */
+  /** Nothing was written, and no reply is sent, because EventStoreDB fails to build its reply here. */
   | { readonly kind: 'unanswered' }
 
-/** Stays open until the client gives up; nothing else refers to the promise, so that it costs nothing. */
+/** Never settles: the call stays open until the client gives up. Garbage collection frees the promise. */
 export function noResponse(): Promise<never> {
   return new Promise(() => undefined)
 }

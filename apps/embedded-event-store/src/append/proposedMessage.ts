@@ -1,9 +1,9 @@
-// Proposed messages of both append calls, checked as the real server checks them.
+// Proposed messages of both append calls, validated like EventStoreDB does.
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import { BadRequestError, storableText, uuidOf } from '../protocol/identifiers.ts'
 import type { ProposedEvent } from './proposal.ts'
 
-/** `type` or `content-type` is missing: the unary call has a status of its own for that. */
+/** `type` or `content-type` is missing, for which the unary call has a special status. */
 export class MissingMetadataError extends BadRequestError {
   override readonly name = 'BadRequestError'
 }
@@ -15,15 +15,15 @@ type ProposedMessage = {
   getData_asU8(): Uint8Array
 }
 
-/** So that an event leaves in a message of the size that clients take, with what is added on the way. */
+/** Keeps read messages, with their overhead, within the size that clients accept. */
 const maxEventBytes = (16 << 20) - (64 << 10)
 const maxTypeBytes = 4_096
-/** What an event costs beside its bytes, roughly. */
+/** Approximate memory overhead of an event. */
 const eventOverheadBytes = 256
 
 /**
  * @throws MissingMetadataError without a type or a content type
- * @throws BadRequestError for what else the real server refuses: a bad id, an empty type
+ * @throws BadRequestError for everything else that EventStoreDB rejects: an invalid id, an empty type
  */
 export function proposedEventOf(message: ProposedMessage): ProposedEvent {
   const { type, contentType } = requiredMetadataOf(message)
@@ -39,7 +39,7 @@ export function proposedEventOf(message: ProposedMessage): ProposedEvent {
     eventId,
     type: storableText(type, 'type'),
     isJson: contentType === 'application/json',
-    // Copied: as views they would keep the whole message in memory, of which they may be a small part.
+    // Copied, because views would keep the whole message in memory.
     metadata: Buffer.from(metadata),
     data: Buffer.from(data),
   }
@@ -56,12 +56,12 @@ export function requiredMetadataOf(message: ProposedMessage): { readonly type: s
   return { type, contentType }
 }
 
-/** What counts towards the maximum append size: the data alone, as in EventStoreDB up to 24.6. */
+/** Bytes that count towards the maximum append size: the data alone, as in EventStoreDB up to 24.6. */
 export function countedBytesOf(event: { readonly data: Uint8Array }): number {
   return event.data.length
 }
 
-/** What an event costs in memory. */
+/** Memory that an event takes. */
 export function pendingBytesOf(event: ProposedEvent): number {
   return event.data.length + event.metadata.length + event.type.length + eventOverheadBytes
 }

@@ -72,5 +72,5 @@ t.test('during an outage every call fails with UNAVAILABLE at once, and those al
   t.same(await tombstoneStream(raw, 's', 'any'), { failed: unavailable })
   await commits.letGo()
   const isBack = async () => 'response' in (await unaryAppend(raw, { stream: 's', expected: 0, events: [{}] }))
-  await waitFor(isBack, { what: 'the node to write again' })
+  await waitFor(isBack, { what: 'the server to write again' })
 })

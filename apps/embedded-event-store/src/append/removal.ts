@@ -11,7 +11,7 @@ import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer }
 
-/** Streams/Delete: the stream's events are hidden, and it may come back. */
+/** Streams/Delete: hides the stream's events; the stream can be restored. */
 export function createDelete({ writer }: Deps): handleUnaryCall<DeleteReq, DeleteResp> {
   const { DeleteResp } = streams
   return (call, callback) => {
@@ -22,7 +22,7 @@ export function createDelete({ writer }: Deps): handleUnaryCall<DeleteReq, Delet
   }
 }
 
-/** Streams/Tombstone: the stream is gone for good. */
+/** Streams/Tombstone: closes the stream for good. */
 export function createTombstone({ writer }: Deps): handleUnaryCall<TombstoneReq, TombstoneResp> {
   const { TombstoneResp } = streams
   return (call, callback) => {

@@ -15,23 +15,23 @@ import type { Writer } from './writer.ts'
 type Deps = {
   readonly writer: Writer
   readonly maxAppendBytes: number
-  /** What appends that are not answered yet may hold, all calls together. */
+  /** Memory budget of pending appends, for all calls together. */
   readonly held?: PendingBytes
 }
 
-/** A call as far as it is needed here. */
+/** The part of a gRPC call that is used here. */
 type AppendCall = Call & {
   on(event: 'data', listener: (request: AppendReq) => void): unknown
   on(event: 'cancelled' | 'end', listener: () => void): unknown
 }
 
-/** Of one call's append that is not answered yet. */
+/** Limit of one call's pending append. */
 const maxPendingBytesPerCall = 64 << 20
 const maxPendingBytes = 256 << 20
 
 export function createAppend({ writer, maxAppendBytes, held = createPendingBytes(maxPendingBytes) }: Deps) {
   return (call: AppendCall, callback: sendUnaryData<AppendResp>): void => {
-    // Given away when it is complete: a call that is never answered may stay open for long.
+    // Handed over when complete, because a call without a reply may stay open for long.
     let collection: Collection | undefined = createCollection(maxAppendBytes, held)
     const drop = () => {
       collection?.release()
@@ -61,12 +61,12 @@ export function createAppend({ writer, maxAppendBytes, held = createPendingBytes
 type Target = { readonly identifier: StreamIdentifier; readonly expected: bigint }
 
 type Collection = {
-  /** @throws Refusal or BadRequestError for a message that has no place there */
+  /** @throws CallError or BadRequestError for an unexpected or invalid message */
   add(request: AppendReq): void
   readonly target: Target | undefined
   readonly events: readonly ProposedEvent[]
   readonly heldBytes: number
-  /** Gives back the room that the events took. */
+  /** Releases the reserved bytes of the events. */
   release(): void
 }
 
@@ -101,7 +101,7 @@ function createCollection(maxAppendBytes: number, held: PendingBytes): Collectio
     add(request) {
       const message = request.getProposedMessage()
       if (target === undefined) target = targetOf(request.getOptions())
-      else if (message === undefined) throw unknown('After the options come events')
+      else if (message === undefined) throw unknown('Events must follow the options')
       else addEvent(message)
     },
     release() {

@@ -1,4 +1,4 @@
-// What Append, Delete and Tombstone have in common: an expectation, one submission, one answer or a status.
+// Shared by Append, Delete and Tombstone: the expected revision, the submission and the error statuses.
 import type { AppendReq, DeleteReq, TombstoneReq } from '@eventstore/db-client/generated/streams_pb.js'
 import {
   CallError,
@@ -23,8 +23,8 @@ export function submit(writer: Writer, call: Call, proposal: Proposal, bytes: nu
 }
 
 /**
- * The requests of these calls spell their expectation alike; only BatchAppend calls it a position.
- * @throws Refusal or BadRequestError
+ * The expected revision of these three requests; BatchAppend has other field names.
+ * @throws CallError or BadRequestError
  */
 export function expectedOf(options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): bigint {
   if (options.hasAny()) return expectAny
@@ -35,8 +35,8 @@ export function expectedOf(options: AppendReq.Options | DeleteReq.Options | Tomb
 }
 
 /**
- * Ends a call for the outcomes that all three tell alike.
- * @throws Refusal, or never settles where the real server says nothing
+ * Ends a call for the outcomes that all three report alike.
+ * @throws CallError, or never settles where EventStoreDB sends no reply
  */
 export async function endWithError(
   stream: string,
@@ -52,7 +52,7 @@ export async function endWithError(
   }
 }
 
-/** How a call fails that could not be answered. */
+/** The gRPC status for an error. */
 export function callErrorOf(error: unknown): CallError {
   if (error instanceof CallError) return error
   if (error instanceof MissingMetadataError) return missingMetadataProperty()

@@ -1,4 +1,4 @@
-// The one writer. Whatever waits is decided together, committed together and answered after the commit.
+// The single writer. Waiting proposals are decided and committed as a group; replies follow the commit.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StreamHead } from '../storage/streamHead.ts'
 import type { WriterSession } from '../storage/writerSession.ts'
@@ -14,15 +14,15 @@ export type Writer = {
    * @throws WriterUnavailableError without a database, while stopping, or when the commit's outcome is unknown
    */
   submit(submission: Submission): Promise<Outcome>
-  /** Whether so much is waiting that callers should stop reading from their clients. */
+  /** Whether the queue is so long that callers should stop reading from their clients. */
   readonly congested: boolean
   /** Resolves when the writer is no longer congested. */
   uncongested(): Promise<void>
-  /** The writer's knowledge of a stream's end; undefined when it has none. Never older than any answer given. */
+  /** The cached head of a stream, if any. Never older than any reply that has been sent. */
   knownHead(stream: string): StreamHead | undefined
-  /** Called whenever the database is lost. Returns how to stop listening. */
+  /** Adds a listener for lost database connections. Returns a function that removes it. */
   onOutage(listener: () => void): () => void
-  /** Refuses new proposals and finishes what is waiting. */
+  /** Rejects new proposals and finishes the waiting ones. */
   stop(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
   const intake = createIntake()
   const outageListeners = new Set<() => void>()
   let running: Promise<void> | undefined
-  let refusing = false
+  let isStopping = false
 
   const link = createWriterLink(options, {
     opened: (session) => commits.resume(session.lastPosition),
@@ -54,7 +54,7 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
 
   const run = async (): Promise<void> => {
     while (!intake.isEmpty) {
-      // One turn of the event loop lets everything that has already arrived join the group.
+      // Lets everything that has already arrived join the group.
       await nextTurn()
       const session = link.session()
       const group = intake.takeGroup()
@@ -72,7 +72,7 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
   return {
     submit: (submission) =>
       new Promise((resolve, reject) => {
-        if (refusing || link.session() === undefined) {
+        if (isStopping || link.session() === undefined) {
           reject(new WriterUnavailableError('The log cannot be written now'))
           return
         }
@@ -89,7 +89,7 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
       return () => outageListeners.delete(listener)
     },
     async stop() {
-      refusing = true
+      isStopping = true
       await running
       await link.stop()
     },

@@ -1,4 +1,4 @@
-// Keeps the writer's session open.
+// Keeps the writer's database session open.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { WriterLockedError, WriterReplacedError, type WriterSession } from '../storage/writerSession.ts'
@@ -11,7 +11,7 @@ export type LinkOptions = {
   /** Becomes the writer again after an outage. */
   readonly openSession: (lost: WriterSession) => Promise<WriterSession>
   readonly log: Logger
-  /** Ends the process: a node that another one has replaced can never be right again. */
+  /** Ends the process, because a replaced server cannot recover. */
   readonly fail: (error: unknown) => void
 }
 
@@ -22,7 +22,7 @@ export type WriterLink = {
   stop(): Promise<void>
 }
 
-/** Keeps a session open: replaces a lost one, as often as it takes, unless another node has become the writer. */
+/** Replaces a lost session, with retries, unless another server has become the writer. */
 export function createWriterLink(
   { session: first, openSession, log, fail }: LinkOptions,
   on: { readonly opened: (session: WriterSession) => void; readonly lost: () => void },
@@ -54,7 +54,7 @@ export function createWriterLink(
     for (let delayMs = firstRetryMs; !stopping; delayMs = Math.min(delayMs * 2, maxRetryMs)) {
       const session = await openSession(lost).catch((error: unknown) => {
         if (error instanceof WriterLockedError || error instanceof WriterReplacedError) throw error
-        log.debug({ err: error }, 'the database is still away')
+        log.debug({ err: error }, 'the database is still unavailable')
         return undefined
       })
       if (session !== undefined && stopping) await session.close()

@@ -1,4 +1,4 @@
-// What a stream's metadata means, read the way EventStoreDB reads it.
+// Parses stream metadata the way EventStoreDB does.
 import { deletedRevision } from '../storage/storedEvent.ts'
 
 declare global {
@@ -15,7 +15,7 @@ export type StreamMetadata = {
 }
 
 export const noMetadata: StreamMetadata = {}
-/** A metastream keeps one event, whatever its own metadata says. */
+/** A metastream keeps one event, regardless of its own metadata. */
 export const metastreamMetadata: StreamMetadata = { maxCount: 1n }
 
 export function isMetastream(stream: string): boolean {
@@ -35,8 +35,8 @@ export function isSoftDeleted(metadata: StreamMetadata): boolean {
 }
 
 /**
- * The metadata in a metastream's last event. A value of the wrong type voids all of it; a number that makes no sense
- * ($maxCount or $maxAge of 0 or below, $tb below 0) is as good as absent.
+ * Parses the last event of a metastream. A value of the wrong type invalidates all of it; a number out of range ($maxCount
+ * or $maxAge of 0 or below, $tb below 0) is ignored.
  */
 export function parseStreamMetadata(json: Uint8Array): StreamMetadata {
   const document = parseKeepingNumbers(json)
@@ -53,7 +53,7 @@ export function parseStreamMetadata(json: Uint8Array): StreamMetadata {
   }
 }
 
-/** What means nothing to this node, but voids the metadata when the real server cannot read it. */
+/** Checks fields that this server does not use, but that invalidate the metadata in EventStoreDB. */
 function hasValidRest({ $tmp, $cacheControl, $acl }: MetadataDocument): boolean {
   if ($tmp !== undefined && typeof $tmp !== 'boolean') return false
   return seconds($cacheControl) !== 'invalid' && ($acl === undefined || isAccessList($acl))
@@ -69,7 +69,7 @@ function isAccessList(value: unknown): boolean {
   })
 }
 
-/** The raw metadata with `$tb` set, every other key and number kept as written; undefined when it is no JSON object. */
+/** Sets `$tb` and keeps all other keys and numbers as written; undefined when the metadata is not a JSON object. */
 export function withTruncateBefore(json: Uint8Array, truncateBefore: bigint): Buffer | undefined {
   const document = parseKeepingNumbers(json)
   if (document === undefined) return undefined
@@ -118,7 +118,7 @@ function integer(value: unknown): bigint | undefined | 'invalid' {
   return BigInt.asIntN(64, parsed) === parsed ? parsed : 'invalid'
 }
 
-/** The longest time that .NET can express, which it counts in 100 ns. */
+/** The longest .NET time span, which counts units of 100 ns. */
 const maxSeconds = deletedRevision / 10_000_000n
 
 function seconds(value: unknown): bigint | undefined | 'invalid' {

@@ -1,9 +1,9 @@
-// Failed calls as the gRPC status and trailers that EventStoreDB's clients understand.
+// Errors of calls, with the gRPC status and trailers that EventStoreDB's clients expect.
 import { Metadata, status } from '@grpc/grpc-js'
 
 /** A gRPC status to end a call with. */
 export class CallError extends Error {
-  override readonly name = 'Refusal'
+  override readonly name = 'CallError'
   readonly code: status
   readonly details: string
   readonly metadata: Metadata
@@ -29,7 +29,7 @@ export function invalidArgument(details: string): CallError {
   return new CallError(status.INVALID_ARGUMENT, details)
 }
 
-/** What the real server answers when a request trips over one of its own checks. */
+/** The status that EventStoreDB returns when a request causes an internal exception. */
 export function unknown(details: string): CallError {
   return new CallError(status.UNKNOWN, details)
 }
@@ -64,7 +64,7 @@ export function missingMetadataProperty(): CallError {
   })
 }
 
-/** Not from the real server, which has no such limit. */
+/** A limit that EventStoreDB does not have. */
 export function tooManyPendingBytes(): CallError {
   return new CallError(status.RESOURCE_EXHAUSTED, 'Too much in unfinished appends')
 }
@@ -73,7 +73,7 @@ export function timedOut(): CallError {
   return new CallError(status.ABORTED, 'The operation timed out.')
 }
 
-/** Trailers are ASCII: where the stream's name is not, the real server's answer is UNKNOWN without trailers. */
+/** Trailers are ASCII: for another stream name, EventStoreDB returns UNKNOWN without trailers. */
 function namingStream(
   stream: string,
   details: string,

@@ -1,4 +1,4 @@
-// A place in the log as messages carry it: as two numbers, which are the same in this log.
+// Encodes stored events as ReadResp bytes, once per event for all readers, and positions in messages.
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import {
   type ByteWriter,
@@ -12,21 +12,19 @@ import {
 
 type Placed = { setCommitPosition(value: string): unknown; setPreparePosition(value: string): unknown }
 
-/** @returns the message, which says the position now */
+/** Sets both numbers of a position, which are equal in this log. @returns the message */
 export function placedAt<Message extends Placed>(message: Message, position: bigint): Message {
   message.setCommitPosition(String(position))
   message.setPreparePosition(String(position))
   return message
 }
 
-// A stored event as the bytes of a ReadResp, written once and shared by every reader.
-
-/** How event ids are sent: the Node client asks for text, others for two 64-bit halves. */
+/** How event ids are sent: the Node client requests text, others two 64-bit halves. */
 export type IdFormat = 'string' | 'structured'
 
 const encodedEvents = new WeakMap<StoredEvent, Buffer>()
 
-/** ReadResp.event of an event that is no resolved link. */
+/** ReadResp.event of an event that is not a resolved link. */
 export function eventMessage(event: StoredEvent, idFormat: IdFormat): Buffer {
   if (idFormat === 'structured') return encode({ event, idFormat })
   const known = encodedEvents.get(event)
@@ -36,7 +34,7 @@ export function eventMessage(event: StoredEvent, idFormat: IdFormat): Buffer {
   return encoded
 }
 
-/** ReadResp.event of a link and what it points to; the target is absent when it cannot be read. */
+/** ReadResp.event of a link and its target; the target is undefined when it cannot be read. */
 export function resolvedLinkMessage(link: StoredEvent, target: StoredEvent | undefined, idFormat: IdFormat): Buffer {
   return encode({ event: target, link, idFormat })
 }

@@ -1,16 +1,16 @@
-// Stream names and UUIDs as requests carry them.
+// Stream names, revisions and UUIDs in requests.
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 
-/** Index entries of Postgres end at about 2,700 bytes, and a name is stored in two indexes beside other columns. */
+/** Postgres index entries are limited to about 2,700 bytes, and names are in two indexes together with other columns. */
 const maxNameBytes = 2_000
 
-/** A request that cannot be understood; each call answers it in its own way. */
+/** An invalid request; each call reports it in its own way. */
 export class BadRequestError extends Error {
   override readonly name = 'BadRequestError'
 }
 
-/** @throws BadRequestError for an absent, empty, too long or unstorable name */
+/** @throws BadRequestError for a missing, empty, too long or unstorable name */
 export function streamNameOf(identifier: StreamIdentifier | undefined): string {
   const name = optionalStreamNameOf(identifier)
   if (name === '') throw new BadRequestError('A stream name is required')
@@ -27,7 +27,7 @@ export function optionalStreamNameOf(identifier: StreamIdentifier | undefined): 
   return storableText(Buffer.from(bytes).toString('utf8'), 'stream name')
 }
 
-/** Postgres text holds no NUL. */
+/** Postgres text cannot contain NUL. */
 export function storableText(text: string, what: string): string {
   if (text.includes('\0')) throw new BadRequestError(`A ${what} may not contain NUL`)
   return text
@@ -40,12 +40,12 @@ export function streamIdentifier(stream: string): StreamIdentifier {
 }
 
 const maxInt64 = 9223372036854775807n
-/** The real server's revision for "the end", which is also its "no stream". */
+/** EventStoreDB's revision for "end", which is also "no stream". */
 const endRevision = 18446744073709551615n
 
 /**
- * An expected revision, or the one to read from. The largest number is -1 to the real server, in whichever sense -1 has there.
- * @throws BadRequestError for what is no signed 64-bit number
+ * An expected revision, or a revision to read from. EventStoreDB reads the largest unsigned number as -1.
+ * @throws BadRequestError for a number beyond 63 bits
  */
 export function revisionOf(text: string): bigint {
   const revision = BigInt(text)
@@ -54,13 +54,13 @@ export function revisionOf(text: string): bigint {
   return revision
 }
 
-/** Plain, hyphenated, or hyphenated in braces or parentheses: what .NET reads. */
+/** The formats that .NET parses: plain, hyphenated, or hyphenated in braces or parentheses. */
 const uuidPattern =
   /^\s*(?:[0-9a-f]{32}|(?<open>[{(])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?<close>[})])?)\s*$/i
 
 /**
  * A UUID in its usual lower-case form.
- * @throws BadRequestError when there is none, it is malformed or it is the nil UUID
+ * @throws BadRequestError when it is missing, malformed or the nil UUID
  */
 export function uuidOf(message: UUID | undefined): string {
   const hex = hexOf(message)

@@ -1,7 +1,7 @@
-// Looks at a request before the protobuf library does. The library believes every length that it reads: six bytes which
-// claim a nested message of 2 GiB keep it busy for half a minute, and with it the node and everybody else.
+// Checks a request before the protobuf library decodes it. The library trusts every length: six bytes that claim a nested
+// message of 2 GiB would block the process for half a minute.
 
-/** The fields of a message that are messages themselves, by number. All others are single values. */
+/** The fields of a message that are messages themselves, by field number. */
 export type Shape = { readonly [field: number]: Shape }
 
 const noMessages: Shape = {}
@@ -30,12 +30,12 @@ export const shapes = {
 
 const wireTypes = { varint: 0, fixed64: 1, delimited: 2, fixed32: 5 }
 const maxVarintBytes = 10
-/** An empty message takes two bytes here and hundreds once it is an object. The client sends at most 3 MiB of events at a time: 280,000 if they are tiny. */
+/** An empty message takes two bytes, but hundreds as an object. The client sends at most 3 MiB of events, up to 280,000 fields. */
 const maxFields = 400_000
 
 /**
- * Whether every field, of nested messages too, ends within the message that it belongs to, and there are not too many.
- * Groups are not known here.
+ * Whether every field, including nested ones, ends within its message, and there are not too many fields. Groups are not
+ * supported.
  */
 export function isWellFormed(bytes: Uint8Array, shape: Shape): boolean {
   return isMessage(bytes, shape, { from: 0, end: bytes.length }, { left: maxFields })
@@ -66,7 +66,7 @@ function isMessage(
   return true
 }
 
-/** Where a field ends, and where its content begins if its length is told. */
+/** Where a field ends, and where its content starts if it is length-delimited. */
 function endOfField(
   bytes: Uint8Array,
   wireType: number,
@@ -91,7 +91,7 @@ function endOfField(
   }
 }
 
-/** Not exact beyond 2^53, which is far more than any length or tag may be. */
+/** Inexact beyond 2^53, which is far more than any valid length or tag. */
 function readVarint(
   bytes: Uint8Array,
   at: number,

@@ -1,4 +1,4 @@
-// The few protobuf primitives that encoding an event by hand takes.
+// Protobuf primitives for encoding events by hand.
 
 /** Bytes of a non-negative integer as a varint. */
 function varintSize(value: number): number {
@@ -7,7 +7,7 @@ function varintSize(value: number): number {
   return size
 }
 
-/** A growing buffer is avoided: every size is known before the first byte is written. */
+/** A buffer of known size, so that it never has to grow. */
 export type ByteWriter = { readonly bytes: Buffer; at: number }
 
 function writeVarint(out: ByteWriter, value: number): void {
@@ -39,7 +39,7 @@ function writeUint64(out: ByteWriter, value: bigint): void {
   out.bytes[out.at++] = Number(rest)
 }
 
-/** Bytes of a field that carries `length` bytes (a message, a string or bytes); every field number here is below 16. */
+/** Size of a length-delimited field (message, string or bytes) with a field number below 16. */
 export function lengthDelimitedSize(length: number): number {
   return 1 + varintSize(length) + length
 }

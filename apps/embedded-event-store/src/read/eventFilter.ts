@@ -1,4 +1,4 @@
-// Filters on the name of the stream or the type of the event.
+// Filters by stream name or event type.
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { invalidArgument } from '../protocol/callError.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'
@@ -6,18 +6,18 @@ import { patternTest, prefixTest, type TextTest } from './textTest.ts'
 
 export type EventFilter = {
   readonly matches: (event: StoredEvent) => boolean
-  /** How many events are considered at a time. */
+  /** How many events are scanned at a time. */
   readonly window: number
-  /** A checkpoint is due after this many considered events. */
+  /** A checkpoint is due after this many scanned events. */
   readonly checkpointInterval: number
 }
 
-/** What the real server considers at a time when the client names no window. */
+/** EventStoreDB's window for clients that send none. */
 const defaultWindow = 32
 
 /**
- * @throws Refusal for a filter without an expression or a window, or a broken regular expression; `matches` may throw
- *   one when a regular expression takes too long
+ * @throws CallError for a filter without an expression or a window, or an invalid regular expression; `matches` throws one
+ *   when a regular expression takes too long
  */
 export function eventFilterOf(options: ReadReq.Options.FilterOptions): EventFilter {
   const byStream = options.getStreamIdentifier()
@@ -44,13 +44,13 @@ function streamMatches(test: TextTest): (event: StoredEvent) => boolean {
   return (event) => test(event.stream)
 }
 
-/** A regular expression goes before prefixes; neither matches nothing. */
+/** A regular expression takes precedence over prefixes; without either, nothing matches. */
 function textTest(expression: ReadReq.Options.FilterOptions.Expression): TextTest {
   const pattern = expression.getRegex()
   return pattern === '' ? prefixTest(expression.getPrefixList()) : patternTest(pattern)
 }
 
-/** Streams of the real server's own that a read of the whole log leaves out, as does every subscription to it. */
+/** Internal streams of EventStoreDB that reads of and subscriptions to the whole log leave out. */
 export function isHidden(stream: string): boolean {
   if (!stream.startsWith('$')) return false
   if (stream === '$epoch-information') return true

@@ -1,4 +1,4 @@
-// The log as readers see it: truncation, deletion and links applied.
+// The log as readers see it, with truncation, deletion and links applied.
 import { eventMessage, type IdFormat, resolvedLinkMessage } from '../protocol/eventMessage.ts'
 import {
   type Page,
@@ -28,18 +28,18 @@ export type Log = {
   streamForwards(range: StreamRange, limit: number): Promise<Page>
   streamBackwards(range: StreamRange, limit: number): Promise<Page>
   view(stream: string): Promise<StreamView>
-  /** The events as messages, in order, links resolved when asked for. */
+  /** The events as encoded messages, in order, with links resolved on request. */
   messages(events: readonly StoredEvent[], form: Form): Promise<readonly Buffer[]> | readonly Buffer[]
 }
 
 export type Form = {
   readonly resolveLinks: boolean
   readonly idFormat: IdFormat
-  /** Live, the real server takes for a broken link what it otherwise takes for an event like any other. */
+  /** In live subscriptions, EventStoreDB treats invalid link data as a broken link; in reads, as a normal event. */
   readonly live?: boolean
 }
 
-/** @param options `knownHead` saves the query for a stream that the writer knows */
+/** @param options `knownHead` saves a query for streams in the writer's cache */
 export function createLog(options: {
   readonly db: Queryable
   readonly knownHead: (stream: string) => StreamHead | undefined
@@ -69,7 +69,7 @@ export function createLog(options: {
     })
   }
 
-  /** The readable ones among the targets of links, by what the links say. */
+  /** The readable targets of links, by link key. */
   const readTargets = async (links: readonly Link[]): Promise<Map<string, StoredEvent>> => {
     const named = links.filter((link) => link.stream !== '')
     if (named.length === 0) return new Map()
@@ -117,8 +117,8 @@ function keyOf({ stream, revision }: Link): string {
 const lastOfItsStream = -1n
 
 /**
- * Where a link points to. Undefined when its data does not begin with a number, which makes it an event like any other;
- * a place that cannot be, with an empty stream, when the rest is missing.
+ * The target of a link. Undefined when its data does not start with a number, which makes it a normal event; an empty
+ * stream name, which matches nothing, when the rest is missing.
  */
 function linkOf(event: StoredEvent): Link | undefined {
   const text = event.data.toString('utf8')

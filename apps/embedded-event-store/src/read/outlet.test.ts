@@ -50,7 +50,7 @@ t.test('who waits for a slow client is let go when the client is gone, and then 
   t.equal(outlet.send(caughtUpMessage()), undefined)
 })
 
-t.test('and when the node stops', async (t) => {
+t.test('and when the server stops', async (t) => {
   const stopping = new AbortController()
   const { outlet, slow } = await openStalled(t, stopping.signal)
   stopping.abort()
@@ -58,7 +58,7 @@ t.test('and when the node stops', async (t) => {
   t.ok(outlet.signal.aborted)
 })
 
-t.test('a call that begins when the node has stopped is over at once', async (t) => {
+t.test('a call that begins when the server has stopped is over at once', async (t) => {
   const { outlet } = await openOutlet(t, AbortSignal.abort())
   t.ok(outlet.signal.aborted)
   t.equal(outlet.send(caughtUpMessage()), undefined)

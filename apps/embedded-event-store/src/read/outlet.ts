@@ -1,4 +1,4 @@
-// The sending half of a call. It takes encoded messages, and holds back its caller while the client is slow.
+// The sending side of a read call: sends encoded messages with backpressure.
 
 import { randomUUID } from 'node:crypto'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
@@ -12,13 +12,13 @@ import type { Form, Log } from './log.ts'
 export type ReadCall = ServerWritableStream<ReadReq, Buffer>
 
 export type Outlet = {
-  /** Aborts when the client is gone or the node stops. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal
-  /** Sends a message; a promise is returned only when the client has to catch up first. One call at a time. */
+  /** Sends a message. Returns a promise only when the client must catch up first. One call at a time. */
   send(message: Buffer): Promise<void> | undefined
 }
 
-/** @param stopping aborts when the node stops */
+/** @param stopping aborts when the server stops */
 export function createOutlet(call: ReadCall, stopping: AbortSignal): Outlet {
   const ended = new AbortController()
   let release: (() => void) | undefined
@@ -31,7 +31,7 @@ export function createOutlet(call: ReadCall, stopping: AbortSignal): Outlet {
     stopping.removeEventListener('abort', end)
     resume()
   }
-  // A signal composed of both would be remembered by `stopping`, which lives as long as the node.
+  // Not AbortSignal.any, because `stopping` would keep a reference for the life of the process.
   stopping.addEventListener('abort', end)
   if (stopping.aborted) end()
   call.on('cancelled', end)
@@ -48,7 +48,7 @@ export function createOutlet(call: ReadCall, stopping: AbortSignal): Outlet {
   }
 }
 
-/** Sends in order, waiting only where the client is slow; stops when the client is gone. */
+/** Sends in order, waiting only when the client is slow; stops when the client disconnects. */
 async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Promise<void> {
   for (const message of messages) {
     const slow = outlet.send(message)
@@ -57,16 +57,16 @@ async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Promise<voi
   }
 }
 
-/** Links resolved at a time: each may point to an event as large as events get. */
+/** Links resolved at a time, because each target may have the maximum event size. */
 const linksAtOnce = 16
 
-/** The events in order, so many at a time as may be in memory together with what their links point to. */
+/** Splits events so that a portion fits in memory together with the targets of its links. */
 export function* inPortions(events: readonly StoredEvent[], form: Form): Generator<readonly StoredEvent[], void> {
   const atOnce = form.resolveLinks ? linksAtOnce : Math.max(1, events.length)
   for (let from = 0; from < events.length; from += atOnce) yield events.slice(from, from + atOnce)
 }
 
-/** Sends events in order, links resolved when asked for; stops when the client is gone. */
+/** Sends events in order, with links resolved on request; stops when the client disconnects. */
 export async function sendEvents(
   log: Pick<Log, 'messages'>,
   outlet: Outlet,

@@ -1,4 +1,4 @@
-// Streams/Read, which is every kind of read and subscription in one call.
+// Streams/Read: all kinds of reads and subscriptions.
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { CallError, unavailable } from '../protocol/callError.ts'
 import { subscribeAll } from '../subscriptions/subscribeAll.ts'
@@ -14,7 +14,7 @@ type Deps = {
   readonly events: Log
   readonly tail: Tail
   readonly log: Logger
-  /** Aborts when the node stops. */
+  /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }
 
@@ -23,13 +23,13 @@ export function createRead(deps: Deps): (call: ReadCall) => void {
     const outlet = createOutlet(call, deps.stopping)
     serve(deps, call, outlet).then(
       () => {
-        if (deps.stopping.aborted) call.emit('error', unavailable('The node is stopping'))
+        if (deps.stopping.aborted) call.emit('error', unavailable('The server is stopping'))
         else call.end()
       },
       (error: unknown) => {
-        // Nobody is left to be told, and a node that stops has closed what the read was using.
+        // An error after a disconnect or stop is not reported: the read's resources may have been closed under it.
         if (!outlet.signal.aborted) call.emit('error', readErrorOf(error, deps.log))
-        else if (deps.stopping.aborted) call.emit('error', unavailable('The node is stopping'))
+        else if (deps.stopping.aborted) call.emit('error', unavailable('The server is stopping'))
       },
     )
   }

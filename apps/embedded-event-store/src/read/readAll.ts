@@ -1,4 +1,4 @@
-// The whole log, forwards or backwards, filtered or not. Stream metadata truncates nothing here.
+// Reads the whole log, forwards or backwards, optionally filtered. Stream metadata does not truncate here.
 import { pageRows } from '../storage/logReader.ts'
 import { isHidden } from './eventFilter.ts'
 import type { Log } from './log.ts'
@@ -7,16 +7,16 @@ import type { ReadRequest } from './readRequest.ts'
 
 type AllRead = Extract<ReadRequest, { kind: 'read_all' }>
 
-/** Beyond every position of any log. */
+/** After every possible position. */
 const afterEverything = 9223372036854775807n
 
-/** A read forwards includes the position it begins at, a read backwards does not. */
+/** A forwards read includes its start position, a backwards read does not. */
 export async function readAll(log: Log, outlet: Outlet, request: AllRead): Promise<void> {
   const matches = request.filter?.matches ?? ((event) => !isHidden(event.stream))
   let from = positionOf(request)
   let left = request.count
   while (left > 0n && !outlet.signal.aborted) {
-    // A filter may drop events of the page, so how many are still wanted says nothing about how many to read.
+    // With a filter, the page size does not depend on how many events are still wanted.
     const limit = request.filter ? pageRows : Math.min(pageRows, Number(left))
     const page = request.backwards ? await log.allBackwards(from, limit) : await log.allForwards(from, limit)
     const matching = page.events.filter(matches)

@@ -1,4 +1,4 @@
-// What a ReadReq asks for, as plain data.
+// Parses a ReadReq into plain data.
 
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
@@ -22,12 +22,12 @@ export type ReadRequest =
   | (AllTarget & Limits & { readonly kind: 'read_all' })
   | (StreamTarget & { readonly kind: 'subscribe_stream' })
   | (AllTarget & { readonly kind: 'subscribe_all' })
-  /** Does not say where to begin, which the real server answers with nothing, in good order. */
+  /** No start position: EventStoreDB ends such a call normally, without messages. */
   | { readonly kind: 'nothing' }
 
 /**
- * The checks are made in the real server's order: what it rejects itself is an invalid argument, what it trips over is unknown.
- * @throws Refusal
+ * The checks have EventStoreDB's order and statuses: INVALID_ARGUMENT for its own checks, UNKNOWN for its exceptions.
+ * @throws CallError
  */
 export function readRequestOf(request: ReadReq): ReadRequest {
   const options = request.getOptions()
@@ -105,7 +105,7 @@ function allFrom(all: ReadReq.Options.AllOptions): From | undefined {
   return commit
 }
 
-/** In a read the real server trips over what an append calls a bad request. */
+/** EventStoreDB returns UNKNOWN in a read for what is a bad request in an append. */
 function readable<Value>(parse: () => Value): Value {
   try {
     return parse()

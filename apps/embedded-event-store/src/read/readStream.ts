@@ -1,4 +1,4 @@
-// One stream, forwards or backwards.
+// Reads one stream, forwards or backwards.
 import { streamDeleted, unknown } from '../protocol/callError.ts'
 import { type Page, pageRows, type StreamRange } from '../storage/logReader.ts'
 import { ticksNow } from '../storage/storedEvent.ts'
@@ -15,28 +15,28 @@ import type { From, ReadRequest } from './readRequest.ts'
 
 type StreamRead = Extract<ReadRequest, { kind: 'read_stream' }>
 
-/** What the real server reads at a time. It shows in the first positions, which it tells after an empty page. */
+/** EventStoreDB's page size, which is visible in the first positions that it sends after empty pages. */
 const realPageRows = 32n
 
-/** @throws Refusal for a tombstoned stream, or a read forwards from the end */
+/** @throws CallError for a tombstoned stream, or a forwards read from the end */
 export async function readStream(log: Log, outlet: Outlet, request: StreamRead): Promise<void> {
   if (!request.backwards && request.from === 'end') throw unknown('A read forwards cannot begin at the end')
   const view = await log.view(request.stream)
   if (view.tombstoned) throw streamDeleted(request.stream)
-  // Never written to, nothing but metadata, or soft-deleted: all three look as if the stream were not there.
+  // Streams without events, with metadata only, or soft-deleted: all are reported as not found.
   if (view.last < 0n || view.softDeleted) {
     await outlet.send(streamNotFoundMessage(request.stream))
     return
   }
   const range = rangeOf(request, view)
   const page = await readPage(log, request, range, limitOf(request.count))
-  // Clients that say they know positions are told where the stream begins, when that is not where they asked, and ends.
-  const tellsPositions = request.compatibility > 0
-  if (tellsPositions && !request.backwards) {
+  // Clients that support positions get the stream's first position, if it differs from the requested one, and its last.
+  const sendsPositions = request.compatibility > 0
+  if (sendsPositions && !request.backwards) {
     for (const position of firstPositions(request, view, page)) await outlet.send(firstStreamPositionMessage(position))
   }
   await sendPages(log, outlet, request, { range, page })
-  if (tellsPositions && !outlet.signal.aborted) await outlet.send(lastStreamPositionMessage(view.last))
+  if (sendsPositions && !outlet.signal.aborted) await outlet.send(lastStreamPositionMessage(view.last))
 }
 
 function rangeOf(request: StreamRead, view: StreamView): StreamRange {
@@ -60,8 +60,8 @@ async function readPage(log: Log, request: StreamRead, range: StreamRange, limit
 }
 
 /**
- * The real server reads page by page from where it was asked, and tells the next revision to read from after each page
- * that is empty because of truncation, because of age or beyond the end.
+ * EventStoreDB reads page by page from the requested revision, and sends the next revision to read from after each page
+ * that is empty because of truncation, age or the end of the stream.
  */
 function firstPositions(request: StreamRead, view: StreamView, page: Page): bigint[] {
   const positions: bigint[] = []

@@ -13,7 +13,7 @@ const perAppend = 5
 /** All of it for every reader would be some 190 MB and more; a page for each is a third of that, garbage included. */
 const maxMegabytes = 140
 
-t.test('a reader that stalls costs the node a page, whatever it reads, and gets all of it in the end', async (t) => {
+t.test('a reader that stalls costs the server a page, whatever it reads, and gets all of it in the end', async (t) => {
   const node = await startServerProcess(t)
   for (let written = 0; written < events; written += perAppend) {
     const group = Array.from({ length: perAppend }, () =>
@@ -49,7 +49,7 @@ t.test('a reader that stalls costs the node a page, whatever it reads, and gets 
       return seen
     }),
   )
-  // A node that would read on for the others had the time to while this one was served from beginning to end.
+  // A server that would read on for the others had the time to while this one was served from beginning to end.
   for await (const _ of node.client.readStream('large'));
   const grown = (await node.residentMegabytes()) - before
   t.ok(grown < maxMegabytes, `${Math.round(grown)} MB for ${calls.length} readers`)

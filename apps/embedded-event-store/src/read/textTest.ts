@@ -1,5 +1,5 @@
-// Tests names and types against a client's expression, in bounded time whatever the expression is: every filter runs in
-// the one process that serves everybody.
+// Tests stream names and event types against a client's prefixes or regular expression, in bounded time, because all
+// filters run in one process.
 import v8 from 'node:v8'
 import vm from 'node:vm'
 import { invalidArgument, unknown } from '../protocol/callError.ts'
@@ -10,18 +10,18 @@ const maxPatternLength = 1_024
 /** Compiling cannot be interrupted, and the backtracking engine may take seconds for a longer pattern. */
 const maxBacktrackingLength = 64
 const backtrackingTimeoutMs = 20
-/** The watchdog's clock goes on while a busy machine runs others. */
-const mostTries = 5
+/** The timeout is wall-clock time, which also passes while a busy machine runs other processes. */
+const maxTries = 5
 const maxRememberedTexts = 1_000
 
-// Makes the flag `l` known, which asks for the engine whose time is linear in the text.
+// Enables the flag `l`, which selects the linear-time engine.
 v8.setFlagsFromString('--enable-experimental-regexp-engine')
 
-/** Whether the text begins with one of the prefixes; no prefix, no match. A search, because a client may name 100,000 of them. */
+/** Whether the text starts with one of the prefixes. A binary search, because a client may send 100,000 of them. */
 export function prefixTest(prefixes: readonly string[]): TextTest {
   const sorted: string[] = []
   for (const prefix of [...prefixes].sort(byCodeUnits)) {
-    // What a shorter prefix covers is left out: then only the greatest prefix up to the text can match.
+    // Without prefixes covered by shorter ones, only the greatest prefix up to the text can match.
     const last = sorted.at(-1)
     if (last === undefined || !prefix.startsWith(last)) sorted.push(prefix)
   }
@@ -41,12 +41,12 @@ export function prefixTest(prefixes: readonly string[]): TextTest {
 
 /**
  * Whether the pattern is found in the text.
- * @throws Refusal for a malformed or a too long pattern; the test itself throws one when it takes too long
+ * @throws CallError for a malformed or too long pattern; the test itself throws one when it takes too long
  */
 export function patternTest(source: string): TextTest {
   const linear = compiled(source, 'l')
   if (linear !== undefined && source.length <= maxPatternLength) return (text) => linear.test(text)
-  // Backward references, lookaheads and large repetitions are not for the linear engine.
+  // The linear engine does not support backreferences, lookaheads and large repetitions.
   const backtracking = compiled(source, '')
   if (backtracking === undefined) throw unknown('The regular expression is malformed')
   if (source.length > maxBacktrackingLength) throw invalidArgument('The regular expression is too long')
@@ -64,7 +64,7 @@ function compiled(source: string, flags: string): RegExp | undefined {
 const script = new vm.Script('pattern.test(text)')
 let sandbox: vm.Context | undefined
 
-/** A test under a watchdog costs a third of a millisecond, so its results are remembered: names and types come back. */
+/** A test with a timeout takes a third of a millisecond, so results are cached: names and types repeat. */
 function interruptibleTest(pattern: RegExp): TextTest {
   const remembered = new Map<string, boolean>()
   return (text) => {
@@ -80,7 +80,7 @@ function interruptibleTest(pattern: RegExp): TextTest {
   }
 }
 
-/** A search that was cut off before it had half of its time on the processor is made again. */
+/** Repeats a search that timed out before it had half of its time on the CPU. */
 function searchWithin(context: vm.Context, timeoutMs: number): boolean {
   for (let tries = 1; ; tries += 1) {
     const before = process.threadCpuUsage()
@@ -89,14 +89,14 @@ function searchWithin(context: vm.Context, timeoutMs: number): boolean {
     } catch (error) {
       if (!isTimeout(error)) throw error
       const { user, system } = process.threadCpuUsage(before)
-      if (tries === mostTries || (user + system) / 1_000 > timeoutMs / 2) {
+      if (tries === maxTries || (user + system) / 1_000 > timeoutMs / 2) {
         throw unknown('The regular expression takes too long')
       }
     }
   }
 }
 
-/** An error of the other context is no instance of this one's Error. */
+/** An error of another context is not an instance of this context's Error. */
 function isTimeout(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }

@@ -1,4 +1,4 @@
-// Arrays in Postgres's binary format, so that event bytes travel without being turned into text.
+// Arrays in Postgres's binary format, so that event bytes are not converted to text.
 
 const oid = { bool: 16, bytea: 17, int8: 20, text: 25, uuid: 2950 }
 

@@ -1,14 +1,14 @@
-// The writer's memory of stream heads, bounded, least recently used first out.
+// The writer's bounded LRU cache of stream heads.
 import type { StreamHead } from './streamHead.ts'
 
-/** Metadata may be as large as an append. With more of it than this a head is read from the log whenever it is needed. */
+/** Heads with larger metadata are not cached, because metadata may be as large as an append. */
 const maxMarkBytes = 4_096
 
 export type HeadCache = {
   get(stream: string): StreamHead | undefined
   /**
-   * Only the writer may call this: a head read while a commit is under way is already stale. A head that is too large is
-   * forgotten.
+   * Only the writer may call this, because a head that is read during a commit is stale. A head that is too large is
+   * removed.
    */
   set(stream: string, head: StreamHead): void
   clear(): void

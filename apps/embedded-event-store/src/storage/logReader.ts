@@ -1,14 +1,14 @@
-// Every query that reads the log. Pages are bounded in rows and in bytes.
+// All queries that read the log. Pages are bounded in rows and bytes.
 import type pg from 'pg'
 import { bigintArray, textArray, uuidArray } from './binaryArray.ts'
 import type { EventPlace, StoredEvent } from './storedEvent.ts'
 import { absentHead, headAfter, type StreamHead } from './streamHead.ts'
 
-/** Enough of a pool or a client to ask it something. */
+/** A pool or a client. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
 export const pageRows = 512
-/** A page ends early when its bytes reach this, so that memory does not depend on how large events are. */
+/** A page ends early at this size, so that memory does not depend on event sizes. */
 const pageBytes = 1 << 20
 
 export type Page = { readonly events: readonly StoredEvent[]; readonly end: boolean }
@@ -18,7 +18,7 @@ type EventRow = [bigint, string, bigint, string, string, boolean, bigint, Buffer
 const columns = 'position, stream, revision, event_id, type, is_json, created_ticks, metadata, data'
 const size = '(octet_length(metadata) + octet_length(data))'
 
-/** Rows of `source` in `order` until the byte budget is spent; the first row always comes. */
+/** Rows of `source` in `order` up to the byte budget, and at least one. */
 function paged(source: string, order: string): string {
   return `select ${columns} from (
     select ${columns}, sum(${size}) over (order by ${order}) - ${size} as bytes_before from (${source}) found
@@ -51,7 +51,7 @@ const headsOf = `select asked.stream, head.revision, head.is_json, head.data
     from event_store.events where stream = asked.stream order by revision desc limit 1
   ) head`
 
-/** A later event with the same id is a legal duplicate: the first one in the whole log is the one that counts. */
+/** Several events may have the same id; the first one in the whole log counts. */
 const placesById = `select asked.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
   from unnest($1::uuid[]) with ordinality asked(event_id, ordinal)
   cross join lateral (
@@ -124,7 +124,7 @@ export async function readHeads(db: Queryable, streams: readonly string[]): Prom
 
 type PlaceRow = [bigint, string, bigint, bigint, string, bigint]
 
-/** Where each id occurs first in the log, in the order asked; undefined where it does not. */
+/** The first occurrence of each id in the log, in the given order; undefined if there is none. */
 export async function readPlacesById(db: Queryable, eventIds: readonly string[]): Promise<(EventPlace | undefined)[]> {
   const { rows } = await db.query<PlaceRow>({
     name: 'places_by_id',
@@ -135,7 +135,7 @@ export async function readPlacesById(db: Queryable, eventIds: readonly string[])
   return placesInOrder(rows, eventIds.length)
 }
 
-/** Which event is at each revision, in the order asked; undefined where there is none. */
+/** The event at each revision, in the given order; undefined if there is none. */
 export async function readPlacesByRevision(
   db: Queryable,
   asked: readonly { readonly stream: string; readonly revision: bigint }[],
@@ -158,7 +158,7 @@ function placesInOrder(rows: readonly PlaceRow[], count: number): (EventPlace | 
   return places
 }
 
-/** Whole events by stream and revision, in no order; what is not there is left out. */
+/** Events by stream and revision, unordered; missing ones are left out. */
 export async function readEventsAt(
   db: Queryable,
   asked: readonly { readonly stream: string; readonly revision: bigint }[],

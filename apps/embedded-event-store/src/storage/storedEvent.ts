@@ -1,4 +1,4 @@
-// The event as every other part of the node knows it.
+// A stored event.
 
 export type StoredEvent = {
   readonly position: bigint
@@ -7,13 +7,13 @@ export type StoredEvent = {
   readonly eventId: string
   readonly type: string
   readonly isJson: boolean
-  /** .NET ticks since 1970 (100 ns), as the protocol carries them. */
+  /** .NET ticks (100 ns) since 1970, as in the protocol. */
   readonly createdTicks: bigint
   readonly metadata: Buffer
   readonly data: Buffer
 }
 
-/** Where an already committed event is: what an idempotent append answers with. */
+/** The place of a committed event, for the reply to an idempotent append. */
 export type EventPlace = {
   readonly stream: string
   readonly revision: bigint

@@ -1,4 +1,4 @@
-// Where a stream ends and what of it may be read, all derived from the log itself.
+// Where a stream ends, and which of its events can be read, derived from the log.
 import {
   isMetastream,
   isSoftDeleted,
@@ -11,32 +11,31 @@ import {
 } from '../metadata/streamMetadata.ts'
 import { deletedRevision, ticksPerSecond } from './storedEvent.ts'
 
-/** The last event of one stream; of a metastream also what it says. */
+/** The last event of a stream, and for a metastream its metadata. */
 export type StreamHead = {
-  /** -1 when there is none, 2^63-1 when the stream is tombstoned. */
+  /** -1 for a stream without events, 2^63-1 for a tombstoned one. */
   readonly last: bigint
-  /** The last event before a tombstone is not kept: nothing needs it. */
   readonly metadata: StreamMetadata
-  /** The metadata as written, kept only while it marks a soft delete, to be merged when the stream comes back. */
+  /** The raw metadata of a soft deletion, into which a new `$tb` is merged when the stream is restored. */
   readonly deletionMark: Buffer | undefined
 }
 
 export const absentHead: StreamHead = { last: -1n, metadata: noMetadata, deletionMark: undefined }
 
-/** A stream together with its metastream: what appends and reads are decided by. */
+/** A stream together with its metastream, on which appends and reads are decided. */
 export type StreamView = {
   readonly last: bigint
-  /** Reads and subscriptions are refused. */
+  /** Reads and subscriptions are rejected. */
   readonly tombstoned: boolean
-  /** Writes are refused. */
+  /** Writes are rejected. */
   readonly closed: boolean
-  /** Reads do not find it. */
+  /** Reads report the stream as not found. */
   readonly softDeleted: boolean
   readonly metadata: StreamMetadata
   readonly metastreamLast: bigint
   /**
-   * What makes the stream a deleted one to whoever writes. The real server's writer is less particular than its reader:
-   * it takes metadata that is not marked as JSON, and that of a metastream.
+   * Metadata that makes the stream deleted for writers. EventStoreDB's writer also accepts metadata that is not marked as
+   * JSON, and that of a metastream; its reader does not.
    */
   readonly deletionMark: Buffer | undefined
 }
@@ -66,7 +65,7 @@ export function headsNeeded(stream: string): string[] {
   return needed
 }
 
-/** A tombstone takes the stream's metastream with it, and that one's own. */
+/** A tombstone also applies to the stream's metastream, and to that one's metastream. */
 function isTombstoned(stream: string, headOf: (stream: string) => StreamHead): boolean {
   if (headOf(stream).last === deletedRevision) return true
   return isMetastream(stream) && isTombstoned(originalOf(stream), headOf)
@@ -79,7 +78,7 @@ export function viewOf(stream: string, headOf: (stream: string) => StreamHead): 
     const originalIsTombstoned = isTombstoned(originalOf(stream), headOf)
     return {
       last,
-      // The metastream of a tombstoned stream cannot be read either; written to it can be, if it ever was before.
+      // The metastream of a tombstoned stream cannot be read, but can be written if it has events.
       tombstoned: last === deletedRevision || originalIsTombstoned,
       closed: last === deletedRevision || (last < 0n && originalIsTombstoned),
       softDeleted: false,
@@ -99,7 +98,7 @@ export function viewOf(stream: string, headOf: (stream: string) => StreamHead): 
   }
 }
 
-/** The first revision that truncation leaves readable. */
+/** The first revision that is not truncated. */
 export function firstReadable(view: StreamView): bigint {
   const byCount = view.metadata.maxCount === undefined ? 0n : view.last - view.metadata.maxCount + 1n
   const byTruncation = view.metadata.truncateBefore ?? 0n

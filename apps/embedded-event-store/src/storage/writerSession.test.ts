@@ -27,7 +27,7 @@ t.test('a plan that was made while the log was short never reads all of it', asy
 
 t.test('only one has the lock, and it is free again with its session', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
-  const lock = () => lockWriter({ databaseUrl, patienceMs: 0, ownEpoch: undefined, signal, log })
+  const lock = () => lockWriter({ databaseUrl, timeoutMs: 0, ownEpoch: undefined, signal, log })
   const first = await lock()
   await t.rejects(lock(), WriterLockedError)
   await first.close()
@@ -40,7 +40,7 @@ t.test('a writer whose lock another one has commits nothing, and is told so', as
   t.teardown(writer.stop)
   t.match(await append('s', -1n), { kind: 'done', revision: 0n })
   await db.query('select pg_advisory_unlock_all()')
-  const locked = await lockWriter({ databaseUrl, patienceMs: 0, ownEpoch: undefined, signal, log })
+  const locked = await lockWriter({ databaseUrl, timeoutMs: 0, ownEpoch: undefined, signal, log })
   const session = await locked.beWriter()
   t.teardown(session.close)
   t.equal(session.lastPosition, tail.lastPosition)

@@ -1,5 +1,5 @@
-// The one connection that may write. It holds the writer lock itself, so losing the
-// connection and losing the lock are the same event, and every commit also proves the writer's epoch.
+// The only connection that may write. It holds the writer lock, so losing the connection and losing the lock are one event;
+// every commit also checks the writer's epoch.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import pg from 'pg'
@@ -9,7 +9,7 @@ import type { StoredEvent } from './storedEvent.ts'
 
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
-/** The server cancels a statement first; a client that has to give up itself must treat the outcome as unknown. */
+/** Longer than the statement timeout, because after a client-side timeout the outcome is unknown. */
 const responseTimeoutMs = statementTimeoutMs + 5_000
 const lockRetryMs = 100
 
@@ -20,24 +20,24 @@ export class WriterLockedError extends Error {
 
 const replaced = 'Another embedded-event-store has become the writer'
 
-/** Another process became the writer: this one may not write any more. */
+/** Another process has become the writer, so this one must not write. */
 export class WriterReplacedError extends Error {
   override readonly name = 'WriterReplacedError'
 }
 
 export type WriterSession = {
   readonly db: Queryable
-  /** Every writer has a higher one than those before it. */
+  /** Increases with every writer. */
   readonly epoch: bigint
-  /** The last position that any commit of this log ever used. */
+  /** The last position that any commit of this log has used. */
   readonly lastPosition: bigint
-  /** Aborts when the connection is gone. */
+  /** Aborts when the connection is lost. */
   readonly lost: AbortSignal
   /**
    * Writes events and the last position in one statement, which is one durable transaction.
-   * @param commit `absent` are streams that were taken for empty when the events were decided
-   * @returns whether they are; when one of them is not, nothing was written
-   * @throws WriterReplacedError nothing was written; anything else: whether it was written is unknown
+   * @param commit `absent`: streams that were assumed empty when the events were decided
+   * @returns false, with nothing written, when one of these streams is not empty
+   * @throws WriterReplacedError (nothing was written), or another error (the outcome is unknown)
    */
   commit(commit: Commit): Promise<boolean>
   close(): Promise<void>
@@ -66,18 +66,18 @@ const insertEvents = `with fence as (
 const columnTypes = new pg.TypeOverrides()
 columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
 
-/** A connection that holds the writer lock; `beWriter` makes a session of it once the schema is there. */
+/** A connection that holds the writer lock; `beWriter` turns it into a session once the schema exists. */
 export type LockedConnection = { beWriter(): Promise<WriterSession>; close(): Promise<void> }
 
 /**
- * Connects and takes the writer lock, trying for `patienceMs`: a killed predecessor's lock lives until Postgres has seen it go.
- * @param options `ownEpoch` is that of the session that was lost, if any
- * @throws WriterLockedError when another process keeps the lock, WriterReplacedError when it has it as a later writer, or
+ * Connects and takes the writer lock, with retries: Postgres may take a moment to release a killed predecessor's lock.
+ * @param options `ownEpoch`: the epoch of our lost session, if any
+ * @throws WriterLockedError when another process holds the lock, WriterReplacedError when that is a later writer, or
  *   the connection's error
  */
 export async function lockWriter(options: {
   readonly databaseUrl: string
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly ownEpoch: bigint | undefined
   readonly signal: AbortSignal
   readonly log: Logger
@@ -103,7 +103,7 @@ export async function lockWriter(options: {
   try {
     await client.connect()
     await requireDurability(client, options.log)
-    // A plan made while the log was short is kept while it grows: none may ever read the whole table.
+    // Prepared plans outlive a short log, so none may scan the whole table.
     await client.query('set enable_seqscan = off')
     await takeLock(client, options)
   } catch (error) {
@@ -117,18 +117,18 @@ async function requireDurability(client: pg.Client, log: Logger): Promise<void> 
   await client.query('set synchronous_commit = on')
   const { rows } = await client.query<{ fsync: string }>('show fsync')
   if (rows[0]?.fsync !== 'on') {
-    log.warn('Postgres runs with fsync off: what it has acknowledged may be lost when the machine stops')
+    log.warn('Postgres runs with fsync off: acknowledged events may be lost when the machine crashes')
   }
 }
 
 type LockOptions = {
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly ownEpoch: bigint | undefined
   readonly signal: AbortSignal
 }
 
-async function takeLock(client: pg.Client, { patienceMs, ownEpoch, signal }: LockOptions): Promise<void> {
-  const until = Date.now() + patienceMs
+async function takeLock(client: pg.Client, { timeoutMs, ownEpoch, signal }: LockOptions): Promise<void> {
+  const until = Date.now() + timeoutMs
   for (;;) {
     const { rows } = await client.query<{ locked: boolean }>(
       `select pg_try_advisory_lock(hashtextextended('event_store writer', 0)) as locked`,
@@ -142,14 +142,14 @@ async function takeLock(client: pg.Client, { patienceMs, ownEpoch, signal }: Loc
   }
 }
 
-/** Whoever has the lock may be our own lost session, which Postgres will give up, or a node that has taken over. */
+/** The lock may be held by our own lost session, which Postgres will end, or by a server that has taken over. */
 async function rejectReplaced(client: pg.Client, ownEpoch: bigint): Promise<void> {
   const { rows } = await client.query<{ epoch: bigint }>('select epoch from event_store.writer')
   if (rows[0]?.epoch !== ownEpoch) throw new WriterReplacedError(replaced)
 }
 
 async function becomeWriter(client: pg.Client, lost: AbortSignal, close: () => Promise<void>): Promise<WriterSession> {
-  // Waits for a commit of a predecessor that is still under way; whatever it sends later fails on its old epoch.
+  // Waits for a running commit of a predecessor; its later commits fail because of the old epoch.
   const { rows } = await client.query<{ epoch: bigint; last_position: bigint }>(
     'update event_store.writer set epoch = epoch + 1 returning epoch, last_position',
   )

@@ -82,14 +82,14 @@ t.test('who begins beyond the end of the log is sent what comes after that posit
 })
 
 t.test(
-  'a subscription to a stream that stalls for longer than the node remembers catches up again, once',
+  'a subscription to a stream that stalls for longer than the server remembers catches up again, once',
   async (t) => {
     const { node, client } = await startServerHarness(t)
     const call = connectRaw(t, node.port).read(readRequest({ stream: 'flood', from: 'start', count: null }))
     call.on('error', () => undefined)
     await once(call, 'data')
     call.pause()
-    // The node remembers 16 MiB, and the client itself reads 16 messages ahead.
+    // The server remembers 16 MiB, and the client itself reads 16 messages ahead.
     const floodEvents = 100
     for (let count = 0; count < floodEvents; count += 1) {
       const event = binaryEvent({ type: 'T', data: Buffer.alloc(largeBytes) })

@@ -1,32 +1,31 @@
-// When a filtered subscription owes its client a checkpoint. What counts is how many events were considered, not how
-// many matched; a checkpoint says that every match up to it was sent. The pages, and what each of them is answered
-// with, are the real server's: it shows them to the client by its checkpoints.
+// Decides when a filtered subscription sends a checkpoint, which means that every match up to it was sent. It depends on
+// the number of scanned events, not of matches. Page sizes are EventStoreDB's, because checkpoints make them visible.
 
 /** A page of a catching-up read ends early when this many events matched. */
 const maxMatchesPerPage = 32
 
 export type Checkpoints = {
-  /** An event was read while catching up. Returns a checkpoint that is due after it. */
+  /** Records an event that was read during catch-up. Returns the checkpoint that is due after it, if any. */
   considered(position: bigint, matched: boolean): bigint | undefined
-  /** An event was sent. */
+  /** Records that an event was sent. */
   sent(position: bigint): void
-  /** The subscription goes live, or has fallen behind. Returns where it stands, unless the client was told. */
+  /** The subscription goes live or has fallen behind. Returns its position, unless the client knows it. */
   turned(): bigint | undefined
-  /** An event arrived while live. */
+  /** Records a live event. Returns the checkpoint that is due, if any. */
   consideredLive(position: bigint): bigint | undefined
 }
 
-/** @param options `start` is the position that the client named, -1 for the beginning of the log */
+/** @param options `start`: the client's start position, -1 for the start of the log */
 export function createCheckpoints(options: {
   readonly window: number
   readonly interval: number
   readonly start: bigint
 }): Checkpoints {
   const { window, interval, start } = options
-  /** The last event or checkpoint that the client knows of, its own start included. */
+  /** The last event or checkpoint that the client knows, including its start position. */
   let reached = start
   let announced = -1n
-  /** The first page begins where the client asked to begin, whether there is an event or not. */
+  /** The first page starts at the client's start position, even if there is no event. */
   let pageStart: bigint | undefined = start < 0n ? 0n : start
   let pageConsidered = 0
   let pageMatched = 0
@@ -41,7 +40,7 @@ export function createCheckpoints(options: {
   const endPage = (position: bigint): bigint | undefined => {
     const begun = pageStart ?? position
     considered += pageConsidered
-    // The next page begins right behind, where an append without events may stand.
+    // The next page starts at the next position, which may belong to an empty append.
     pageStart = position + 1n
     pageConsidered = 0
     pageMatched = 0
@@ -66,7 +65,7 @@ export function createCheckpoints(options: {
       pageConsidered = 0
       pageMatched = 0
       considered = 0
-      // The real server announces 2^64-1 here when there is nothing to announce, which no client can use.
+      // EventStoreDB sends 2^64-1 here when there is nothing to announce, which is useless to clients.
       return announce(reached)
     },
     consideredLive(position) {

@@ -19,7 +19,7 @@ t.test('a subscriber that leaves during an outage leaves nothing behind', async 
     port: 0,
     databaseUrl: proxied.href,
     log: createLog({ app: 'embedded-event-store', level: 'silent' }),
-    fail: (error) => t.fail('the node gave up', { error }),
+    fail: (error) => t.fail('the server gave up', { error }),
   })
   t.teardown(() => node.stop())
   const client = connect(t, node.port)
@@ -31,7 +31,7 @@ t.test('a subscriber that leaves during an outage leaves nothing behind', async 
   await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()))
   await proxy.accept()
   const appended = await waitFor(() => client.appendToStream('after', numbered(0, 1)).catch(() => undefined), {
-    what: 'the node to have a database again',
+    what: 'the server to have a database again',
   })
   t.ok(appended.success)
 })

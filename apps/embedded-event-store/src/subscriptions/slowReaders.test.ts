@@ -1,4 +1,4 @@
-// Clients that stop reading, or vanish: what they cost the node, and everybody else.
+// Clients that stop reading, or vanish: what they cost the server, and everybody else.
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { binaryEvent, END, streamNameFilter } from '@eventstore/db-client'
@@ -12,14 +12,14 @@ import { connectRaw } from '../testing/rawStreams.ts'
 import { startServerHarness } from '../testing/serverHarness.ts'
 import { startServerProcess } from '../testing/serverProcess.ts'
 
-/** More than the node keeps in memory of the end of the log. */
+/** More than the server keeps in memory of the end of the log. */
 const floodEvents = 2_010
 const floodEventBytes = 64_000
 const stalledReaders = 2
 const waitMs = 60_000
 
 t.test(
-  'readers that stall during a flood get all of it in order, the node stays small and others are served',
+  'readers that stall during a flood get all of it in order, the server stays small and others are served',
   async (t) => {
     const node = await startServerProcess(t)
     const live = node.client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['flood'] }) })

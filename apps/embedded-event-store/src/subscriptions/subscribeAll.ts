@@ -1,4 +1,4 @@
-// The whole log from a position on: catch up, say so, then live.
+// Subscriptions to the whole log: catch up, announce it, then live.
 import { isHidden } from '../read/eventFilter.ts'
 import type { Log } from '../read/log.ts'
 import { caughtUpMessage, checkpointMessage, confirmationMessage, inPortions, type Outlet } from '../read/outlet.ts'
@@ -10,10 +10,10 @@ import type { Tail } from './tail.ts'
 
 type AllSubscription = Extract<ReadRequest, { kind: 'subscribe_all' }>
 
-/** Before every position of any log. */
+/** Before every possible position. */
 const beforeEverything = -1n
 
-/** Runs until the outlet's signal aborts. A client that falls out of the tail is caught up from the database again. */
+/** Runs until the outlet's signal aborts. A client that falls out of the tail catches up from the database again. */
 export async function subscribeAll(log: Log, tail: Tail, outlet: Outlet, request: AllSubscription): Promise<void> {
   const end = tail.lastPosition
   const start = startOf(request, end)
@@ -22,7 +22,7 @@ export async function subscribeAll(log: Log, tail: Tail, outlet: Outlet, request
   const subscription = { log, tail, outlet, request, matches, start, checkpoints }
   let cursor = end
   await outlet.send(confirmationMessage())
-  // Who begins at the end, or beyond it, has nothing to catch up with and is owed no checkpoint.
+  // A subscription from the end, or after it, has no catch-up and gets no checkpoint.
   if (start < end) {
     cursor = await catchUp(subscription, start < 0n ? 0n : start)
     await announceTurn(subscription)
@@ -42,7 +42,7 @@ type Subscription = {
   readonly outlet: Outlet
   readonly request: AllSubscription
   readonly matches: (event: StoredEvent) => boolean
-  /** Nothing up to here is sent, but it is considered. */
+  /** Events up to here are scanned but not sent. */
   readonly start: bigint
   readonly checkpoints: Checkpoints | undefined
 }
@@ -61,14 +61,14 @@ function checkpointsOf({ filter }: AllSubscription, start: bigint): Checkpoints 
 }
 
 /**
- * Reads from the database, from a position on until its end; returns the last position considered. The next page is read
- * while one is sent, so that neither waits for the other.
+ * Reads the database from a position to its end; returns the last scanned position. The next page is read while one is
+ * sent.
  */
 async function catchUp(subscription: Subscription, from: bigint): Promise<bigint> {
   const { log, outlet, request } = subscription
   const read = (position: bigint) => {
     const page = log.allForwards(position, pageRows)
-    // A client that leaves meanwhile does not wait for it, and a failure that nobody awaits would end the node.
+    // If the client disconnects, nothing awaits this promise, and an unhandled rejection would end the process.
     page.catch(() => undefined)
     return page
   }
@@ -89,7 +89,7 @@ async function catchUp(subscription: Subscription, from: bigint): Promise<bigint
   return cursor
 }
 
-/** Sends what matches among events that were read, with the checkpoints that become due. */
+/** Sends the matching events and the checkpoints that become due. */
 async function consider(subscription: Subscription, events: readonly StoredEvent[]): Promise<void> {
   const { log, outlet, request, matches, start, checkpoints } = subscription
   const matching = events.filter(matches)
@@ -114,7 +114,7 @@ async function announceTurn({ outlet, checkpoints }: Subscription): Promise<void
   if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
 }
 
-/** Follows the tail until the client is gone or has fallen out of it; returns the last position considered. */
+/** Follows the tail until the client disconnects or falls out of it; returns the last scanned position. */
 async function follow(subscription: Subscription, from: bigint): Promise<bigint> {
   const { log, tail, outlet, request, matches, start, checkpoints } = subscription
   const follower = tail.follow(outlet.signal)

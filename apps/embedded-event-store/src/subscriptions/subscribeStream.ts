@@ -1,4 +1,4 @@
-// One stream after a revision: catch up, say so, then live. The stream need not exist yet.
+// Subscriptions to one stream: catch up, announce it, then live. The stream need not exist yet.
 import { streamDeleted } from '../protocol/callError.ts'
 import type { Form, Log } from '../read/log.ts'
 import { caughtUpMessage, confirmationMessage, type Outlet, sendEvents } from '../read/outlet.ts'
@@ -20,8 +20,8 @@ type Subscription = {
 
 /**
  * Runs until the outlet's signal aborts.
- * @throws Refusal when the stream is tombstoned, after its last event was sent if that happens while the subscription is
- *   live; or after an event that has the type of a tombstone
+ * @throws CallError when the stream is tombstoned (live, after its last event was sent), or after an event that has the type
+ *   of a tombstone
  */
 export async function subscribeStream(
   log: Log,
@@ -30,7 +30,7 @@ export async function subscribeStream(
   request: StreamSubscription,
 ): Promise<void> {
   const subscription = { log, tail, outlet, stream: request.stream, form: request }
-  // Read before the stream's end: what is published from here on is in the tail.
+  // Read before the view, so that all later events are in the tail.
   let position = tail.lastPosition
   let view = await viewOfLiving(subscription)
   let sentThrough = request.from === 'start' ? -1n : request.from === 'end' ? view.last : request.from
@@ -51,7 +51,7 @@ async function viewOfLiving({ log, stream }: Subscription): Promise<StreamView> 
   return view
 }
 
-/** Sends what the view holds after a revision; returns the last revision sent. */
+/** Sends the events of the view after a revision; returns the last revision sent. */
 async function catchUp(subscription: Subscription, view: StreamView, after: bigint): Promise<bigint> {
   const { log, outlet, stream, form } = subscription
   const lowest = firstReadable(view)
@@ -70,7 +70,7 @@ async function catchUp(subscription: Subscription, view: StreamView, after: bigi
   return sentThrough
 }
 
-/** The real server knows a tombstone by its type alone, whoever wrote it, and sends nothing behind it. */
+/** EventStoreDB recognises a tombstone by its type alone, and sends nothing after it. */
 async function sendToTombstone(
   { log, outlet, stream }: Subscription,
   events: readonly StoredEvent[],
@@ -81,7 +81,7 @@ async function sendToTombstone(
   if (tombstone >= 0) throw streamDeleted(stream)
 }
 
-/** Follows the tail after a position until the client is gone or has fallen out of it. */
+/** Follows the tail after a position until the client disconnects or falls out of it. */
 async function follow(subscription: Subscription, from: bigint, after: bigint): Promise<bigint> {
   const { tail, outlet, stream, form } = subscription
   const follower = tail.follow(outlet.signal)

@@ -1,32 +1,32 @@
-// The end of the log in memory, shared by all subscribers. Its size is the bound: a
-// subscriber that falls out of it reads from the database again.
+// The end of the log in memory, shared by all subscribers and bounded in size: a subscriber that falls out of it reads from
+// the database again.
 import type { StoredEvent } from '../storage/storedEvent.ts'
 
 export type Tail = {
   /** The position up to which everything was published. */
   readonly lastPosition: bigint
-  /** Adds committed events, in order of position, and wakes the subscribers. */
+  /** Adds committed events in order, and wakes the subscribers. */
   publish(events: readonly StoredEvent[], lastPosition: bigint): void
-  /** Forgets everything up to a position that was reached without being published (an unknown commit that did happen). */
+  /** Drops everything up to a position that was reached without `publish` (a commit whose response was lost). */
   resume(lastPosition: bigint): void
-  /** Some events after the position, none when it is the end; undefined when events after it are no longer here. */
+  /** Some events after the position, none at the end; undefined when events after it have been dropped. */
   after(position: bigint): readonly StoredEvent[] | undefined
-  /** For whoever waits at the end again and again, so that waiting costs little. */
+  /** A follower, which makes repeated waiting at the end cheap. */
   follow(signal: AbortSignal): Follower
 }
 
 export type Follower = {
   /** Resolves when there may be more after the position, or when the signal aborts. One call at a time. */
   changed(position: bigint): Promise<void>
-  /** Forgets the follower, which would otherwise be woken as long as the node runs. */
+  /** Removes the follower, which would otherwise be woken for the life of the process. */
   stop(): void
 }
 
 const maxEvents = 16_384
 const maxBytes = 16 << 20
-/** Removing from the front of an array copies it, so it is done for many at once. */
+/** Trimming copies the array, so it is done for many events at once. */
 const trimEvents = 1_024
-/** What one call hands out is kept alive by a client that does not read, whatever else leaves the tail meanwhile. */
+/** Limits of one `after` call, because a client that does not read keeps its result in memory. */
 const maxEventsAtOnce = 256
 const maxBytesAtOnce = 256 << 10
 
@@ -109,7 +109,7 @@ export function createTail(initialPosition: bigint): Tail {
   }
 }
 
-/** The first event always belongs to the slice, however large it is. */
+/** The slice has at least one event, however large it is. */
 function endOfSlice(events: readonly StoredEvent[], from: number): number {
   let bytes = 0
   let to = from
@@ -121,7 +121,7 @@ function endOfSlice(events: readonly StoredEvent[], from: number): number {
   return to
 }
 
-/** What an event costs in memory beside its bytes does not matter much: the number of events is bounded too. */
+/** Ignores the overhead per event, because the number of events is bounded too. */
 function sizeOf(event: StoredEvent): number {
   return event.data.length + event.metadata.length + event.stream.length + event.type.length
 }

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { queryOnce } from './durability/privatePostgres.ts'
 
-/** Keeps the node's commits waiting, from the next one on, until it is told to let them go, or the test is over. */
+/** Keeps the server's commits waiting, from the next one on, until it is told to let them go, or the test is over. */
 export async function blockCommits(t: Test, databaseUrl: string) {
   const other = new pg.Client({ connectionString: databaseUrl })
   await other.connect()

@@ -59,7 +59,7 @@ export function batchAppend(client: StreamsClient, chunks: readonly Chunk[], rep
     const answers: BatchAppendResp[] = []
     call.on('data', (reply: BatchAppendResp) => answers.push(reply))
     call.on('error', reject)
-    // The node ends the stream when everything was answered: what is missing then never came.
+    // The server ends the stream when everything was answered: what is missing then never came.
     call.on('end', () => {
       if (answers.length === replies) resolve(answers)
       else reject(new Error(`${answers.length} replies instead of ${replies}`))

@@ -1,4 +1,4 @@
-// A node in this process on a database of its own, and the real client connected to it.
+// A server in this process on a database of its own, and the real client connected to it.
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
@@ -18,14 +18,14 @@ export async function startServerHarness(t: Test): Promise<ServerHarness> {
     port: 0,
     databaseUrl,
     log: createLog({ app: 'embedded-event-store', level: 'silent' }),
-    fail: (error) => t.fail('the node gave up', { error }),
+    fail: (error) => t.fail('the server gave up', { error }),
   })
   t.teardown(() => node.stop())
   const client = connect(t, node.port)
   return { node, client, databaseUrl }
 }
 
-/** To be called after the node's teardown was registered: the last one goes first, so clients go before the node. */
+/** To be called after the server's teardown was registered: the last one goes first, so clients go before the server. */
 export function connect(t: Test, port: number): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`)
   t.teardown(() => client.dispose())

@@ -1,4 +1,4 @@
-// The node as a process of its own: it can be seen to survive, and its memory is nobody else's.
+// The server as a process of its own: it can be seen to survive, and its memory is nobody else's.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'

@@ -10,7 +10,7 @@ import { lockWriter, type WriterSession } from '../storage/writerSession.ts'
 import { createTail } from '../subscriptions/tail.ts'
 
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /** It is not stopped with the test. `fail` is called when it can never write again. */
 export async function startWriter(
@@ -24,7 +24,7 @@ export async function startWriter(
   await pool.end()
   const { signal } = new AbortController()
   const open = async (ownEpoch: bigint | undefined): Promise<WriterSession> =>
-    (await lockWriter({ databaseUrl, patienceMs, ownEpoch, signal, log })).beWriter()
+    (await lockWriter({ databaseUrl, timeoutMs, ownEpoch, signal, log })).beWriter()
   const session = await open(undefined)
   const tail = createTail(session.lastPosition)
   let reopened = 0

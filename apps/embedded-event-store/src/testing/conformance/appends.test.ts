@@ -82,7 +82,7 @@ for (const way of bothWays) {
     const stream = freshName('revisions')
     const bad = way === 'Append' ? 'UNKNOWN' : 'BadRequest'
     const table: [RawExpectation, string][] = [
-      // The largest number is the real server's own "no stream".
+      // The largest number is EventStoreDB's own "no stream".
       [(1n << 64n) - 1n, 'revision 0'],
       [(1n << 64n) - 1n, 'wrong, at 0'],
       [1n << 63n, bad],

@@ -1,4 +1,4 @@
-// Every step that was recorded from a real server is answered the same here.
+// Every step that was recorded from EventStoreDB is answered the same here.
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -19,14 +19,14 @@ const part = randomInt(parts)
 
 type Played = { readonly scenario: Scenario; readonly answers: readonly RecordedResponse[] }
 
-/** On a node of their own, or on the server that was given. */
+/** On a server of their own, or on the server that was given. */
 async function playTogether(t: Test, group: readonly Scenario[]): Promise<Played[]> {
   const { raw } = await conformanceTarget(t)
   // A log with a past is long: each scenario begins at its end.
   return playAll(group, async (scenario) => play(raw, scenario, await endOfLog(raw)))
 }
 
-/** Each on a node of its own, all at once; on a server that was given, one after the other. */
+/** Each on a server of its own, all at once; on a server that was given, one after the other. */
 async function playAlone(t: Test, group: readonly Scenario[]): Promise<Played[]> {
   if (testEventStoreUrl() === undefined) {
     return (await Promise.all(group.map((scenario) => playTogether(t, [scenario])))).flat()
@@ -74,7 +74,7 @@ function assertAnswers(t: Test, { scenario, answers }: Played): void {
 const scenarios = [...scenariosOf('named'), ...scenariosOf('random').filter((_, index) => index % parts === part)]
 t.comment(`${scenarios.length} scenarios, of the random ones part ${part + 1} of ${parts}`)
 
-t.test('scenarios are answered as a real server answered them', async (t) => {
+t.test('scenarios are answered as EventStoreDB answered them', async (t) => {
   const sociable = scenarios.filter((scenario) => !isSolitary(scenario))
   t.not(sociable.length, 0)
   for (let from = 0; from < sociable.length; from += groupSize) {
@@ -82,7 +82,7 @@ t.test('scenarios are answered as a real server answered them', async (t) => {
   }
 })
 
-t.test('scenarios that no other may disturb are answered as a real server answered them', async (t) => {
+t.test('scenarios that no other may disturb are answered as EventStoreDB answered them', async (t) => {
   const solitary = scenarios.filter(isSolitary)
   t.not(solitary.length, 0)
   for (const played of await playAlone(t, solitary)) assertAnswers(t, played)

@@ -35,7 +35,7 @@ t.test('bounds are inclusive in both directions, and a read backwards begins at 
     [{ from: 4n, backwards: true }, revisions(4, 5, -1)],
     [{ from: 400n, backwards: true }, revisions(4, 5, -1)],
     [{ from: (1n << 63n) - 1n, backwards: true }, revisions(4, 5, -1)],
-    // The largest number is the real server's own end.
+    // The largest number is EventStoreDB's own end.
     [{ from: (1n << 64n) - 1n, backwards: true }, revisions(4, 5, -1)],
     [{ from: 1n, count: 2 }, ['1', '2']],
     [{ from: 3n, count: 2, backwards: true }, ['3', '2']],
@@ -74,7 +74,7 @@ t.test('clients that know of positions are told where a stream begins and ends',
     ['{}', { from: 51n }, ['first 50', 'last 49']],
     ['{}', { from: 'end', backwards: true, count: 2 }, ['49', '48', 'last 49']],
     ['{}', { from: 400n, backwards: true, count: 1 }, ['49', 'last 49']],
-    // The real server reads 32 revisions at a time, or as many as are asked for, and tells what follows an empty page.
+    // EventStoreDB reads 32 revisions at a time, or as many as are asked for, and tells what follows an empty page.
     ['{"$tb":45}', { from: 0n, count: 40 }, ['first 45', ...revisions(45, 5), 'last 49']],
     ['{"$tb":45}', { from: 13n, count: 40 }, ['first 45', ...revisions(45, 5), 'last 49']],
     ['{"$tb":45}', { from: 14n, count: 40 }, [...revisions(45, 5), 'last 49']],

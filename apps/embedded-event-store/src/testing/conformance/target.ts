@@ -11,7 +11,7 @@ export function freshName(kind: string): string {
   return `${kind}-${randomUUID()}`
 }
 
-// The server that the conformance tests are played against: any server by its address, else a node in this process.
+// The server that the conformance tests are played against: any server by its address, else a server in this process.
 
 export type ConformanceTarget = {
   readonly connectionString: string
@@ -23,7 +23,7 @@ export type ConformanceTarget = {
 
 /**
  * `TEST_EVENTSTORE_URL=esdb://host:port?tls=false` names a server, which may have a past: a conformance test names its
- * streams afresh and knows nothing that cannot be seen over the wire. Without it the test gets a node and a database
+ * streams afresh and knows nothing that cannot be seen over the wire. Without it the test gets a server and a database
  * of its own.
  *
  * @throws when the address is that of a cluster, or asks for TLS

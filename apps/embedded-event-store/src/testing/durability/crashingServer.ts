@@ -1,4 +1,4 @@
-// The node as a process that is killed and started again at the same address.
+// The server as a process that is killed and started again at the same address.
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
@@ -39,7 +39,7 @@ export async function createCrashingServer(
   let kills = 0
 
   const serving = (): TestProcess => {
-    if (current === undefined) throw new Error('the node was never started')
+    if (current === undefined) throw new Error('the server was never started')
     return current
   }
   const node: CrashingServer = {

@@ -1,11 +1,11 @@
-// A TCP proxy between the node and its database that knows a commit when it passes, to strike at that very moment.
+// A TCP proxy between the server and its database that knows a commit when it passes, to strike at that very moment.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
 /**
- * Where a commit is when it is struck: kept from the database, just sent to it, done without the node knowing, or done and
- * the node being told.
+ * Where a commit is when it is struck: kept from the database, just sent to it, done without the server knowing, or done and
+ * the server being told.
  */
 export type CommitStage = 'held' | 'sent' | 'done' | 'answered'
 

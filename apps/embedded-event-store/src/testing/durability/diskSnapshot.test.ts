@@ -1,4 +1,4 @@
-// The power fails: of what the node acknowledged everything is on the disk itself, not just in the system's memory.
+// The power fails: of what the server acknowledged everything is on the disk itself, not just in the system's memory.
 // Killing processes cannot show that, because the system keeps what they wrote. Only root can mount the disk of this test.
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const asked = process.env.PAYLOG_TEST_DISK_SNAPSHOT === '1'
 const reason = 'power failures: set PAYLOG_TEST_DISK_SNAPSHOT=1 as root on Linux'
 if (!asked) t.comment(`NOT TESTED: ${reason}`)
 
-/** Starts the database and the node from the copy, and holds their log against what was acknowledged by then. */
+/** Starts the database and the server from the copy, and holds their log against what was acknowledged by then. */
 async function faultsOnCopy(t: Test, disk: Disk, acknowledged: readonly Attempt[]): Promise<string[]> {
   const directory = join(disk.directory, 'postgres')
   // After a power failure no process has that id; here the original's still has.

@@ -10,7 +10,7 @@ export type Attempt = {
   readonly stream: string
   /** Empty for a deletion. */
   readonly events: readonly JSONEventData[]
-  /** It brings back a deleted stream, for which the node writes an event of its own. */
+  /** It brings back a deleted stream, for which the server writes an event of its own. */
   readonly revives: boolean
   /** The highest position acknowledged to anybody before this was first sent: it has to come after that. */
   readonly after: bigint

@@ -31,7 +31,7 @@ t.test(
       },
       successorWaits: false,
     })
-    // Every commit that was done and kept from the node is one of these; the others may be.
+    // Every commit that was done and kept from the server is one of these; the others may be.
     t.ok(
       report.betweenCommitAndAnswer >= Math.floor(cycles / stages.length),
       'kills fell between commits and their answers',

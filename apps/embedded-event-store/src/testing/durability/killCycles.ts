@@ -1,4 +1,4 @@
-// The node under load, killed and started again many times, and each time everything acknowledged is looked for.
+// The server under load, killed and started again many times, and each time everything acknowledged is looked for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -11,7 +11,7 @@ import type { Crew } from './writers.ts'
 
 const strikeTimeoutMs = 20_000
 
-/** A node under load, when its moment is to be chosen. */
+/** A server under load, when its moment is to be chosen. */
 export type Victim = { readonly kill: () => void; readonly journal: Journal; readonly random: SeededRandom }
 
 export type KillCycles = {
@@ -20,14 +20,14 @@ export type KillCycles = {
   readonly crew: Crew
   readonly databaseUrl: string
   readonly nodeDatabaseUrl: string
-  /** Sees to it that the node is killed some time soon. */
+  /** Sees to it that the server is killed some time soon. */
   readonly strike: (victim: Victim) => Promise<void> | void
-  /** Whether the next node is started before the kill and waits for its turn. */
+  /** Whether the next server is started before the kill and waits for its turn. */
   readonly successorWaits: boolean
 }
 
 export type KillReport = {
-  /** All appends that were not answered when the node was killed. */
+  /** All appends that were not answered when the server was killed. */
   readonly inFlight: number
   /** Kills when an append was committed and not yet answered; unknown with a successor, who may have written it. */
   readonly betweenCommitAndAnswer: number
@@ -57,7 +57,7 @@ export async function runKillCycles(t: Test, options: KillCycles): Promise<KillR
 async function killed(node: CrashingServer, strike: () => Promise<void> | void): Promise<void> {
   const before = node.kills
   await strike()
-  await waitFor(() => node.kills > before, { what: 'the moment to kill the node', timeoutMs: strikeTimeoutMs })
+  await waitFor(() => node.kills > before, { what: 'the moment to kill the server', timeoutMs: strikeTimeoutMs })
   await node.gone()
 }
 

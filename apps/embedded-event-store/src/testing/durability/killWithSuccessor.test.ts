@@ -1,4 +1,4 @@
-// kill -9 while the next node already waits for its turn: it takes over a log whose last commit may be under way.
+// kill -9 while the next server already waits for its turn: it takes over a log whose last commit may be under way.
 
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { testCycles } from '@paylog/testing/testEnvironment'

@@ -1,4 +1,4 @@
-// A node as a process with writers and followers on it, and the means to hold its log against what they were told.
+// A server as a process with writers and followers on it, and the means to hold its log against what they were told.
 import { type EventStoreDBClient, FORWARDS, START, UnavailableError } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -23,7 +23,7 @@ export type LoadedServer = {
   finish(): Promise<void>
 }
 
-/** @param options `nodeDatabaseUrl` is where the node finds the database, by way of a proxy perhaps */
+/** @param options `nodeDatabaseUrl` is where the server finds the database, by way of a proxy perhaps */
 export async function startLoadedServer(
   t: Test,
   options: {
@@ -36,7 +36,7 @@ export async function startLoadedServer(
   const { seed, databaseUrl } = options
   const random = createRandom(seed)
   const journal = createJournal()
-  const unexpectedEnd = (output: string) => journal.surprise(`the node ended by itself: ${output}`)
+  const unexpectedEnd = (output: string) => journal.surprise(`the server ended by itself: ${output}`)
   const node = await createCrashingServer(t, { databaseUrl: options.nodeDatabaseUrl, unexpectedEnd })
   await node.start()
   const { untilUp } = node
@@ -46,7 +46,7 @@ export async function startLoadedServer(
   const followers = startFollowers({ client: reader, untilUp })
   const load = startWriters(senders, options.crew, random.fork('writers'))
   t.teardown(() => {
-    // Not waited for: a test that failed may have left a node that never comes up again.
+    // Not waited for: a test that failed may have left a server that never comes up again.
     void load.stop().catch(() => undefined)
     for (const { follower } of followers) void follower.stop().catch(() => undefined)
   })

@@ -1,4 +1,4 @@
-// The oracle: holds what the log contains against what the writers were told. It knows nothing of how the node works.
+// The oracle: holds what the log contains against what the writers were told. It knows nothing of how the server works.
 import type { Attempt } from './journal.ts'
 
 export type LoggedEvent = {
@@ -100,7 +100,7 @@ function isWhereAcknowledged(
   return event.stream === stream && event.type === '$streamDeleted'
 }
 
-/** The node's own events are those that deletions and revivals ask for, one for each at most, and what a log begins with. */
+/** The server's own events are those that deletions and revivals ask for, one for each at most, and what a log begins with. */
 function strangersIn(events: Iterable<LoggedEvent>, attempts: readonly Attempt[]): string[] {
   const written = new Set<string | undefined>()
   const allowed = new Map<string, number>()

@@ -1,4 +1,4 @@
-// The database cut off, killed and restarted under load: the node goes on by itself, and the log is right.
+// The database cut off, killed and restarted under load: the server goes on by itself, and the log is right.
 
 import { randomInt } from 'node:crypto'
 import { createTestDatabase } from '@paylog/testing/testDatabase'

@@ -1,4 +1,4 @@
-// Asks the database directly, past the node, on a connection of its own: others may be cut at any time.
+// Asks the database directly, past the server, on a connection of its own: others may be cut at any time.
 
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// One writer only: a second node is refused, and one that was replaced while it slept writes nothing any more.
+// One writer only: a second server is refused, and one that was replaced while it slept writes nothing any more.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANY, jsonEvent } from '@eventstore/db-client'
@@ -21,7 +21,7 @@ async function environment(databaseUrl: string) {
   return { DATABASE_URL: databaseUrl, PORT: String(await freePort()), LOG_LEVEL: 'silent' }
 }
 
-t.test('a second node on the same database refuses to start, with one line, and the first goes on', async (t) => {
+t.test('a second server on the same database refuses to start, with one line, and the first goes on', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const env = await environment(databaseUrl)
   await startProcess(t, { script, env })
@@ -38,7 +38,7 @@ t.test('a second node on the same database refuses to start, with one line, and 
   t.ok(appended.success)
 })
 
-t.test('a node whose epoch is over writes nothing and stops with a failure', async (t) => {
+t.test('a server whose epoch is over writes nothing and stops with a failure', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const env = await environment(databaseUrl)
   const node = await startProcess(t, { script, env })
@@ -51,7 +51,7 @@ t.test('a node whose epoch is over writes nothing and stops with a failure', asy
   t.same(stored, [{ type: 'Before' }])
 })
 
-t.test('a node that slept while another took over wakes up unable to write, and ends', async (t) => {
+t.test('a server that slept while another took over wakes up unable to write, and ends', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const [firstEnv, secondEnv] = [await environment(databaseUrl), await environment(databaseUrl)]
   const first = await startProcess(t, { script, env: firstEnv })
@@ -85,7 +85,7 @@ t.test('a node that slept while another took over wakes up unable to write, and 
   )
   await startProcess(t, { script, env: secondEnv })
   client = connect(t, Number(secondEnv.PORT))
-  await waitFor(() => journal.acknowledged > 400, { what: 'the second node to be the writer' })
+  await waitFor(() => journal.acknowledged > 400, { what: 'the second server to be the writer' })
 
   process.kill(first.pid, 'SIGCONT')
   let ended = false
@@ -106,7 +106,7 @@ t.test('a node that slept while another took over wakes up unable to write, and 
       () => 'refused',
     )
     answers.add(await Promise.race([answer, end.then(() => 'ended')]))
-    // What the second node is asked beside that is enough when the woken one has said something.
+    // What the second server is asked beside that is enough when the woken one has said something.
     if (answers.size > 0) await load.stop()
     await sleep(askEveryMs)
   }

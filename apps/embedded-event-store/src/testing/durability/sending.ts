@@ -12,7 +12,7 @@ import type { Attempt, Journal, Place } from './journal.ts'
 const responseTimeoutMs = 3_000
 const longestPauseMs = 200
 /** Longer than any outage of these tests. */
-const patienceMs = 60_000
+const timeoutMs = 60_000
 /** CANCELLED, DEADLINE_EXCEEDED, ABORTED, INTERNAL (a connection that broke in the middle) and UNAVAILABLE. */
 const unclearCodes: readonly unknown[] = [1, 4, 10, 13, 14]
 const unclearTypes: readonly unknown[] = ['unavailable', 'cancelled', 'deadline-exceeded', 'timeout']
@@ -63,7 +63,7 @@ export async function append(
 /** Hides or closes the attempt's stream, which is at `revision`. */
 export async function remove(sender: Sender, attempt: Attempt, revision: bigint): Promise<void> {
   const refusal = await sendUntilClear(sender, attempt, async () => {
-    // Another one with each try, when the node has been replaced.
+    // Another one with each try, when the server has been replaced.
     const { client } = sender
     const options = { expectedRevision: revision }
     const { position } = await (attempt.kind === 'delete'
@@ -79,7 +79,7 @@ async function sendUntilClear(
   attempt: Attempt,
   send: () => Promise<Place>,
 ): Promise<WrongExpectedVersionError | StreamDeletedError | undefined> {
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + timeoutMs
   for (;;) {
     await untilUp()
     attempt.tries += 1

@@ -84,7 +84,7 @@ function lastOf(world: ModelRun, stream: string): bigint {
   return last === lastPossibleRevision ? -1n : last
 }
 
-/** A real server breaks when a metadata stream is deleted whose stream is tombstoned. */
+/** EventStoreDB breaks when a metadata stream is deleted whose stream is tombstoned. */
 function removable(world: ModelRun, stream: string): string {
   const isOfTombstoned = isMetastream(stream) && lastWritten(world.store, originalOf(stream)) === lastPossibleRevision
   return isOfTombstoned ? originalOf(stream) : stream
@@ -180,7 +180,7 @@ function repeated(world: ModelRun, events: readonly Proposed[], how: Repetition)
   }
 }
 
-/** A count of 0 keeps a real server reading the whole log for ever. */
+/** A count of 0 keeps EventStoreDB reading the whole log for ever. */
 function logReadOf(session: Session, intent: Extract<Intent, { do: 'read log' }>): LogRead {
   const from = positionOf(session, intent.from)
   return {

@@ -1,4 +1,4 @@
-// A small reading of the server's rules for writes, made from its source and its recorded answers, apart from the node.
+// A small reading of the server's rules for writes, made from its source and its recorded answers, apart from the server.
 import { withTruncateBefore } from './metadata.ts'
 import { readableEvent } from './reads.ts'
 import {

@@ -25,7 +25,7 @@ export function createModelRun(): ModelRun {
 }
 
 const maxAppendBytes = 1 << 20
-/** A real server keeps as many live events per subscription as this allows twice, and catches up by reading beyond. */
+/** EventStoreDB keeps as many live events per subscription as this allows twice, and catches up by reading beyond. */
 const maxEventsBehind = 16
 const deliveryTimeoutMs = 5_000
 

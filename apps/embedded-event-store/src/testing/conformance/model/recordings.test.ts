@@ -1,4 +1,4 @@
-// The model itself, held against what a real server answered.
+// The model itself, held against what EventStoreDB answered.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { scenariosOf } from '../player/scenario.ts'
@@ -7,7 +7,7 @@ import { playThroughModel } from './recorded/play.ts'
 /** A delete of a stream whose name is not ASCII, refused without the trailers that say why. */
 const stepsLeftOut = 1
 
-t.test('the model answers every recorded step as the real server did', async (t) => {
+t.test('the model answers every recorded step as EventStoreDB did', async (t) => {
   let compared = 0
   let leftOut = 0
   for (const { name, steps, answers } of [...scenariosOf('named'), ...scenariosOf('random')]) {

@@ -139,7 +139,7 @@ function sendMatch(
   return { ...subscription, sent: BigInt(event.position), received: [...subscription.received, found] }
 }
 
-/** Checkpoints never repeat nor go back; the real server's first one, before any event (2^64 - 1), is not imitated. */
+/** Checkpoints never repeat nor go back; EventStoreDB's first one, before any event (2^64 - 1), is not imitated. */
 function sendCheckpoint(subscription: Subscription, checkpoint: number): Subscription {
   if (checkpoint < 0 || (subscription.lastCheckpoint ?? -1) >= checkpoint) return subscription
   const received = [...subscription.received, { checkpoint }]

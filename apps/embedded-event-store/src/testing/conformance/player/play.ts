@@ -9,7 +9,7 @@ import type { AppendStep, Json, MetaStep, RecordedResponse, Scenario, Step } fro
 import { createSymbols, type Symbols } from './symbols.ts'
 
 const answerTimeoutMs = 15_000
-/** Nothing at all for longer than the real server's own timeout of 2 s counts as no answer where none is expected. */
+/** Nothing at all for longer than EventStoreDB's own timeout of 2 s counts as no answer where none is expected. */
 const silenceMs = 4_000
 
 /**

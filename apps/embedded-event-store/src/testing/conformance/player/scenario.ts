@@ -1,4 +1,4 @@
-// Recorded scenarios: what was asked of a real server, step by step, and what it answered.
+// Recorded scenarios: what was asked of EventStoreDB, step by step, and what it answered.
 import { readFileSync } from 'node:fs'
 
 export type EventSpec = {
