@@ -1,4 +1,4 @@
-// Connections that are misused: what is not HTTP/2, what never ends, what comes in floods.
+// Misused connections: not HTTP/2, incomplete, silent, or flooding.
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
@@ -11,10 +11,10 @@ import { openRead, readRequest } from './testing/rawReads.ts'
 import { batchRequest } from './testing/rawStreams.ts'
 import { startServerProcess } from './testing/serverProcess.ts'
 
-/** A ping after 10 s, given up after another 10. */
+/** A ping after 10 s, a timeout after another 10 s. */
 const deadPeerMs = 40_000
 const manyAppends = 20_000
-/** Several times what Node's own limit on resets lets pass. */
+/** Several times Node's default limit of stream resets. */
 const resetCalls = 5_000
 const timeoutMs = 3_000
 
@@ -22,7 +22,7 @@ const node = await startServerProcess(t)
 
 async function stillServes(t: Test): Promise<void> {
   t.ok((await node.client.appendToStream('others', jsonEvent({ type: 'T', data: {} }))).success)
-  t.same(node.complaints(), [], 'nothing to complain about')
+  t.same(node.complaints(), [], 'nothing was logged')
 }
 
 async function dial(t: Test): Promise<Socket> {
@@ -32,11 +32,11 @@ async function dial(t: Test): Promise<Socket> {
   return socket
 }
 
-// Those that do nothing but wait for the server's pings wait together.
+// Tests that only wait for the server's pings run in parallel.
 t.jobs = 2
 const waiting = { timeout: deadPeerMs * 2, buffered: true }
 
-t.test('what is not HTTP/2 is hung up on', async (t) => {
+t.test('a connection that does not speak HTTP/2 is closed', async (t) => {
   for (const bytes of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\x16\x03\x01\x02\x00\x01', '\0'.repeat(10_000)]) {
     const socket = await dial(t)
     socket.resume().write(bytes)
@@ -45,7 +45,7 @@ t.test('what is not HTTP/2 is hung up on', async (t) => {
   await stillServes(t)
 })
 
-t.test('connections that say nothing, or not all of it, are given up', waiting, async (t) => {
+t.test('silent and incomplete connections are closed', waiting, async (t) => {
   const silent = await Promise.all(Array.from({ length: 200 }, () => dial(t)))
   const slow = await dial(t)
   slow.resume().write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
@@ -60,7 +60,7 @@ t.test('connections that say nothing, or not all of it, are given up', waiting, 
   await stillServes(t)
 })
 
-t.test('a peer that vanished without a word is noticed', waiting, async (t) => {
+t.test('the connection of a vanished peer is closed', waiting, async (t) => {
   const proxy = await startTcpProxy(t, node.port)
   const read = openRead(connectAlone(t, proxy.port), readRequest({ from: 'end', count: null }))
   await waitFor(() => read.messages.length > 1, { what: 'the subscription to be live' })
@@ -71,7 +71,7 @@ t.test('a peer that vanished without a word is noticed', waiting, async (t) => {
   await stillServes(t)
 })
 
-t.test('a flood of calls that are reset at once is survived', async (t) => {
+t.test('a flood of calls that are reset at once does not affect other clients', async (t) => {
   const session = connectHttp2(`http://127.0.0.1:${node.port}`).on('error', () => undefined)
   t.teardown(() => session.destroy())
   const before = await node.residentMegabytes()
@@ -87,7 +87,7 @@ t.test('a flood of calls that are reset at once is survived', async (t) => {
   t.ok(grown < 200, `${Math.round(grown)} MB`)
 })
 
-t.test('appends that are begun by the thousand and never finished hold up nobody', async (t) => {
+t.test('thousands of unfinished appends do not delay other clients', async (t) => {
   const before = await node.residentMegabytes()
   const clients = Array.from({ length: 4 }, () => connectAlone(t, node.port))
   const calls = clients.flatMap((client) => Array.from({ length: 500 }, () => client.batchAppend()))
@@ -101,7 +101,7 @@ t.test('appends that are begun by the thousand and never finished hold up nobody
   for (const call of calls) call.cancel()
 })
 
-t.test('a client that never reads its replies is not read from, and holds up nobody', async (t) => {
+t.test('a client that never reads its replies is paused and does not delay others', async (t) => {
   const before = await node.residentMegabytes()
   const session = connectHttp2(`http://127.0.0.1:${node.port}`).on('error', () => undefined)
   t.teardown(() => session.destroy())

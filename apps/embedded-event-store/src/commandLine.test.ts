@@ -1,4 +1,4 @@
-// Flags, their defaults and complaints, and the server run by hand.
+// Flags, defaults and error messages, and the server run by hand.
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   })
 }
 
-t.test('flags stand for variables', async (t) => {
+t.test('flags set variables', async (t) => {
   t.same(readCommandLine(['--port', '1', '--database-url=x', '--insecure', '--max-append-bytes', '5', '--host=h']), {
     kind: 'run',
     environment: { PORT: '1', DATABASE_URL: 'x', INSECURE: 'true', MAX_APPEND_BYTES: '5', HOST: 'h' },
@@ -35,7 +35,7 @@ t.test('flags stand for variables', async (t) => {
   t.match(readCommandLine(['--log-level', 'loud']), { kind: 'wrong', problem: /^--log-level must be one of trace, / })
 })
 
-t.test('what is not said has a default, and everything wrong is named at once, as it was given', async (t) => {
+t.test('missing settings have defaults, and one error names all invalid ones as they were given', async (t) => {
   const DATABASE_URL = 'postgres://127.0.0.1/x'
   t.match(loadSettings({ DATABASE_URL }, {}), {
     HOST: '127.0.0.1',
@@ -55,7 +55,7 @@ t.test('what is not said has a default, and everything wrong is named at once, a
   })
 })
 
-t.test('an address that others can reach needs consent', async (t) => {
+t.test('a host that other machines can reach requires --insecure', async (t) => {
   const settings = (HOST: string, more = {}) =>
     loadSettings({ DATABASE_URL: 'postgres://127.0.0.1/x', HOST, ...more }, {})
   for (const own of ['127.0.0.1', '127.8.9.1', '::1', 'localhost', '']) t.doesNotThrow(() => settings(own), own)
@@ -66,13 +66,13 @@ t.test('an address that others can reach needs consent', async (t) => {
   t.throws(() => settings('0.0.0.0', { INSECURE: 'yes' }), { message: /INSECURE must be true or false; HOST is not/ })
 })
 
-t.test('the connection string leads to where the server listens', async (t) => {
+t.test('connectionStringOf returns the address for clients', async (t) => {
   t.equal(connectionStringOf('127.0.0.1', 2113), 'esdb://127.0.0.1:2113?tls=false')
   t.equal(connectionStringOf('0.0.0.0', 1), 'esdb://127.0.0.1:1?tls=false')
   t.equal(connectionStringOf('::1', 1), 'esdb://localhost:1?tls=false')
 })
 
-t.test('run by hand it says what is wrong and how it is used', async (t) => {
+t.test('an invalid command line prints the error and the usage', async (t) => {
   t.match(await run(['--help']), { code: 0, stdout: /^Usage: npm run event-store -- /, stderr: '' })
   const wrong = await run(['--colour'])
   t.match(wrong, { code: 2, stdout: '', stderr: /^embedded-event-store: Unknown option '--colour'\n\nUsage: / })
@@ -83,7 +83,7 @@ t.test('run by hand it says what is wrong and how it is used', async (t) => {
   })
 })
 
-t.test('what stops the start is told in one line', async (t) => {
+t.test('a failed start prints one line', async (t) => {
   t.match(await run(['--database-url', 'postgres://127.0.0.1:1/none']), {
     code: 1,
     stderr: /^embedded-event-store: could not start: Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n$/,
@@ -96,7 +96,7 @@ t.test('what stops the start is told in one line', async (t) => {
   })
 })
 
-t.test('flags go before the environment, and hold for the server, which may have an IPv6 address', async (t) => {
+t.test('flags override the environment, and the server may listen on an IPv6 address', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const flags = {
     host: '::1',

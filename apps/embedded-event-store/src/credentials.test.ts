@@ -1,4 +1,4 @@
-// Who may call the server once it has credentials: with the real client's paths, and with raw calls.
+// Authentication, with the real client and with raw calls.
 import type { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ async function startGuardedNode(t: Test): Promise<number> {
   return node.port
 }
 
-/** Every method of Streams, called with this header. @returns the status that each ended with */
+/** Calls every method of Streams with this header. @returns their statuses */
 async function statusesWith(t: Test, port: number, header: string | undefined): Promise<Record<string, status>> {
   const client = new streamsGrpc.StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure())
   t.teardown(() => client.close())
@@ -75,7 +75,7 @@ async function statusesWith(t: Test, port: number, header: string | undefined): 
   return statuses
 }
 
-t.test('a server with credentials refuses every call without one of them as UNAUTHENTICATED', async (t) => {
+t.test('a server with credentials rejects every call without valid ones as UNAUTHENTICATED', async (t) => {
   const port = await startGuardedNode(t)
   const everywhere = (code: status) => ({ read: code, append: code, delete: code, tombstone: code, batchAppend: code })
   const wrong = ['paylog:wrong', 'paylog:', 'paylog:firs', 'paylog:first:', 'nobody:first', 'auditor:se'].map(headerOf)
@@ -87,7 +87,7 @@ t.test('a server with credentials refuses every call without one of them as UNAU
   }
 })
 
-t.test('a client without credentials is told at once that it has no access, whatever it calls', async (t) => {
+t.test('a client without credentials gets an access error from every call at once', async (t) => {
   const port = await startGuardedNode(t)
   // Several addresses: the client asks for the cluster first, and the server's features, both without credentials.
   const address = `127.0.0.1:${port}`
@@ -103,7 +103,7 @@ t.test('a client without credentials is told at once that it has no access, what
   await t.rejects(read(), denied)
 })
 
-t.test('--credentials reads a file of its owner alone, one user:password in each line', (t) => {
+t.test('--credentials reads a file with one user:password per line that only its owner can read', (t) => {
   const directory = t.testdir({})
   const settings = (content: string, mode = 0o600) => {
     const file = join(directory, String(Math.random()))
@@ -117,7 +117,7 @@ t.test('--credentials reads a file of its owner alone, one user:password in each
     t.throws(
       () => settings(bad),
       { message: /EVENTSTORE_CREDENTIALS must be lines of user:password/ },
-      `refuses ${bad}`,
+      `rejects ${bad}`,
     )
   t.throws(() => settings(''), { message: /EVENTSTORE_CREDENTIALS_FILE names an empty file/ })
   t.end()

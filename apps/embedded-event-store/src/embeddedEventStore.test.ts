@@ -1,4 +1,4 @@
-// How the server ends, and how it goes on after an outage, as a real process. What it does when it is killed is in durability.
+// The server as a process: how it stops, and how it recovers from an outage. Kills are tested in testing/durability.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { binaryEvent, type EventStoreDBClient, FORWARDS, jsonEvent, NO_STREAM, START } from '@eventstore/db-client'
@@ -18,7 +18,7 @@ import { connect } from './testing/serverHarness.ts'
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
 const script = new URL('./main.ts', import.meta.url)
 
-/** Appends until told to stop; gives the ids that were acknowledged. */
+/** Appends until it is stopped; collects the acknowledged ids. */
 function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
   const acknowledged: string[] = []
   let running = true
@@ -32,7 +32,7 @@ function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
         const append = client.appendToStream(`load-${id}`, jsonEvent({ id, type: 'Loaded', data: {} }), {
           expectedRevision: NO_STREAM,
         })
-        // The client may never answer an append of the outage: that one is given up. Only answers count.
+        // The client may never settle an append of the outage, so it has a timeout. Only responses count.
         await responseInTime(append)
           .then(() => acknowledged.push(id))
           .catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
@@ -48,7 +48,7 @@ function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
   }
 }
 
-/** A server in this process that a test stops itself, or that is stopped with it. */
+/** A server in this process, which stops with the test at the latest. */
 async function startNodeToStop(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
   const fail = (error: unknown) => t.fail('the server gave up', { error })
@@ -77,30 +77,27 @@ function increasing(positions: readonly bigint[]): boolean {
   return positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n))
 }
 
-t.test(
-  'SIGTERM ends the server at once and without a failure, with subscriptions and batch streams open',
-  async (t) => {
-    const { databaseUrl } = await createTestDatabase(t)
-    const port = await freePort()
-    const node = await startProcess(t, {
-      script,
-      env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' },
-    })
-    const client = connect(t, port)
-    const subscription = client.subscribeToAll({ fromPosition: START })
-    const ended = new Promise<Error>((resolve) => subscription.on('error', resolve))
-    const load = startLoad(t, client, 8)
-    await waitFor(() => load.acknowledged.length > 20, { what: 'a load under way' })
-    const before = performance.now()
-    await node.kill('SIGTERM')
-    t.ok(performance.now() - before < 3_000)
-    await load.stop()
-    t.match(await ended, { type: 'unavailable' })
-    t.equal((await node.exited).code, 0)
-  },
-)
+t.test('SIGTERM ends the server at once with exit code 0 while subscriptions and batch streams are open', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const port = await freePort()
+  const node = await startProcess(t, {
+    script,
+    env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' },
+  })
+  const client = connect(t, port)
+  const subscription = client.subscribeToAll({ fromPosition: START })
+  const ended = new Promise<Error>((resolve) => subscription.on('error', resolve))
+  const load = startLoad(t, client, 8)
+  await waitFor(() => load.acknowledged.length > 20, { what: 'a load under way' })
+  const before = performance.now()
+  await node.kill('SIGTERM')
+  t.ok(performance.now() - before < 3_000)
+  await load.stop()
+  t.match(await ended, { type: 'unavailable' })
+  t.equal((await node.exited).code, 0)
+})
 
-t.test('an append that waits for its commit when the server is stopped is still written and answered', async (t) => {
+t.test('a stopping server finishes an append that waits for its commit', async (t) => {
   const node = await startNodeToStop(t)
   const commits = await blockCommits(t, node.databaseUrl)
   const appending = connect(t, node.port).appendToStream('waiting', jsonEvent({ type: 'Waiting', data: {} }))
@@ -111,7 +108,7 @@ t.test('an append that waits for its commit when the server is stopped is still 
   await stopping
 })
 
-t.test('a client that does not read what it asked for does not keep a server from stopping', async (t) => {
+t.test('a client that does not read does not prevent the server from stopping', async (t) => {
   const node = await startNodeToStop(t)
   const client = connect(t, node.port)
   // More than the client reads ahead and the server has ready to send, which is 16 messages each.
@@ -132,7 +129,7 @@ t.test('a client that does not read what it asked for does not keep a server fro
   await stopping
 })
 
-t.test('when Postgres goes away appends and reads fail, and go on by themselves when it is back', async (t) => {
+t.test('appends and reads fail during a Postgres outage and recover afterwards', async (t) => {
   const postgres = await startPrivatePostgres(t)
   const port = await freePort()
   const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'fatal' }
@@ -156,7 +153,7 @@ t.test('when Postgres goes away appends and reads fail, and go on by themselves 
     [],
   )
   t.ok(increasing(positions))
-  await waitFor(() => ids.every((id) => seen.includes(id)), { what: 'the subscription to have seen all of it' })
+  await waitFor(() => ids.every((id) => seen.includes(id)), { what: 'all events in the subscription' })
   await subscription.unsubscribe()
   await client.dispose()
   await node.stop()

@@ -1,4 +1,4 @@
-// What a client may do to the server without anyone else noticing.
+// Limits and discovery of the server.
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { EventStoreDBClient } from '@eventstore/db-client'
@@ -16,10 +16,10 @@ import { numbered, startServerHarness } from './testing/serverHarness.ts'
 const { node } = await startServerHarness(t)
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
 
-/** More than Node's own limit: a thousand at once, and 33 more every second. */
+/** More than Node's default limit of a thousand, plus 33 a second. */
 const cancelledCalls = 1_500
 
-t.test('more than a thousand cancelled calls do not end a connection', async (t) => {
+t.test('a connection survives more than a thousand cancelled calls', async (t) => {
   const raw = connectRaw(t, node.port)
   for (let count = 0; count < cancelledCalls; count += 1) {
     await new Promise<void>((resolve, reject) => {
@@ -37,7 +37,7 @@ t.test('more than a thousand cancelled calls do not end a connection', async (t)
   t.pass('every call was answered')
 })
 
-t.test('the methods of Streams are advertised, and no persistent subscriptions', async (t) => {
+t.test('the server advertises the methods of Streams and no persistent subscriptions', async (t) => {
   const client = new serverFeaturesGrpc.ServerFeaturesClient(`127.0.0.1:${node.port}`, credentials.createInsecure())
   t.teardown(() => client.close())
   const methods = await new Promise<SupportedMethods>((resolve, reject) => {
@@ -48,7 +48,7 @@ t.test('the methods of Streams are advertised, and no persistent subscriptions',
   t.notOk(names.some((name) => name.includes('persistent')))
 })
 
-t.test('a client is told how many calls a connection takes', async (t) => {
+t.test('the server advertises its limit of concurrent calls per connection', async (t) => {
   const session = connectHttp2(`http://127.0.0.1:${node.port}`)
   t.teardown(() => session.destroy())
   const [settings] = await once(session, 'remoteSettings')
@@ -62,9 +62,9 @@ t.test('a client with several addresses finds the server by gossip', async (t) =
   t.ok((await client.appendToStream('found', numbered(0, 1))).success)
 })
 
-t.test('an address that is not of this machine is refused by its name', async (t) => {
+t.test('startServer names an address that is not of this machine in its error', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
-  // Of the addresses for documentation, so no machine's own.
+  // A documentation address, which no machine has.
   const start = startEmbeddedEventStore({
     host: '192.0.2.1',
     port: 0,

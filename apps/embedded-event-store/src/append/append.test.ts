@@ -9,7 +9,7 @@ import { numbered, startServerHarness } from '../testing/serverHarness.ts'
 const { node, client } = await startServerHarness(t)
 const raw = connectRaw(t, node.port)
 
-t.test('expected revisions and idempotency answer as EventStoreDB does', async (t) => {
+t.test('expected revisions and repeated appends have the same results as in EventStoreDB', async (t) => {
   const ids = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, randomUUID()]))
   const table: [NonNullable<Chunk['expected']>, string, string][] = [
     ['stream_exists', 'a', 'WrongExpectedVersion'],
@@ -41,7 +41,7 @@ t.test('expected revisions and idempotency answer as EventStoreDB does', async (
   }
 })
 
-t.test('concurrent appends that expect the same revision have one winner', async (t) => {
+t.test('of concurrent appends that expect the same revision exactly one succeeds', async (t) => {
   const attempts = await Promise.allSettled(
     Array.from({ length: 40 }, () =>
       client.appendToStream('contested', numbered(0, 2), { expectedRevision: NO_STREAM }),
@@ -56,34 +56,37 @@ t.test('concurrent appends that expect the same revision have one winner', async
   t.equal(events, 2)
 })
 
-t.test('64 writers at once: every append is there once, revisions are contiguous, positions increase', async (t) => {
-  const results = await Promise.all(
-    Array.from({ length: 64 }, async (_, writer) => {
-      const last = []
-      for (let number = 0; number < 10; number += 1) {
-        last.push(await client.appendToStream(`writer-${writer % 8}`, numbered(number, 3), { expectedRevision: ANY }))
-      }
-      return last
-    }),
-  )
-  t.equal(new Set(results.flat().map((result) => result.position?.commit)).size, 640, 'every append has its position')
-  const revisions = new Map<string, bigint[]>()
-  let last = 0n
-  for await (const { event } of client.readAll({ direction: FORWARDS, fromPosition: START })) {
-    if (!event?.streamId.startsWith('writer-')) continue
-    t.ok(event.position.commit > last)
-    last = event.position.commit
-    revisions.set(event.streamId, [...(revisions.get(event.streamId) ?? []), event.revision])
-  }
-  t.equal(revisions.size, 8)
-  for (const found of revisions.values())
-    t.same(
-      found,
-      Array.from({ length: 240 }, (_, revision) => BigInt(revision)),
+t.test(
+  '64 concurrent writers: each append is recorded once, with contiguous revisions and increasing positions',
+  async (t) => {
+    const results = await Promise.all(
+      Array.from({ length: 64 }, async (_, writer) => {
+        const last = []
+        for (let number = 0; number < 10; number += 1) {
+          last.push(await client.appendToStream(`writer-${writer % 8}`, numbered(number, 3), { expectedRevision: ANY }))
+        }
+        return last
+      }),
     )
-})
+    t.equal(new Set(results.flat().map((result) => result.position?.commit)).size, 640, 'every append has its position')
+    const revisions = new Map<string, bigint[]>()
+    let last = 0n
+    for await (const { event } of client.readAll({ direction: FORWARDS, fromPosition: START })) {
+      if (!event?.streamId.startsWith('writer-')) continue
+      t.ok(event.position.commit > last)
+      last = event.position.commit
+      revisions.set(event.streamId, [...(revisions.get(event.streamId) ?? []), event.revision])
+    }
+    t.equal(revisions.size, 8)
+    for (const found of revisions.values())
+      t.same(
+        found,
+        Array.from({ length: 240 }, (_, revision) => BigInt(revision)),
+      )
+  },
+)
 
-t.test('an append in several chunks is one append and gets one reply with its id and stream', async (t) => {
+t.test('an append in several chunks gets one reply with its id and stream', async (t) => {
   const correlationId = randomUUID()
   const [reply] = await batchAppend(raw, [
     { correlationId, stream: 'chunks', expected: 'no_stream', events: [{}, {}], final: false },
@@ -95,7 +98,7 @@ t.test('an append in several chunks is one append and gets one reply with its id
   t.equal(Buffer.from(reply?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(), 'chunks')
 })
 
-t.test('chunks after an early answer are ignored, and the stream goes on', async (t) => {
+t.test('chunks after an early reply are ignored, and the call continues', async (t) => {
   const correlationId = randomUUID()
   const replies = await batchAppend(
     raw,
@@ -110,7 +113,7 @@ t.test('chunks after an early answer are ignored, and the stream goes on', async
   t.same(replies.map(wordFor), ['BadRequest', 'revision 0'])
 })
 
-t.test('what is past its deadline is answered with a timeout and not written', async (t) => {
+t.test('an append past its deadline gets a timeout and is not written', async (t) => {
   const late = { stream: 'late', events: [{}], deadline: new Date(Date.now() - 1_000) }
   const unfinished = { stream: 'late', events: [{}], final: false, deadline: new Date(Date.now() + 50) }
   t.same((await batchAppend(raw, [late])).map(wordFor), ['Timeout'])
@@ -125,13 +128,13 @@ t.test('what is past its deadline is answered with a timeout and not written', a
   ])
 })
 
-t.test('an append of more than 1 MiB of data is refused, one of exactly that is not', async (t) => {
+t.test('an append of 1 MiB is accepted, a larger one is rejected', async (t) => {
   const fits = await batchAppend(raw, [{ stream: 'large', events: [{ bytes: 1 << 20 }] }])
   const tooLarge = await batchAppend(raw, [{ stream: 'large', events: [{ bytes: 1 << 19 }, { bytes: (1 << 19) + 1 }] }])
   t.same([...fits, ...tooLarge].map(wordFor), ['revision 0', 'MaximumAppendSizeExceeded'])
 })
 
-t.test('an append without events brings a deleted stream back, as an append with events does', async (t) => {
+t.test('an empty append restores a deleted stream like one with events', async (t) => {
   for (const [stream, expected] of [
     ['any', 'any'],
     ['exact', 1],

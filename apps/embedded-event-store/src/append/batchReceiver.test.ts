@@ -1,4 +1,4 @@
-// How chunks become appends: what a correlation id means when it comes again, and when the client is held back.
+// Assembling chunks into appends: repeated correlation ids, and backpressure.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openBatch } from '../testing/batchSession.ts'
@@ -9,7 +9,7 @@ import { startWriter } from '../testing/writerHarness.ts'
 import { createReceiver } from './batchReceiver.ts'
 import { createPendingBytes } from './pendingBytes.ts'
 
-t.test('an id whose append is complete begins another, and is not answered again', async (t) => {
+t.test('a correlation id whose append is complete starts a new append and gets its own reply', async (t) => {
   const { node } = await startServerHarness(t)
   const batch = openBatch(t, connectRaw(t, node.port))
   const correlationId = randomUUID()
@@ -17,7 +17,7 @@ t.test('an id whose append is complete begins another, and is not answered again
     { correlationId, stream: 'one', events: [{}], final: false },
     { correlationId, events: [{}] },
     { correlationId, stream: 'other', expected: 'no_stream', events: [{}] },
-    // Begun after the first one, it is given up after the first one would be.
+    // Starts after the first one, so it also times out later.
     { stream: 'unfinished', events: [{}], final: false },
   )
   const replies = await batch.first(3)
@@ -25,7 +25,7 @@ t.test('an id whose append is complete begins another, and is not answered again
   t.equal((await batch.allSoFar()).length, 3)
 })
 
-t.test('a client is held back from the moment on when too much waits, until less does', async (t) => {
+t.test('a client is paused while more than 64 MiB wait for the writer', async (t) => {
   const { databaseUrl, writer } = await startWriter(t)
   t.teardown(writer.stop)
   const commits = await blockCommits(t, databaseUrl)

@@ -1,4 +1,4 @@
-// Streams that a server has not seen since it was started are taken for new ones, and that is found out when it is wrong.
+// After a restart unknown streams are assumed new; a wrong assumption is detected at the commit.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -18,7 +18,7 @@ async function startOn(t: Test, databaseUrl: string) {
   })
 }
 
-t.test('after a restart every expectation is answered as before it', async (t) => {
+t.test('every expected revision has the same result after a restart', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const first = await startOn(t, databaseUrl)
   let stopped: Promise<void> | undefined
@@ -72,10 +72,10 @@ t.test('after a restart every expectation is answered as before it', async (t) =
     5,
   )
   const words = ['WrongExpectedVersion', 'WrongExpectedVersion', 'WrongExpectedVersion', 'revision 0', 'revision 0']
-  t.same(together.map(wordFor).toSorted(), words.toSorted(), 'those of one group do not disturb each other')
+  t.same(together.map(wordFor).toSorted(), words.toSorted(), 'all in one group')
 })
 
-t.test('an id counts where it occurred first in the log', async (t) => {
+t.test('an event id belongs to the stream in which it occurred first', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const node = await startOn(t, databaseUrl)
   t.teardown(() => node.stop())

@@ -1,4 +1,4 @@
-// Calls that are over: what they held is free again, and nobody remembers them.
+// Ended calls release their memory and leave no references.
 import { EventEmitter } from 'node:events'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -14,7 +14,7 @@ import { startWriter } from '../testing/writerHarness.ts'
 import { createPendingBytes } from './pendingBytes.ts'
 import { createAppend } from './unaryAppend.ts'
 
-/** Sends chunks, gives the call up at the first reply, and tells that reply or how the call failed. */
+/** Sends chunks, cancels the call at the first reply, and returns that reply or the error. */
 function begun(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
   return new Promise((resolve) => {
     const call = raw.batchAppend()
@@ -27,7 +27,7 @@ function begun(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
   })
 }
 
-t.test('an Append that was answered, or whose caller is gone, holds nothing', async (t) => {
+t.test('a completed or cancelled Append releases its memory', async (t) => {
   const { writer } = await startWriter(t)
   t.teardown(writer.stop)
   const held = createPendingBytes(10_000)
@@ -50,7 +50,7 @@ t.test('an Append that was answered, or whose caller is gone, holds nothing', as
   }
 })
 
-t.test('a thousand batch calls that came and went leave nothing behind', async (t) => {
+t.test('a thousand ended batch calls do not leak memory', async (t) => {
   const { node } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const refused = { stream: 's', expected: 'stream_exists', events: [] } as const

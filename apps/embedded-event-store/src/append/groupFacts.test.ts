@@ -1,4 +1,4 @@
-// Which groups are decided without a query, and that nothing is taken for granted which the commit does not prove.
+// Which groups are decided without a query, with assumptions that the commit verifies.
 import t from 'tap'
 import { createHeadCache } from '../storage/headCache.ts'
 import { deletedRevision } from '../storage/storedEvent.ts'
@@ -15,7 +15,7 @@ function cacheOf(heads: Record<string, bigint>) {
   return cache
 }
 
-t.test('new streams and the ends of known ones need no query, and the commit has to prove what is new', async (t) => {
+t.test('appends to new streams and to the end of cached ones need no query', async (t) => {
   const cache = cacheOf({ known: 4n, $$known: -1n })
   const assumed = assumeGroupFacts(cache, [
     append('new', expectNoStream),
@@ -27,7 +27,7 @@ t.test('new streams and the ends of known ones need no query, and the commit has
   t.equal(assumed?.facts.head('new').last, -1n)
 })
 
-t.test('what is refused or repeated without a commit is read, and so is a stream that is known in part', async (t) => {
+t.test('rejected and repeated appends, and partly cached streams, need a query', async (t) => {
   const table: [string, Record<string, bigint>, Proposal[]][] = [
     ['a new stream that has to exist', {}, [append('new', expectStreamExists)]],
     ['a revision of a new stream', {}, [append('new', 3n)]],

@@ -1,4 +1,4 @@
-// However appends are put together in groups, and whatever the writer remembers: they are decided as if one by one.
+// Grouping and caching do not change results: appends are decided as if one by one.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { migrate } from '@paylog/runtime/postgres/migrate'
@@ -89,7 +89,7 @@ function proposalsOf(run: number, ids: readonly string[], group: readonly Draft[
   })
 }
 
-t.test('a group of appends is answered and written as the same appends one by one', async (t) => {
+t.test('a group of appends has the same results as the same appends one by one', async (t) => {
   const grouped = await openWriter(t)
   const single = await openWriter(t)
   let run = 0
@@ -113,16 +113,16 @@ t.test('a group of appends is answered and written as the same appends one by on
   await t.resolves(fc.assert(property, { seed: 1, numRuns: 150, examples: [[repeatedInOneGroup]] }))
 })
 
-t.test('the writer remembers every stream that it has looked at, until it is told to forget', async (t) => {
+t.test('the writer caches every stream that it has read, until the cache is cleared', async (t) => {
   const writer = await openWriter(t)
   const append = (stream: string, expected: bigint): Proposal => ({ kind: 'append', stream, expected, events: [] })
   await writer.commit([append('new', expectNoStream)])
-  t.equal(writer.knownHead('$$new')?.last, -1n, 'taken for absent, and it was')
+  t.equal(writer.knownHead('$$new')?.last, -1n, 'assumed absent, correctly')
   t.equal(writer.knownHead('new')?.last, -1n)
   await writer.commit(proposalsOf(0, [randomUUID()], [{ ...written, stream: 'a' }]))
   t.equal(writer.knownHead('0-a')?.last, 0n)
   await writer.commit([append('refused', 5n)])
-  t.equal(writer.knownHead('refused')?.last, -1n, 'looked up, and not there')
+  t.equal(writer.knownHead('refused')?.last, -1n, 'read, and absent')
   writer.forget()
   t.same(['new', '$$new', '0-a', 'refused'].map(writer.knownHead), Array(4).fill(undefined))
 })

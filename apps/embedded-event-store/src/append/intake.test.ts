@@ -1,4 +1,4 @@
-// What is taken into a group, and what never is.
+// The queue of waiting proposals: groups, limits and cancellation.
 import t from 'tap'
 import { createIntake, type Waiting, WriterUnavailableError } from './intake.ts'
 import type { Outcome } from './proposal.ts'
@@ -17,7 +17,7 @@ function waiting(changes: Partial<Waiting> = {}) {
   return { each, answers }
 }
 
-t.test('what was cancelled or is past its deadline is not taken', async (t) => {
+t.test('takeGroup leaves out cancelled and expired proposals', async (t) => {
   const intake = createIntake()
   const good = waiting()
   const late = waiting({ deadlineMs: Date.now() - 1 })
@@ -29,22 +29,19 @@ t.test('what was cancelled or is past its deadline is not taken', async (t) => {
   t.ok(intake.isEmpty)
 })
 
-t.test(
-  'groups are bounded, keep the order of arrival, and one that is too large for any group still goes alone',
-  async (t) => {
-    const intake = createIntake()
-    const huge = waiting({ bytes: 9 << 20 })
-    const others = Array.from({ length: 600 }, () => waiting())
-    for (const { each } of [huge, ...others]) intake.add(each)
-    t.same(intake.takeGroup(), [huge.each])
-    const one = intake.takeGroup()
-    const two = intake.takeGroup()
-    t.same([one.length, two.length], [512, 88])
-    t.ok([...one, ...two].every((each, index) => each === others[index]?.each))
-  },
-)
+t.test('groups are bounded and in order of arrival, and a proposal larger than a group goes alone', async (t) => {
+  const intake = createIntake()
+  const huge = waiting({ bytes: 9 << 20 })
+  const others = Array.from({ length: 600 }, () => waiting())
+  for (const { each } of [huge, ...others]) intake.add(each)
+  t.same(intake.takeGroup(), [huge.each])
+  const one = intake.takeGroup()
+  const two = intake.takeGroup()
+  t.same([one.length, two.length], [512, 88])
+  t.ok([...one, ...two].every((each, index) => each === others[index]?.each))
+})
 
-t.test('callers are held back while too much waits', async (t) => {
+t.test('the intake is congested while too many bytes wait', async (t) => {
   const intake = createIntake()
   for (let count = 0; count < 9; count += 1) intake.add(waiting({ bytes: 8 << 20 }).each)
   t.ok(intake.congested)
@@ -55,13 +52,13 @@ t.test('callers are held back while too much waits', async (t) => {
   intake.add(waiting({ bytes: 8 << 20 }).each)
   intake.takeGroup()
   await Promise.resolve()
-  t.notOk(relieved, 'as long as there is too much')
+  t.notOk(relieved, 'still congested')
   intake.takeGroup()
   await relief
   t.notOk(intake.congested)
 })
 
-t.test('callers are held back while too many wait, however small', async (t) => {
+t.test('the intake is congested while too many small proposals wait', async (t) => {
   const intake = createIntake()
   const { each } = waiting({ bytes: 0 })
   for (let count = 0; count < 20_000; count += 1) intake.add(each)
@@ -72,7 +69,7 @@ t.test('callers are held back while too many wait, however small', async (t) => 
   t.notOk(intake.congested)
 })
 
-t.test('an outage rejects everything that waits', async (t) => {
+t.test('rejectAll rejects all waiting proposals', async (t) => {
   const intake = createIntake()
   const one = waiting()
   intake.add(one.each)

@@ -1,4 +1,4 @@
-// How much memory appends may take while they are not written yet.
+// Memory limits of pending appends.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
@@ -21,7 +21,7 @@ function assemblyOf(bytes: number): Assembly {
   return assembly
 }
 
-t.test('unfinished appends are bounded per call and over all calls, and give back what they took', async (t) => {
+t.test('unfinished appends are limited per call and in total, and release their memory', async (t) => {
   const held = createPendingBytes(12_000)
   const limits = { held, maxAssemblies: 3, maxHeldBytes: 9_000 }
   const one = createAssemblies(limits)
@@ -32,27 +32,27 @@ t.test('unfinished appends are bounded per call and over all calls, and give bac
     return assemblies.account(assembly, 0)
   }
   t.equal(begin(one, 'a', 4_000), true)
-  t.equal(begin(one, 'b', 5_000), false, 'one call has its own limit')
+  t.equal(begin(one, 'b', 5_000), false, 'limit per call')
   one.remove('b')
   t.equal(begin(other, 'c', 4_000), true)
-  t.equal(begin(other, 'd', 4_000), false, 'all calls together have one')
+  t.equal(begin(other, 'd', 4_000), false, 'limit of all calls')
   other.clear()
   t.equal(begin(one, 'e', 1_000), true)
   one.remove('a')
-  t.equal(begin(one, 'f', 4_000), true, 'what is finished leaves room')
-  t.equal(begin(other, 'g', 4_000), true, 'and what has failed, for others')
+  t.equal(begin(one, 'f', 4_000), true, 'after an append has finished')
+  t.equal(begin(other, 'g', 4_000), true, 'after an append has failed')
   t.equal(begin(one, 'h', 1), true)
-  t.equal(begin(one, 'i', 1), false, 'their number is bounded, too')
+  t.equal(begin(one, 'i', 1), false, 'limit of their number')
 })
 
-t.test('a chunk with a bad event adds nothing', async (t) => {
+t.test('a chunk with an invalid event adds no events', async (t) => {
   const assembly = assemblyOf(10)
   const before = { ...assembly, events: [...assembly.events] }
   t.throws(() => addChunk(assembly, batchRequest({ events: [{}, { id: 'not-a-uuid' }] })))
   t.same(assembly, before)
 })
 
-t.test('one Append is bounded as well', async (t) => {
+t.test('a single Append call has a memory limit', async (t) => {
   const { node } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const options = new streams.AppendReq.Options().setAny(new shared.Empty()).setStreamIdentifier(streamIdentifier('s'))
@@ -63,7 +63,7 @@ t.test('one Append is bounded as well', async (t) => {
   t.same(answered, { failed: { code: 'RESOURCE_EXHAUSTED', trailers: {} } })
 })
 
-t.test('an event that no client could read is refused', async (t) => {
+t.test('an event that is too large for clients to read is rejected', async (t) => {
   const { node } = await startServerHarness(t)
   const replies = await batchAppend(connectRaw(t, node.port), [
     { stream: 's', events: [{ metadata: Buffer.alloc(16 << 20) }] },
@@ -71,7 +71,7 @@ t.test('an event that no client could read is refused', async (t) => {
   t.same(replies.map(wordFor), ['BadRequest'])
 })
 
-t.test('an event counts with all its bytes, and keeps none but its own', async (t) => {
+t.test('an event counts with all its bytes, and does not keep its message in memory', async (t) => {
   const message = streams.BatchAppendReq.ProposedMessage.deserializeBinary(
     batchMessage({ bytes: 100_000, metadata: 'm'.repeat(50_000), type: 'T'.repeat(100) }).serializeBinary(),
   )

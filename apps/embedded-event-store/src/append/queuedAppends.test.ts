@@ -1,4 +1,4 @@
-// Appends that cannot be written yet: those of callers who are gone, and those of an outage.
+// Appends that wait for the writer: cancelled ones, and those during an outage.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
@@ -13,7 +13,7 @@ import { unaryMessage } from '../testing/rawMessages.ts'
 import { batchRequest, connectRaw } from '../testing/rawStreams.ts'
 import { startServerHarness } from '../testing/serverHarness.ts'
 
-/** Each sends an append to a stream, completely, and gives back how to cancel it. */
+/** Each sends a complete append and returns a function that cancels it. */
 const ways: Record<string, (raw: StreamsClient, stream: string) => () => void> = {
   Append(raw, stream) {
     const call = raw.append(() => undefined).on('error', () => undefined)
@@ -31,7 +31,7 @@ const ways: Record<string, (raw: StreamsClient, stream: string) => () => void> =
 }
 
 for (const [way, begin] of Object.entries(ways)) {
-  t.test(`${way}: what waits for another commit and is cancelled is not written`, async (t) => {
+  t.test(`${way}: a cancelled append that waits for another commit is not written`, async (t) => {
     const { node, databaseUrl } = await startServerHarness(t)
     const raw = connectRaw(t, node.port)
     const commits = await blockCommits(t, databaseUrl)
@@ -45,13 +45,13 @@ for (const [way, begin] of Object.entries(ways)) {
     await roundTrip()
     await commits.letGo()
     t.ok('response' in (await first))
-    t.ok('response' in (await unaryAppend(raw, { stream: 'last', events: [{}] })), 'written after all that waited')
+    t.ok('response' in (await unaryAppend(raw, { stream: 'last', events: [{}] })), 'written after all waiting appends')
     const written = await queryOnce(databaseUrl, "select stream from event_store.events where stream = 'cancelled'")
     t.same(written, [])
   })
 }
 
-t.test('during an outage every call fails with UNAVAILABLE at once, and those already open as well', async (t) => {
+t.test('open and new calls fail with UNAVAILABLE at once during an outage', async (t) => {
   const { node, databaseUrl } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const idle = openBatch(t, raw)

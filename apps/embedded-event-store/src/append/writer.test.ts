@@ -1,4 +1,4 @@
-// How the writer stops, and how it goes on when its session is lost with or without a commit under way.
+// How the writer stops, and how it recovers from a lost session with or without a running commit.
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
@@ -14,7 +14,7 @@ const ofWriter = `from pg_stat_activity
   where datname = current_database() and application_name = 'embedded-event-store writer'`
 const endSession = (databaseUrl: string) => queryOnce(databaseUrl, `select pg_terminate_backend(pid) ${ofWriter}`)
 
-t.test('what waits when the writer stops is written and answered, and nothing that comes later is', async (t) => {
+t.test('a stopping writer finishes waiting appends and rejects later ones', async (t) => {
   const { databaseUrl, writer, append, reopened } = await startWriter(t)
   const waiting = [append('s', expectNoStream), append('s', 0n), append('s', 1n)]
   const stopped = writer.stop()
@@ -30,10 +30,10 @@ t.test('what waits when the writer stops is written and answered, and nothing th
   t.equal(written.length, 3)
   const gone = async () => (await queryOnce(databaseUrl, `select pid ${ofWriter}`)).length === 0
   await waitFor(gone, { what: 'the session to be closed' })
-  t.equal(reopened(), 0, 'nothing is opened again')
+  t.equal(reopened(), 0, 'no new session')
 })
 
-t.test('a session that is lost while nothing is written is noticed and replaced', async (t) => {
+t.test('a session that is lost while the writer is idle is replaced', async (t) => {
   const { databaseUrl, writer, append, reopened, outages } = await startWriter(t)
   t.teardown(writer.stop)
   await append('s', expectNoStream)
@@ -44,14 +44,14 @@ t.test('a session that is lost while nothing is written is noticed and replaced'
   t.same([outages(), reopened()], [1, 1])
 })
 
-t.test('a commit that happened though its answer was lost is found by who repeats it', async (t) => {
+t.test('a repeated append finds a commit whose response was lost', async (t) => {
   const { databaseUrl, writer, tail, append, reopened, outages } = await startWriter(t)
   t.teardown(writer.stop)
   await append('s', expectNoStream)
   const before = tail.lastPosition
   const eventId = randomUUID()
 
-  // Does what the writer is about to do and keeps it waiting, so that its commit happens and it never learns.
+  // Blocks the writer's commit, so that it succeeds after the session is lost.
   const commits = await blockCommits(t, databaseUrl)
   await commits.query('update event_store.writer set last_position = last_position + 1', [])
   const inDoubt = append('s', 0n, eventId).catch((error: unknown) => error)
@@ -71,12 +71,12 @@ t.test('a commit that happened though its answer was lost is found by who repeat
   const repeated = await waitFor(again, { what: 'the writer to write again' })
   t.same(repeated, { kind: 'done', revision: 1n, position: before + 1n })
   t.same([outages(), reopened()], [1, 1])
-  t.equal(tail.after(before), undefined, 'who follows the log has to read it')
+  t.equal(tail.after(before), undefined, 'followers must read it from the database')
   t.same(await append('s', 1n), { kind: 'done', revision: 2n, position: before + 2n })
   t.equal(tail.after(before + 1n)?.length, 1)
 })
 
-t.test('a session that opens when the writer has stopped is closed', async (t) => {
+t.test('a session that opens after the writer has stopped is closed', async (t) => {
   const { databaseUrl, writer, append, outages, reopened } = await startWriter(t)
   await append('s', expectNoStream)
   const commits = await blockCommits(t, databaseUrl)
@@ -91,7 +91,7 @@ t.test('a session that opens when the writer has stopped is closed', async (t) =
   await t.rejects(append('s', expectAny), WriterUnavailableError)
 })
 
-t.test('a writer that finds another one in its place gives up at once', async (t) => {
+t.test('a writer that was replaced by another one fails at once', async (t) => {
   const failure = Promise.withResolvers<unknown>()
   const { databaseUrl, writer, append } = await startWriter(t, { fail: failure.resolve })
   t.teardown(writer.stop)
@@ -103,7 +103,7 @@ t.test('a writer that finds another one in its place gives up at once', async (t
   const taken = other.query(`select pg_advisory_lock(hashtextextended('event_store writer', 0))`)
   const waits = `select pid from pg_locks where locktype = 'advisory' and not granted
     and database = (select oid from pg_database where datname = current_database())`
-  await waitFor(async () => (await queryOnce(databaseUrl, waits)).length > 0, { what: 'the other one to wait' })
+  await waitFor(async () => (await queryOnce(databaseUrl, waits)).length > 0, { what: 'the other writer to wait' })
   await endSession(databaseUrl)
   await taken
   await other.query('update event_store.writer set epoch = epoch + 1')

@@ -1,4 +1,4 @@
-// Truncation, soft deletion and return, tombstones and links, through the real client.
+// Truncation, soft deletion and restoring, tombstones and links, through the real client.
 import { BACKWARDS, binaryEvent, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
 import t from 'tap'
 import { numbered, startServerHarness } from '../testing/serverHarness.ts'
@@ -22,7 +22,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-t.test('a deleted stream is not found, comes back after its last revision, and keeps its past hidden', async (t) => {
+t.test('a deleted stream is not found, and a later append restores it without its old events', async (t) => {
   await client.appendToStream('deleted', numbered(0, 3), { expectedRevision: NO_STREAM })
   t.match(await failureOf(client.deleteStream('deleted', { expectedRevision: 7n })), { type: 'wrong-expected-version' })
   await client.deleteStream('deleted', { expectedRevision: 2n })
@@ -33,7 +33,7 @@ t.test('a deleted stream is not found, comes back after its last revision, and k
   t.equal((await client.getStreamMetadata('deleted')).metadata?.truncateBefore, 3)
 })
 
-t.test('a tombstoned stream is gone for good', async (t) => {
+t.test('a tombstoned stream cannot be read or written', async (t) => {
   await client.appendToStream('tombstoned', numbered(0, 1))
   await client.tombstoneStream('tombstoned')
   t.match(await failureOf(revisions('tombstoned')), { type: 'stream-deleted' })
@@ -41,14 +41,14 @@ t.test('a tombstoned stream is gone for good', async (t) => {
   t.match(await failureOf(client.tombstoneStream('tombstoned')), { type: 'stream-deleted' })
 })
 
-t.test('a stream whose metadata stream is tombstoned cannot be deleted, and nobody else notices', async (t) => {
+t.test('a stream whose metadata stream is tombstoned cannot be deleted', async (t) => {
   await client.appendToStream('described', numbered(0, 1))
   await client.tombstoneStream('$$described')
   t.match(await failureOf(client.deleteStream('described')), { type: 'stream-deleted' })
   t.ok((await client.appendToStream('described', numbered(1, 1), { expectedRevision: 0n })).success)
 })
 
-t.test('metadata truncates reads of its stream and nothing else', async (t) => {
+t.test('metadata truncates reads of its own stream only', async (t) => {
   await client.appendToStream('truncated', numbered(0, 6))
   await client.setStreamMetadata('truncated', { maxCount: 2 })
   t.same(await revisions('truncated'), [4, 5])
@@ -61,7 +61,7 @@ t.test('metadata truncates reads of its stream and nothing else', async (t) => {
   t.equal(inLog, 6)
 })
 
-t.test('links are resolved when asked for, and come alone when their target is gone', async (t) => {
+t.test('links are resolved on request, and sent alone when their target cannot be read', async (t) => {
   await client.appendToStream('target', numbered(0, 1))
   const link = (data: string) => binaryEvent({ type: '$>', data: Buffer.from(data) })
   await client.appendToStream('links', [link('0@target'), link('5@target'), link('0@nowhere')])
@@ -76,7 +76,7 @@ t.test('links are resolved when asked for, and come alone when their target is g
   ])
 })
 
-t.test('metadata of a wrong type is no metadata, and a number without sense is as good as absent', async (t) => {
+t.test('metadata of a wrong type is ignored entirely, a number out of range by itself', async (t) => {
   const parsed = (json: string) => parseStreamMetadata(Buffer.from(json))
   t.same(parsed('{"$maxCount":2,"$tb":9223372036854775807}'), { maxCount: 2n, truncateBefore: 9223372036854775807n })
   t.same(parsed('{"$maxCount":"2","$tb":3}'), {})
@@ -86,7 +86,7 @@ t.test('metadata of a wrong type is no metadata, and a number without sense is a
   t.same(parsed('nonsense'), {})
 })
 
-t.test('setting $tb keeps every other key and number as written', async (t) => {
+t.test('withTruncateBefore keeps all other keys and numbers as written', async (t) => {
   const merged = withTruncateBefore(Buffer.from('{"owner":"x","big":12345678901234567890,"$tb":1,"last":1.0}'), 4n)
   t.equal(merged?.toString(), '{"owner":"x","big":12345678901234567890,"$tb":4,"last":1.0}')
   t.equal(withTruncateBefore(Buffer.from('nonsense'), 4n), undefined)

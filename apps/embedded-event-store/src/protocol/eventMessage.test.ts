@@ -1,4 +1,4 @@
-// Events encoded by hand mean the same as encoded by the generated code.
+// Events encoded by hand equal those encoded by the generated code.
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
 import { deletedRevision, type StoredEvent } from '../storage/storedEvent.ts'
@@ -43,7 +43,7 @@ for (const [name, event] of Object.entries<StoredEvent>({
   })
 }
 
-t.test('ids are sent as two halves to clients that ask for that', async (t) => {
+t.test('ids are sent as two 64-bit halves on request', async (t) => {
   const response = streams.ReadResp.deserializeBinary(eventMessage(base, 'structured'))
   const halves = response.getEvent()?.getEvent()?.getId()?.getStructured()
   const hex = (bits: string | undefined) =>
@@ -54,7 +54,7 @@ t.test('ids are sent as two halves to clients that ask for that', async (t) => {
   t.equal(sent, base.eventId.replaceAll('-', ''))
 })
 
-t.test('a link without a readable target is sent as a link alone, at the position of the link', async (t) => {
+t.test('a link without a readable target is sent alone, at its own position', async (t) => {
   const link = { ...base, type: '$>', position: 400n }
   const unresolved = streams.ReadResp.deserializeBinary(resolvedLinkMessage(link, undefined, 'string')).getEvent()
   t.notOk(unresolved?.hasEvent())

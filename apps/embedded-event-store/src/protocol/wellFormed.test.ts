@@ -1,4 +1,4 @@
-// What is let through to the protobuf library, and how long that takes it.
+// Which messages reach the protobuf library, and how long it takes to decode them.
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
 import { readRequest } from '../testing/rawReads.ts'
@@ -26,14 +26,14 @@ const requests = {
   }),
 }
 
-t.test('requests of clients are well-formed', async (t) => {
+t.test('isWellFormed accepts requests of real clients', async (t) => {
   t.ok(isWellFormed(requests.read.serializeBinary(), shapes.read))
   t.ok(isWellFormed(requests.all.serializeBinary(), shapes.read))
   t.ok(isWellFormed(requests.batchAppend.serializeBinary(), shapes.batchAppend))
   t.ok(isWellFormed(Buffer.alloc(0), shapes.empty))
 })
 
-t.test('a length that reaches beyond its message never gets to the decoder, wherever it is', async (t) => {
+t.test('isWellFormed rejects a length beyond the end of the message, at any depth', async (t) => {
   const decoders = [
     [requests.read.serializeBinary(), shapes.read, streams.ReadReq],
     [requests.all.serializeBinary(), shapes.read, streams.ReadReq],
@@ -47,7 +47,7 @@ t.test('a length that reaches beyond its message never gets to the decoder, wher
       try {
         decoder.deserializeBinary(broken)
       } catch {
-        // It may well be refused by the library, as long as that does not take time.
+        // The library may reject it, as long as that is quick.
       }
       if (performance.now() - begunAt > maxDecodeMs) t.fail(`a length at ${at} is believed`)
     }
@@ -55,12 +55,12 @@ t.test('a length that reaches beyond its message never gets to the decoder, wher
   t.notOk(isWellFormed(Buffer.concat([Buffer.of(0x0a), absurdLength]), shapes.read))
 })
 
-t.test('a field may not reach out of its message, even where there are bytes', async (t) => {
+t.test('isWellFormed rejects a nested field that reaches beyond its parent', async (t) => {
   t.ok(isWellFormed(Buffer.from('0a040a020800', 'hex'), shapes.delete))
   t.notOk(isWellFormed(Buffer.from('0a020a020800', 'hex'), shapes.delete))
 })
 
-t.test('truncated fields, field 0, groups and endless varints are malformed', async (t) => {
+t.test('isWellFormed rejects truncated fields, field 0, groups and too long varints', async (t) => {
   for (const hex of [
     '0a',
     '0a02',
@@ -78,7 +78,7 @@ t.test('truncated fields, field 0, groups and endless varints are malformed', as
   }
 })
 
-t.test('more fields than any client sends are too many', async (t) => {
+t.test('isWellFormed rejects a message with too many fields', async (t) => {
   t.ok(isWellFormed(Buffer.from('1a00'.repeat(400_000), 'hex'), shapes.batchAppend))
   t.notOk(isWellFormed(Buffer.from('1a00'.repeat(400_001), 'hex'), shapes.batchAppend))
 })

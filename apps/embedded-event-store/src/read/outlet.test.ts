@@ -1,4 +1,4 @@
-// The sending half of a call, on a real connection whose client stops reading.
+// The sending side of a call, on a real connection whose client stops reading.
 import { once } from 'node:events'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
@@ -22,10 +22,10 @@ async function openOutlet(t: Test, stopping: AbortSignal) {
   return { call, outlet: await opened.promise }
 }
 
-/** Much more than a connection takes from a sender whose other end does not read. */
+/** Much more than a connection buffers. */
 const large = streamNotFoundMessage('s'.repeat(1 << 20))
 
-/** Sends until the client, which does not read, has to catch up first. */
+/** Sends until the outlet waits for the client, which does not read. */
 async function openStalled(t: Test, stopping: AbortSignal) {
   const { call, outlet } = await openOutlet(t, stopping)
   for (;;) {
@@ -34,14 +34,14 @@ async function openStalled(t: Test, stopping: AbortSignal) {
   }
 }
 
-t.test('who waits for a slow client goes on when the client reads', async (t) => {
+t.test('a blocked send resolves when the client reads', async (t) => {
   const { call, outlet, slow } = await openStalled(t, new AbortController().signal)
   call.resume()
   await slow.untilSent
   t.notOk(outlet.signal.aborted)
 })
 
-t.test('who waits for a slow client is let go when the client is gone, and then nothing is sent', async (t) => {
+t.test('a blocked send resolves when the client disconnects, and later sends do nothing', async (t) => {
   const { call, outlet, slow } = await openStalled(t, new AbortController().signal)
   const aborted = once(outlet.signal, 'abort')
   call.cancel()
@@ -50,7 +50,7 @@ t.test('who waits for a slow client is let go when the client is gone, and then 
   t.equal(outlet.send(caughtUpMessage()), undefined)
 })
 
-t.test('and when the server stops', async (t) => {
+t.test('a blocked send resolves when the server stops', async (t) => {
   const stopping = new AbortController()
   const { outlet, slow } = await openStalled(t, stopping.signal)
   stopping.abort()
@@ -58,7 +58,7 @@ t.test('and when the server stops', async (t) => {
   t.ok(outlet.signal.aborted)
 })
 
-t.test('a call that begins when the server has stopped is over at once', async (t) => {
+t.test('the outlet of a call that starts after the server has stopped is aborted', async (t) => {
   const { outlet } = await openOutlet(t, AbortSignal.abort())
   t.ok(outlet.signal.aborted)
   t.equal(outlet.send(caughtUpMessage()), undefined)

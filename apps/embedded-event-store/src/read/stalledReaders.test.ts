@@ -1,4 +1,4 @@
-// Reads of more than a page of large events, by clients that do not take them at first.
+// Memory use of reads of large events by clients that stall.
 import { once } from 'node:events'
 import { ANY, binaryEvent } from '@eventstore/db-client'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -10,10 +10,10 @@ import { startServerProcess } from '../testing/serverProcess.ts'
 const eventBytes = 200_000
 const events = 160
 const perAppend = 5
-/** All of it for every reader would be some 190 MB and more; a page for each is a third of that, garbage included. */
+/** Buffering everything for every reader would take 190 MB; one page each takes a third of that, including garbage. */
 const maxMegabytes = 140
 
-t.test('a reader that stalls costs the server a page, whatever it reads, and gets all of it in the end', async (t) => {
+t.test('a stalled reader takes the memory of one page, and gets all events in the end', async (t) => {
   const node = await startServerProcess(t)
   for (let written = 0; written < events; written += perAppend) {
     const group = Array.from({ length: perAppend }, () =>
@@ -49,7 +49,7 @@ t.test('a reader that stalls costs the server a page, whatever it reads, and get
       return seen
     }),
   )
-  // A server that would read on for the others had the time to while this one was served from beginning to end.
+  // A server that reads ahead for stalled readers has had time to do so.
   for await (const _ of node.client.readStream('large'));
   const grown = (await node.residentMegabytes()) - before
   t.ok(grown < maxMegabytes, `${Math.round(grown)} MB for ${calls.length} readers`)

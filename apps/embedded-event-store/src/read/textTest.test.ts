@@ -1,14 +1,14 @@
-// Prefixes and patterns against names: what matches, and how long it may take.
+// Prefixes and regular expressions: what they match, and how long it may take.
 import fc from 'fast-check'
 import t from 'tap'
 import { CallError } from '../protocol/callError.ts'
 import { patternTest, prefixTest } from './textTest.ts'
 
 const longName = `${'a'.repeat(2_000)}!`
-/** Generous, because the machine may be busy: what is meant to be caught takes minutes. */
+/** Generous for a busy machine: the cases to detect take minutes. */
 const maxTestMs = 2_000
 
-t.test('a text matches when it begins with any of the prefixes', async () => {
+t.test('prefixTest matches text that starts with any of the prefixes', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '-', 'é', '\u{1f600}'), maxLength: 4 })
   fc.assert(
     fc.property(fc.array(text, { maxLength: 6 }), text, (prefixes, name) => {
@@ -18,7 +18,7 @@ t.test('a text matches when it begins with any of the prefixes', async () => {
   )
 })
 
-t.test('100,000 prefixes cost no more than a few', async (t) => {
+t.test('prefixTest with 100,000 prefixes is as fast as with a few', async (t) => {
   const test = prefixTest(Array.from({ length: 100_000 }, (_, index) => `stream-${index}-`))
   const begunAt = performance.now()
   for (let count = 0; count < 10_000; count += 1) test(`stream-${count * 20}-x`)
@@ -27,7 +27,7 @@ t.test('100,000 prefixes cost no more than a few', async (t) => {
   t.notOk(test('stream-100000-x'))
 })
 
-t.test('a pattern means what it means elsewhere', async () => {
+t.test('patternTest matches like a normal regular expression', async () => {
   const part = fc.constantFrom(
     'a',
     'b',
@@ -52,14 +52,14 @@ t.test('a pattern means what it means elsewhere', async () => {
   )
 })
 
-t.test('lookaheads, backward references and large repetitions are understood', async (t) => {
+t.test('patternTest supports lookaheads, backreferences and large repetitions', async (t) => {
   t.notOk(patternTest('^(?!\\$)')('$system'))
   t.ok(patternTest('^(?!\\$)')('order'))
   t.ok(patternTest('^(.)\\1')('aab'))
   t.ok(patternTest('^[0-9a-f]{32}$')('0'.repeat(32)))
 })
 
-t.test('a pattern that backtracks for ever elsewhere is answered', async (t) => {
+t.test('patternTest is fast for patterns that backtrack exponentially elsewhere', async (t) => {
   for (const source of [
     '^(a+)+$',
     '^(a|a)*$',
@@ -73,7 +73,7 @@ t.test('a pattern that backtracks for ever elsewhere is answered', async (t) => 
   }
 })
 
-t.test('a pattern that cannot be searched in bounded time is refused', async (t) => {
+t.test('patternTest rejects patterns that cannot be searched in bounded time', async (t) => {
   const begunAt = performance.now()
   t.throws(() => patternTest('^(?=(a+)+$)')(longName), CallError)
   t.throws(() => patternTest('^(a{0,1000}){0,1000}$')(longName), CallError)

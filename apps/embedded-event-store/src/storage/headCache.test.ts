@@ -1,9 +1,9 @@
-// What the writer remembers, and what it does not.
+// The cache of stream heads.
 import t from 'tap'
 import { createHeadCache } from './headCache.ts'
 import { absentHead } from './streamHead.ts'
 
-t.test('the heads used last are kept', async (t) => {
+t.test('the cache keeps the most recently used heads', async (t) => {
   const cache = createHeadCache(2)
   cache.set('a', absentHead)
   cache.set('b', absentHead)
@@ -15,7 +15,7 @@ t.test('the heads used last are kept', async (t) => {
   )
 })
 
-t.test('a head with large metadata is not kept, nor what was known before it', async (t) => {
+t.test('a head with large metadata is not cached, and replaces an older one', async (t) => {
   const cache = createHeadCache(2)
   const small = { ...absentHead, deletionMark: Buffer.alloc(4_096) }
   cache.set('a', small)

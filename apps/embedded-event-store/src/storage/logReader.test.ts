@@ -1,4 +1,4 @@
-// Pages of the log: bounded in rows and in bytes, without gaps, and the last one knows that it is.
+// Pages of the log are bounded in rows and bytes, without gaps, and the last one is marked.
 
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -16,7 +16,7 @@ import {
 } from './logReader.ts'
 import type { StoredEvent } from './storedEvent.ts'
 
-/** As in the reader itself. */
+/** Same as in logReader.ts. */
 const pageBytes = 1 << 20
 const beyond = 9223372036854775807n
 
@@ -73,7 +73,7 @@ function expected(way: string, count: number): bigint[] {
 const revisionsIn = (pages: readonly Page[]) =>
   pages.flatMap((page) => page.events.filter((event) => event.stream === 'read').map((event) => event.revision))
 
-t.test('a page has no more events than asked for', async (t) => {
+t.test('a page has at most the requested number of events', async (t) => {
   const db = await openLog(t)
   const count = 2 * pageRows + 76
   await write(db, 'read', count, 10)
@@ -86,7 +86,7 @@ t.test('a page has no more events than asked for', async (t) => {
   }
 })
 
-t.test('a page ends with the event that fills it, which is not the end', async (t) => {
+t.test('a page that is full in bytes is not the last page', async (t) => {
   const db = await openLog(t)
   const count = 60
   await write(db, 'read', count, 300_000)
@@ -101,7 +101,7 @@ t.test('a page ends with the event that fills it, which is not the end', async (
   }
 })
 
-t.test('an event larger than a page comes alone', async (t) => {
+t.test('an event larger than a page is a page by itself', async (t) => {
   const db = await openLog(t)
   await write(db, 'read', 3, pageBytes + 1)
   for (const [name, way] of Object.entries(ways)) {

@@ -1,4 +1,4 @@
-// What the writer's own connection is set to, and the lock that only one of them has.
+// The settings of the writer's connection, and the writer lock.
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { lockWriter, WriterLockedError } from './writerSession.ts'
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
 const { signal } = new AbortController()
 
-t.test('commits wait for the disk, whatever the database does by default', async (t) => {
+t.test('the writer sets synchronous_commit even if the database disables it', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const database = new URL(databaseUrl).pathname.slice(1)
   await queryOnce(databaseUrl, `alter database ${database} set synchronous_commit = off`)
@@ -19,13 +19,13 @@ t.test('commits wait for the disk, whatever the database does by default', async
   t.same((await db.query('show synchronous_commit')).rows, [{ synchronous_commit: 'on' }])
 })
 
-t.test('a plan that was made while the log was short never reads all of it', async (t) => {
+t.test('the writer uses no sequential scans', async (t) => {
   const { writer, db } = await startWriter(t)
   t.teardown(writer.stop)
   t.same((await db.query('show enable_seqscan')).rows, [{ enable_seqscan: 'off' }])
 })
 
-t.test('only one has the lock, and it is free again with its session', async (t) => {
+t.test('the writer lock has one holder and is released with its session', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const lock = () => lockWriter({ databaseUrl, timeoutMs: 0, ownEpoch: undefined, signal, log })
   const first = await lock()
@@ -35,7 +35,7 @@ t.test('only one has the lock, and it is free again with its session', async (t)
   await second.close()
 })
 
-t.test('a writer whose lock another one has commits nothing, and is told so', async (t) => {
+t.test('a writer that lost its lock to another one cannot commit and gets WriterReplacedError', async (t) => {
   const { databaseUrl, db, tail, writer, append } = await startWriter(t, { fail: () => undefined })
   t.teardown(writer.stop)
   t.match(await append('s', -1n), { kind: 'done', revision: 0n })

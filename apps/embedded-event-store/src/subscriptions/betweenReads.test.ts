@@ -1,4 +1,4 @@
-// What happens while a subscription reads the log, at the moments that no client can choose.
+// Races between a subscription's reads and other events, with controlled timing.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import type { Log } from '../read/log.ts'
@@ -31,7 +31,7 @@ const eventAt = (position: bigint): StoredEvent => ({
   data: Buffer.alloc(0),
 })
 
-/** A client that leaves with the first event. */
+/** A client that disconnects at the first event. */
 function leavingClient() {
   const left = new AbortController()
   const events: string[] = []
@@ -44,7 +44,7 @@ function leavingClient() {
   return { events, outlet: { signal: left.signal, send } }
 }
 
-t.test('an event that is recorded while the end of its stream is read is not missed', async (t) => {
+t.test('a subscription gets an event that is recorded while it reads the end of the stream', async (t) => {
   const tail = createTail(1n)
   const log: Log = {
     ...emptyLog,
@@ -59,8 +59,8 @@ t.test('an event that is recorded while the end of its stream is read is not mis
   t.same(events, ['event 2'])
 })
 
-// A rejection that nobody handles ends a process; in a test it is a failure.
-t.test('what was read ahead in vain is the failure of nobody, when the client has left', async (t) => {
+// An unhandled rejection would fail this test.
+t.test('a failed read-ahead is not an unhandled rejection after the client has disconnected', async (t) => {
   let reads = 0
   const log: Log = {
     ...emptyLog,

@@ -1,4 +1,4 @@
-// Subscriptions that have more to catch up with than a page, in events or in bytes, and what comes meanwhile.
+// Catch-up over several pages, in events or bytes, with concurrent appends.
 import { once } from 'node:events'
 import { BACKWARDS, binaryEvent, END, type EventStoreDBClient } from '@eventstore/db-client'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -29,7 +29,7 @@ const revisionsIn = (read: OpenRead, stream: string) =>
     return event && name === stream ? [event.getStreamRevision()] : []
   })
 
-t.test('every subscription catches up over many pages, each event once, and goes on live', async (t) => {
+t.test('subscriptions catch up over many pages, get each event once, and go live', async (t) => {
   const { node, client } = await startServerHarness(t)
   await writeLong(client, 'long')
   const raw = connectRaw(t, node.port)
@@ -43,7 +43,7 @@ t.test('every subscription catches up over many pages, each event once, and goes
   ]
   const reads = forms.map((form) => openRead(raw, readRequest(form)))
   const caughtUp = () => reads.every((read) => read.messages.some((message) => message.hasCaughtUp()))
-  await waitFor(caughtUp, { what: 'all to have caught up', timeoutMs: waitMs })
+  await waitFor(caughtUp, { what: 'all subscriptions to catch up', timeoutMs: waitMs })
   await client.appendToStream('long', numbered(0, 600))
   const expected: string[] = []
   for await (const { event } of client.readStream('long', { direction: BACKWARDS, fromRevision: END })) {
@@ -58,7 +58,7 @@ t.test('every subscription catches up over many pages, each event once, and goes
   }
 })
 
-t.test('a truncated stream is caught up with from where it begins', async (t) => {
+t.test('a subscription to a truncated stream starts at its first readable event', async (t) => {
   const { node, client } = await startServerHarness(t)
   await client.appendToStream('truncated', numbered(0, 1_200))
   await client.setStreamMetadata('truncated', { truncateBefore: 600 })
@@ -69,7 +69,7 @@ t.test('a truncated stream is caught up with from where it begins', async (t) =>
   read.cancel()
 })
 
-t.test('who begins beyond the end of the log is sent what comes after that position, and nothing before', async (t) => {
+t.test('a subscription from a position after the end of the log gets only events after that position', async (t) => {
   const { node, client } = await startServerHarness(t)
   const { position } = await client.appendToStream('s', numbered(0, 1))
   const beyond = (position?.commit ?? 0n) + 2n
@@ -81,37 +81,34 @@ t.test('who begins beyond the end of the log is sent what comes after that posit
   read.cancel()
 })
 
-t.test(
-  'a subscription to a stream that stalls for longer than the server remembers catches up again, once',
-  async (t) => {
-    const { node, client } = await startServerHarness(t)
-    const call = connectRaw(t, node.port).read(readRequest({ stream: 'flood', from: 'start', count: null }))
-    call.on('error', () => undefined)
-    await once(call, 'data')
-    call.pause()
-    // The server remembers 16 MiB, and the client itself reads 16 messages ahead.
-    const floodEvents = 100
-    for (let count = 0; count < floodEvents; count += 1) {
-      const event = binaryEvent({ type: 'T', data: Buffer.alloc(largeBytes) })
-      await client.appendToStream('flood', event)
-    }
-    const revisions: string[] = []
-    // Without what is told at the beginning, before any event.
-    let timesCaughtUp = 0
-    call.on('data', (message: ReadResp) => {
-      const revision = message.getEvent()?.getEvent()?.getStreamRevision()
-      if (revision !== undefined) revisions.push(revision)
-      if (message.hasCaughtUp() && revisions.length > 0) timesCaughtUp += 1
-    })
-    call.resume()
-    await waitFor(() => revisions.length >= floodEvents, { what: 'everything to arrive', timeoutMs: waitMs })
-    await client.appendToStream('flood', numbered(0, 1))
-    await waitFor(() => revisions.length > floodEvents, { what: 'what comes after that', timeoutMs: waitMs })
-    t.same(
-      revisions,
-      Array.from({ length: floodEvents + 1 }, (_, index) => String(index)),
-    )
-    t.ok(timesCaughtUp >= 1 && timesCaughtUp <= 4, `told ${timesCaughtUp} times that it has caught up`)
-    call.cancel()
-  },
-)
+t.test('a stalled stream subscription that falls out of the tail catches up without duplicates', async (t) => {
+  const { node, client } = await startServerHarness(t)
+  const call = connectRaw(t, node.port).read(readRequest({ stream: 'flood', from: 'start', count: null }))
+  call.on('error', () => undefined)
+  await once(call, 'data')
+  call.pause()
+  // The server remembers 16 MiB, and the client itself reads 16 messages ahead.
+  const floodEvents = 100
+  for (let count = 0; count < floodEvents; count += 1) {
+    const event = binaryEvent({ type: 'T', data: Buffer.alloc(largeBytes) })
+    await client.appendToStream('flood', event)
+  }
+  const revisions: string[] = []
+  // Without what is told at the beginning, before any event.
+  let timesCaughtUp = 0
+  call.on('data', (message: ReadResp) => {
+    const revision = message.getEvent()?.getEvent()?.getStreamRevision()
+    if (revision !== undefined) revisions.push(revision)
+    if (message.hasCaughtUp() && revisions.length > 0) timesCaughtUp += 1
+  })
+  call.resume()
+  await waitFor(() => revisions.length >= floodEvents, { what: 'everything to arrive', timeoutMs: waitMs })
+  await client.appendToStream('flood', numbered(0, 1))
+  await waitFor(() => revisions.length > floodEvents, { what: 'what comes after that', timeoutMs: waitMs })
+  t.same(
+    revisions,
+    Array.from({ length: floodEvents + 1 }, (_, index) => String(index)),
+  )
+  t.ok(timesCaughtUp >= 1 && timesCaughtUp <= 4, `told ${timesCaughtUp} times that it has caught up`)
+  call.cancel()
+})

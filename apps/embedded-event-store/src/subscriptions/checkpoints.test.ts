@@ -1,4 +1,4 @@
-// When checkpoints are due: by pages while catching up, by considered events while live.
+// When checkpoints are due: per page during catch-up, by scanned events while live.
 import fc from 'fast-check'
 import t from 'tap'
 import { createCheckpoints } from './checkpoints.ts'
@@ -113,7 +113,7 @@ for (const { rule, seen, ...log } of cases) {
   })
 }
 
-t.test('checkpoints go forwards, and come after every match up to them', async () => {
+t.test('checkpoints increase, and follow every match up to them', async () => {
   const log = fc.record({
     start: fc.constantFrom(-1n, 10n, 15n),
     window: fc.integer({ min: 1, max: 40 }),

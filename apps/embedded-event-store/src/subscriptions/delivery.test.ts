@@ -1,4 +1,4 @@
-// Every subscription gets each of its events once and in order, whoever else writes and reads at the same time.
+// Every subscription gets each of its events once and in order, with concurrent writers and readers.
 import {
   type AllStreamResolvedEvent,
   type EventStoreDBClient,
@@ -27,7 +27,7 @@ async function write(client: EventStoreDBClient, appends: number): Promise<void>
   }
 }
 
-/** Everything in the log's order that the filter is for, as positions. */
+/** The positions of all events that match, in log order. */
 async function logged(
   client: EventStoreDBClient,
   wanted: (each: AllStreamResolvedEvent) => boolean,
@@ -39,7 +39,7 @@ async function logged(
   return positions
 }
 
-/** Follows the log, giving way to everybody else after every so many events; `seen` grows for as long as the test runs. */
+/** Follows the log and yields to other work every few events; `seen` grows while the test runs. */
 function follow(client: EventStoreDBClient, restEvery: number, filter?: Filter): { seen: bigint[] } {
   const seen: bigint[] = []
   const subscription = client.subscribeToAll({ fromPosition: START, ...(filter && { filter }) })
@@ -53,7 +53,7 @@ function follow(client: EventStoreDBClient, restEvery: number, filter?: Filter):
   return { seen }
 }
 
-t.test('catching up and going live among writers leaves no gap and repeats nothing', async (t) => {
+t.test('catching up and going live with concurrent writers has no gaps or duplicates', async (t) => {
   const { node, client } = await startServerHarness(t)
   await write(client, 180)
   const readers = [connect(t, node.port), connect(t, node.port), connect(t, node.port)] as const
@@ -85,7 +85,7 @@ function isOf(prefix: string): (each: AllStreamResolvedEvent) => boolean {
   return (each) => each.event?.streamId.startsWith(prefix) ?? false
 }
 
-t.test('more than a hundred subscriptions on a few connections are all served', async (t) => {
+t.test('more than a hundred subscriptions on a few connections get their events', async (t) => {
   const { node, client } = await startServerHarness(t)
   const connections = Array.from({ length: 4 }, () => connectAlone(t, node.port))
   const reads = connections.flatMap((connection) =>
@@ -108,7 +108,7 @@ t.test('more than a hundred subscriptions on a few connections are all served', 
   t.ok(reads.every((read) => read.messages.filter((message) => message.hasEvent()).length === 1))
 })
 
-t.test('the checkpoints of any filter say what was sent, catching up and live', async (t) => {
+t.test('checkpoints of any filter match the sent events, during catch-up and live', async (t) => {
   const { node, client } = await startServerHarness(t)
   await write(client, 80)
   const all = await logged(client, () => true)
@@ -127,7 +127,7 @@ t.test('the checkpoints of any filter say what was sent, catching up and live', 
     ),
   )
   const caughtUp = () => reads.every((read) => read.messages.some((message) => message.hasCaughtUp()))
-  await waitFor(caughtUp, { what: 'all to have caught up', timeoutMs: waitMs })
+  await waitFor(caughtUp, { what: 'all subscriptions to catch up', timeoutMs: waitMs })
   await write(client, 81)
   const matches = await logged(client, isOf('few-'))
   const log = await logged(client, () => true)
@@ -153,7 +153,7 @@ function positionOf(message: ReturnType<typeof openRead>['messages'][number]): S
   return checkpoint ? { checkpoint: BigInt(checkpoint.getCommitPosition()) } : {}
 }
 
-/** What is wrong with a subscription's messages: resuming after any of its checkpoints must lose nothing. */
+/** Problems in a subscription's messages: resuming after any of its checkpoints must lose no event. */
 function faultsOf(
   seen: readonly Seen[],
   about: {

@@ -1,4 +1,4 @@
-// Clients that stop reading, or vanish: what they cost the server, and everybody else.
+// The cost of clients that stop reading or vanish.
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { binaryEvent, END, streamNameFilter } from '@eventstore/db-client'
@@ -18,59 +18,56 @@ const floodEventBytes = 64_000
 const stalledReaders = 2
 const waitMs = 60_000
 
-t.test(
-  'readers that stall during a flood get all of it in order, the server stays small and others are served',
-  async (t) => {
-    const node = await startServerProcess(t)
-    const live = node.client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['flood'] }) })
-    await once(live, 'confirmation')
-    let seenLive = 0
-    live.on('data', () => {
-      seenLive += 1
+t.test('readers that stall during a flood get all events, with bounded memory and no effect on others', async (t) => {
+  const node = await startServerProcess(t)
+  const live = node.client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['flood'] }) })
+  await once(live, 'confirmation')
+  let seenLive = 0
+  live.on('data', () => {
+    seenLive += 1
+  })
+  const raw = Array.from({ length: stalledReaders }, () => connectAlone(t, node.port))
+  const request = readRequest({
+    from: 'end',
+    count: null,
+    filter: { by: 'stream', prefixes: ['flood'], window: 1_000 },
+  })
+  const calls = raw.map((client) => client.read(request).on('error', () => undefined))
+  for (const call of calls) {
+    await once(call, 'data')
+    call.pause()
+  }
+  const before = await node.residentMegabytes()
+  const event = binaryEvent({ type: 'T', data: Buffer.alloc(floodEventBytes) })
+  for (let sent = 0; sent < floodEvents; sent += 15) {
+    await node.client.appendToStream(
+      'flood',
+      Array.from({ length: 15 }, () => ({ ...event, id: crypto.randomUUID() })),
+    )
+  }
+  await waitFor(() => seenLive === floodEvents, { what: 'the fast reader to get all events', timeoutMs: waitMs })
+  const grown = (await node.residentMegabytes()) - before
+  t.ok(grown < 130, `${Math.round(grown)} MB for ${stalledReaders} readers that do not read`)
+  const revisions = calls.map(() => -1)
+  let disorder = 0
+  for (const [index, call] of calls.entries()) {
+    call.on('data', (message: ReadResp) => {
+      const revision = message.getEvent()?.getEvent()?.getStreamRevision()
+      if (revision === undefined) return
+      if (Number(revision) !== (revisions[index] ?? 0) + 1) disorder += 1
+      revisions[index] = Number(revision)
     })
-    const raw = Array.from({ length: stalledReaders }, () => connectAlone(t, node.port))
-    const request = readRequest({
-      from: 'end',
-      count: null,
-      filter: { by: 'stream', prefixes: ['flood'], window: 1_000 },
-    })
-    const calls = raw.map((client) => client.read(request).on('error', () => undefined))
-    for (const call of calls) {
-      await once(call, 'data')
-      call.pause()
-    }
-    const before = await node.residentMegabytes()
-    const event = binaryEvent({ type: 'T', data: Buffer.alloc(floodEventBytes) })
-    for (let sent = 0; sent < floodEvents; sent += 15) {
-      await node.client.appendToStream(
-        'flood',
-        Array.from({ length: 15 }, () => ({ ...event, id: crypto.randomUUID() })),
-      )
-    }
-    await waitFor(() => seenLive === floodEvents, { what: 'a reader that reads to have it all', timeoutMs: waitMs })
-    const grown = (await node.residentMegabytes()) - before
-    t.ok(grown < 130, `${Math.round(grown)} MB for ${stalledReaders} readers that do not read`)
-    const revisions = calls.map(() => -1)
-    let disorder = 0
-    for (const [index, call] of calls.entries()) {
-      call.on('data', (message: ReadResp) => {
-        const revision = message.getEvent()?.getEvent()?.getStreamRevision()
-        if (revision === undefined) return
-        if (Number(revision) !== (revisions[index] ?? 0) + 1) disorder += 1
-        revisions[index] = Number(revision)
-      })
-      call.resume()
-    }
-    const complete = () => revisions.every((revision) => revision === floodEvents - 1)
-    await waitFor(complete, { what: 'the stalled readers to have it all', timeoutMs: waitMs })
-    t.equal(disorder, 0)
-    for (const call of calls) call.cancel()
-    await live.unsubscribe()
-    t.same(node.complaints(), [])
-  },
-)
+    call.resume()
+  }
+  const complete = () => revisions.every((revision) => revision === floodEvents - 1)
+  await waitFor(complete, { what: 'the stalled readers to get all events', timeoutMs: waitMs })
+  t.equal(disorder, 0)
+  for (const call of calls) call.cancel()
+  await live.unsubscribe()
+  t.same(node.complaints(), [])
+})
 
-t.test('links to large events are resolved a few at a time', async (t) => {
+t.test('links to large events are resolved in small portions', async (t) => {
   const node = await startServerProcess(t)
   const event = binaryEvent({ type: 'T', data: Buffer.alloc(1 << 20) })
   await node.client.appendToStream('large', event)
@@ -94,7 +91,7 @@ t.test('links to large events are resolved a few at a time', async (t) => {
   }
 })
 
-t.test('a thousand subscriptions that came and went leave nothing behind', async (t) => {
+t.test('a thousand ended subscriptions do not leak memory', async (t) => {
   const { node, client } = await startServerHarness(t)
   await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))
   const raw = connectRaw(t, node.port)
@@ -121,7 +118,7 @@ t.test('a thousand subscriptions that came and went leave nothing behind', async
   t.ok(grown < 4, `${grown.toFixed(1)} MB`)
 })
 
-t.test('clients that vanish with their connection leave nothing behind', async (t) => {
+t.test('clients that vanish with their connection do not leak memory', async (t) => {
   const { node, client } = await startServerHarness(t)
   await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))
   const body = frame(Buffer.from(readRequest({ from: 'start', count: null }).serializeBinary()))

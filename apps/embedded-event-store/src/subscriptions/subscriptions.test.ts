@@ -1,4 +1,4 @@
-// Resumption, order and checkpoints, through the real client.
+// Start positions, order and checkpoints, through the real client.
 import { once } from 'node:events'
 import { END, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -24,14 +24,14 @@ async function firstOf<Resolved>(subscription: AsyncIterable<Resolved>): Promise
   throw new Error('the subscription ended without an event')
 }
 
-t.test('a subscription to all begins after the position it is given', async (t) => {
+t.test('a subscription to all starts after its start position', async (t) => {
   const [first, second] = await appendEach('resumed', 3)
   const subscription = client.subscribeToAll({ ...(first && { fromPosition: first }) })
   t.equal((await firstOf(subscription)).event?.position.commit, second?.commit)
   await subscription.unsubscribe()
 })
 
-t.test('a subscription to a stream begins after the revision it is given, and goes live', async (t) => {
+t.test('a subscription to a stream starts after its start revision and goes live', async (t) => {
   await appendEach('resumed-stream', 4)
   const subscription = client.subscribeToStream('resumed-stream', { fromRevision: 1n })
   const seen: (bigint | undefined)[] = []
@@ -44,7 +44,7 @@ t.test('a subscription to a stream begins after the revision it is given, and go
   await subscription.unsubscribe()
 })
 
-t.test('a stream that does not exist yet can be subscribed to', async (t) => {
+t.test('a subscription to a stream that does not exist yet gets its first events', async (t) => {
   const subscription = client.subscribeToStream('later', { fromRevision: START })
   await once(subscription, 'confirmation')
   await client.appendToStream('later', numbered(7, 1), { expectedRevision: NO_STREAM })
@@ -52,7 +52,7 @@ t.test('a stream that does not exist yet can be subscribed to', async (t) => {
   await subscription.unsubscribe()
 })
 
-t.test('a subscription from the end sees only what comes', async (t) => {
+t.test('a subscription from the end gets only new events', async (t) => {
   await appendEach('before', 3)
   const subscription = client.subscribeToAll({ fromPosition: END })
   await once(subscription, 'confirmation')
@@ -61,7 +61,7 @@ t.test('a subscription from the end sees only what comes', async (t) => {
   await subscription.unsubscribe()
 })
 
-t.test('a filtered subscription tells how far it looked, catching up and live', async (t) => {
+t.test('a filtered subscription sends checkpoints during catch-up and live', async (t) => {
   const [start] = await appendEach('other', 10)
   const checkpoints: bigint[] = []
   const subscription = client.subscribeToAll({
@@ -84,11 +84,11 @@ t.test('a filtered subscription tells how far it looked, catching up and live', 
     [...checkpoints].sort((a, b) => Number(a - b)),
     'checkpoints never go back',
   )
-  t.ok((checkpoints.at(-1) ?? 0n) >= (live[0]?.commit ?? 0n), 'live events without a match are told about, too')
+  t.ok((checkpoints.at(-1) ?? 0n) >= (live[0]?.commit ?? 0n), 'live events without a match count for checkpoints')
   await subscription.unsubscribe()
 })
 
-t.test('who begins at the end or beyond it is told nothing but that', async (t) => {
+t.test('a filtered subscription from the end or after it sends no early checkpoint', async (t) => {
   const filter = { by: 'stream', prefixes: ['wanted-'], window: 1 } as const
   for (const beyond of [undefined, 0n, 2n]) {
     const [last] = await appendEach('other', 1)
@@ -105,7 +105,7 @@ t.test('who begins at the end or beyond it is told nothing but that', async (t) 
   }
 })
 
-t.test('a subscription that finds nothing up to the end tells where it began', async (t) => {
+t.test('a filtered subscription without a match sends its start position as checkpoint', async (t) => {
   const [first] = await appendEach('other', 3)
   const from = first?.commit ?? 0n
   const filter = { by: 'stream', prefixes: ['wanted-'] } as const

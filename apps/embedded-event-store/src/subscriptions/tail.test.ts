@@ -1,10 +1,10 @@
-// The end of the log in memory: what it holds, what has fallen out of it, and who is woken.
+// The end of the log in memory: its contents, its limits and its followers.
 import t from 'tap'
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import { createTail, type Tail } from './tail.ts'
 
 const floorAtFirst = 10n
-/** As in the tail itself. */
+/** Same as in tail.ts. */
 const maxEvents = 16_384
 const maxBytes = 16 << 20
 
@@ -20,12 +20,12 @@ function publish(tail: Tail, count: number, bytes = 0): void {
   }
 }
 
-/** The first position after which everything is still there. */
+/** The first position after which everything is in the tail. */
 function floorOf(tail: Tail): bigint {
   for (let position = 0n; ; position += 1n) if (tail.after(position) !== undefined) return position
 }
 
-/** The positions that a follower gets, from one position on, in as many calls as it takes. */
+/** All positions that a follower gets from one position on. */
 function followed(tail: Tail, from: bigint): bigint[] {
   const positions: bigint[] = []
   for (let cursor = from; ; ) {
@@ -41,7 +41,7 @@ function from(first: bigint, last: bigint): bigint[] {
   return Array.from({ length: Number(last - first) + 1 }, (_, index) => first + BigInt(index))
 }
 
-t.test('everything after the floor is there, in order, and nothing before it is promised', async (t) => {
+t.test('the tail returns everything after its floor in order, and undefined before it', async (t) => {
   const tail = createTail(floorAtFirst)
   t.equal(tail.after(floorAtFirst - 1n), undefined)
   t.same(tail.after(floorAtFirst), [])
@@ -54,7 +54,7 @@ t.test('everything after the floor is there, in order, and nothing before it is 
   t.same(tail.after(611n), [])
 })
 
-t.test('the number of events is bounded, and what falls out moves the floor', async (t) => {
+t.test('the tail drops its oldest events beyond its maximum number', async (t) => {
   const tail = createTail(floorAtFirst)
   publish(tail, 60_000)
   const floor = floorOf(tail)
@@ -64,7 +64,7 @@ t.test('the number of events is bounded, and what falls out moves the floor', as
   t.same(followed(tail, floor), from(floor + 1n, tail.lastPosition))
 })
 
-t.test('so are their bytes, whatever has come and gone before', async (t) => {
+t.test('the tail drops its oldest events beyond its maximum size', async (t) => {
   const tail = createTail(floorAtFirst)
   const bytes = 40_000
   publish(tail, 20_000, 100)
@@ -78,7 +78,7 @@ t.test('so are their bytes, whatever has come and gone before', async (t) => {
   }
 })
 
-t.test('one call hands out little, however much there is, but an event at least', async (t) => {
+t.test('one call of after returns a bounded slice with at least one event', async (t) => {
   const small = createTail(floorAtFirst)
   publish(small, 5_000)
   t.equal(small.after(floorAtFirst)?.length, 256)
@@ -90,7 +90,7 @@ t.test('one call hands out little, however much there is, but an event at least'
   t.equal(huge.after(floorAtFirst)?.length, 1)
 })
 
-t.test('who waits is woken by the next event, by an outage that hid one, and by its own end', async (t) => {
+t.test('a follower is woken by the next event, by resume and by its signal', async (t) => {
   const gone = new AbortController()
   const tail = createTail(floorAtFirst)
   const follower = tail.follow(gone.signal)
@@ -108,14 +108,14 @@ t.test('who waits is woken by the next event, by an outage that hid one, and by 
   await woken(10n, () => publish(tail, 1))
   await follower.changed(10n)
   await woken(11n, () => tail.resume(15n))
-  t.equal(tail.after(11n), undefined, 'what happened meanwhile is not here')
+  t.equal(tail.after(11n), undefined, 'the missed events are not in the tail')
   await follower.changed(11n)
   t.same(tail.after(15n), [])
   await woken(15n, () => gone.abort())
   await follower.changed(15n)
 })
 
-t.test('an outage that hid nothing forgets nothing', async (t) => {
+t.test('resume at the last position keeps all events', async (t) => {
   const tail = createTail(floorAtFirst)
   publish(tail, 5)
   tail.resume(tail.lastPosition)

@@ -1,4 +1,4 @@
-// Rules of appending that hold for both calls, and the statuses that are Append's own.
+// Rules of both append calls, and the statuses of Append.
 
 import { randomUUID } from 'node:crypto'
 import { ANY, binaryEvent, jsonEvent, NO_STREAM } from '@eventstore/db-client'
@@ -21,7 +21,7 @@ async function recordedIn(stream: string, ids: 'string' | 'structured' = 'string
 }
 
 for (const way of bothWays) {
-  t.test(`${way}: an id means the same however it is written`, async (t) => {
+  t.test(`${way}: an event id has the same meaning in every format`, async (t) => {
     const stream = freshName('ids')
     const id = randomUUID()
     const hex = id.replaceAll('-', '')
@@ -52,7 +52,7 @@ for (const way of bothWays) {
     }
   })
 
-  t.test(`${way}: bytes come back as they were sent`, async (t) => {
+  t.test(`${way}: data and metadata are read back byte for byte`, async (t) => {
     const stream = freshName('bytes')
     const binary = Buffer.from([0, 255, 10, 128, 13])
     const events: Required<Omit<RawEvent, 'bytes' | 'id'>>[] = [
@@ -78,7 +78,7 @@ for (const way of bothWays) {
     t.same(read, expected)
   })
 
-  t.test(`${way}: expected revisions at the ends of their range`, async (t) => {
+  t.test(`${way}: the smallest and largest expected revisions are handled like in EventStoreDB`, async (t) => {
     const stream = freshName('revisions')
     const bad = way === 'Append' ? 'UNKNOWN' : 'BadRequest'
     const table: [RawExpectation, string][] = [
@@ -95,7 +95,7 @@ for (const way of bothWays) {
     }
   })
 
-  t.test(`${way}: a part that is refused writes nothing`, async (t) => {
+  t.test(`${way}: an append with an invalid event writes nothing`, async (t) => {
     const stream = freshName('all-or-nothing')
     for (const bad of [{ id: 'not-a-uuid' }, { type: '' }, { bytes: maxAppendBytes + 1 }]) {
       t.not((await appendEitherWay(raw, way, { stream, events: [{}, bad, {}] })).word, 'revision 2')
@@ -103,7 +103,7 @@ for (const way of bothWays) {
     t.equal((await appendEitherWay(raw, way, { stream, expected: 'no_stream', events: [{}] })).word, 'revision 0')
   })
 
-  t.test(`${way}: names may hold anything but nothing`, async (t) => {
+  t.test(`${way}: stream names may contain anything but must not be empty`, async (t) => {
     for (const stream of [freshName('äöü 😀/\\"'), freshName('$system'), freshName('line\nbreak'), freshName(' ')]) {
       t.equal((await appendEitherWay(raw, way, { stream, expected: 'no_stream', events: [{}] })).word, 'revision 0')
       const [event] = await recordedIn(stream)
@@ -111,7 +111,7 @@ for (const way of bothWays) {
     }
   })
 
-  t.test(`${way}: an answer names the position of the last event written`, async (t) => {
+  t.test(`${way}: a reply has the position of the last event written`, async (t) => {
     const stream = freshName('positions')
     const { position } = await appendEitherWay(raw, way, { stream, events: [{}, {}, {}] })
     const events = await recordedIn(stream)
@@ -124,7 +124,7 @@ for (const way of bothWays) {
   })
 }
 
-t.test('Append fails with a status of its own for each kind of bad request', async (t) => {
+t.test('Append has a different status for each kind of bad request', async (t) => {
   const stream = freshName('bad')
   const options = (change: (options: AppendReq.Options) => unknown) => {
     const valid = new streams.AppendReq.Options()
@@ -177,7 +177,7 @@ t.test("Append's reply to a wrong expected revision says what was expected and w
   t.equal((await wrongFor(5))?.getCurrentRevision(), '1')
 })
 
-t.test('the client appends with credentials through Append, and is told the same', async (t) => {
+t.test('the client appends with credentials through Append, with the same results', async (t) => {
   const stream = freshName('credentials')
   const credentials = { username: 'admin', password: 'changeit' }
   const events = [jsonEvent({ type: 'T', data: { a: 1 } }), binaryEvent({ type: 'T', data: Buffer.from([1, 2]) })]
@@ -190,7 +190,7 @@ t.test('the client appends with credentials through Append, and is told the same
   t.equal((await client.appendToStream(stream, [], { expectedRevision: ANY, credentials })).nextExpectedRevision, 1n)
 })
 
-t.test('known ids in a descending order: Append says nothing until its deadline', async (t) => {
+t.test('Append of known ids in descending order gets no reply until its deadline', async (t) => {
   const stream = freshName('descending')
   const events = Array.from({ length: 3 }, () => ({ id: randomUUID() }))
   await unaryAppend(raw, { stream, events })

@@ -1,4 +1,4 @@
-// How BatchAppend puts the chunks of an append together, and that each append is answered once.
+// BatchAppend assembles chunks into appends, and replies to each append once.
 
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
@@ -21,7 +21,7 @@ const eventsOf = (eventIds: readonly string[]) => eventIds.map((id) => ({ id }))
 const streamOf = (reply: BatchAppendResp | undefined) =>
   Buffer.from(reply?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString()
 
-t.test('an append in chunks is answered once, after the last, with its correlation id and its stream', async (t) => {
+t.test('an append in chunks gets one reply after the last, with its correlation id and stream', async (t) => {
   const { batch, idsIn } = session(t)
   const correlationId = randomUUID()
   const stream = freshName('chunks')
@@ -30,18 +30,18 @@ t.test('an append in chunks is answered once, after the last, with its correlati
     { correlationId, stream, expected: 'no_stream', events: eventsOf([a, b]), final: false },
     { correlationId, events: eventsOf([c]), final: false },
   )
-  t.same(await batch.allSoFar(), [], 'nothing is said about an append that is not complete')
+  t.same(await batch.allSoFar(), [], 'no reply before the append is complete')
   t.same(await idsIn(stream), [])
   batch.send({ correlationId, events: eventsOf([d]) })
   const [, reply] = await batch.first(2)
   t.equal(wordFor(reply), 'revision 3')
   t.equal(reply?.getCorrelationId()?.getString(), correlationId)
   t.equal(streamOf(reply), stream)
-  t.equal(reply?.getExpectedStreamPositionCase(), 0, 'what was expected is not repeated')
+  t.equal(reply?.getExpectedStreamPositionCase(), 0, 'the expected revision is not in the reply')
   t.same(await idsIn(stream), [a, b, c, d])
 })
 
-t.test('the last chunk may be empty, and the first one may be all there is', async (t) => {
+t.test('an append may end with an empty chunk, and may have a single chunk', async (t) => {
   const { batch, idsIn } = session(t)
   const correlationId = randomUUID()
   const stream = freshName('chunks')
@@ -55,7 +55,7 @@ t.test('the last chunk may be empty, and the first one may be all there is', asy
   t.same(await idsIn(stream), eventIds)
 })
 
-t.test('appends whose chunks are interleaved stay apart', async (t) => {
+t.test('appends with interleaved chunks are separate', async (t) => {
   const { batch, idsIn } = session(t)
   const [one, other] = [freshName('one'), freshName('other')]
   const [oneCall, otherCall] = [randomUUID(), randomUUID()]
@@ -75,7 +75,7 @@ t.test('appends whose chunks are interleaved stay apart', async (t) => {
   t.same([await idsIn(one), await idsIn(other)], [oneIds, otherIds])
 })
 
-t.test('what follows the answer to an append that was too large is ignored, until the id begins another', async (t) => {
+t.test('chunks after the reply to a too large append are ignored until its id starts a new one', async (t) => {
   const { batch, idsIn } = session(t)
   const correlationId = randomUUID()
   const stream = freshName('early')
@@ -93,13 +93,13 @@ t.test('what follows the answer to an append that was too large is ignored, unti
   t.same(await idsIn(stream), [id])
 })
 
-t.test('a chunk of an append that never began is ignored, whatever is in it', async (t) => {
+t.test('a chunk of an append that never started is ignored', async (t) => {
   const { batch } = session(t)
   batch.send({ events: [{}] }, { events: [{ id: 'no uuid' }], final: false })
   t.same(await batch.allSoFar(), [])
 })
 
-t.test('options are those of the first chunk', async (t) => {
+t.test('only the options of the first chunk count', async (t) => {
   const { batch } = session(t)
   const correlationId = randomUUID()
   const stream = freshName('first')
@@ -111,7 +111,7 @@ t.test('options are those of the first chunk', async (t) => {
   t.same([wordFor(reply), streamOf(reply)], ['revision 1', stream])
 })
 
-t.test('what is late or stays unfinished is answered with a timeout and not written', async (t) => {
+t.test('a late or unfinished append gets a timeout and is not written', async (t) => {
   const { batch, idsIn } = session(t)
   const stream = freshName('late')
   const inMs = (ms: number) => new Date(Date.now() + ms)
@@ -119,7 +119,7 @@ t.test('what is late or stays unfinished is answered with a timeout and not writ
     { stream, events: [{}], deadline: inMs(-1_000) },
     { stream, events: [{}], deadline: inMs(-1_000), final: false },
     { stream, events: [{}], deadline: inMs(300), final: false },
-    // However patient the client is, the server gives an unfinished append 2 s.
+    // An unfinished append times out after 2 s, even if the client's deadline is later.
     { stream, events: [{}], deadline: inMs(60_000), final: false },
   ]
   const correlationIds = chunks.map(() => randomUUID())
@@ -133,7 +133,7 @@ t.test('what is late or stays unfinished is answered with a timeout and not writ
   t.same(await idsIn(stream), [])
 })
 
-t.test('the client sends a large append in chunks and gets one answer', async (t) => {
+t.test('the client sends a large append in chunks and gets one reply', async (t) => {
   const { idsIn } = session(t)
   const stream = freshName('client')
   const events = Array.from({ length: 50 }, (_, number) =>

@@ -1,4 +1,4 @@
-// What BatchAppend says in its replies, and when it fails instead.
+// The replies of BatchAppend, and when the call fails instead.
 
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
@@ -19,7 +19,7 @@ const session = (t: Test) => ({
 const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID())
 const eventsOf = (eventIds: readonly string[]) => eventIds.map((id) => ({ id }))
 
-t.test('a correlation id comes back in the form in which it was sent', async (t) => {
+t.test('a reply has the correlation id in the format of the request', async (t) => {
   const { batch } = session(t)
   batch.send({
     correlationId: { high: 0x8badf00d_12344321n, low: 0x8000000000000001n },
@@ -33,7 +33,7 @@ t.test('a correlation id comes back in the form in which it was sent', async (t)
   t.equal(unsigned(halves?.getLeastSignificantBits()), 0x8000000000000001n)
 })
 
-t.test('a bad request is answered as such where it says what it is about, and nothing of it is written', async (t) => {
+t.test('a bad request with a stream gets a BadRequest reply, and nothing is written', async (t) => {
   const { batch, idsIn } = session(t)
   const stream = freshName('bad')
   const noIdentifier = batchRequest({ stream, events: [{}] })
@@ -65,7 +65,7 @@ t.test('a bad request is answered as such where it says what it is about, and no
   t.same(await idsIn(stream), [])
 })
 
-t.test('a bad request that does not say what it is about fails the call', async (t) => {
+t.test('a bad request without options fails the call', async (t) => {
   const correlationId = randomUUID()
   const begun = { correlationId, stream: freshName('bad'), events: [{}], final: false }
   const cases: Record<string, Chunk[]> = {
@@ -83,7 +83,7 @@ t.test('a bad request that does not say what it is about fails the call', async 
   }
 })
 
-t.test('errors say what clients unpack', async (t) => {
+t.test('error replies have the details that clients decode', async (t) => {
   const { batch } = session(t)
   const stream = freshName('errors')
   await client.appendToStream(stream, jsonEvent({ type: 'T', data: {} }))
@@ -122,7 +122,7 @@ t.test('errors say what clients unpack', async (t) => {
   t.same([tooLarge?.error?.code, limit.getMaxappendsize()], [3, 1 << 20])
 })
 
-t.test('known ids in a descending order are never answered, and the call goes on', async (t) => {
+t.test('known ids in descending order get no reply, and the call continues', async (t) => {
   const { batch } = session(t)
   const stream = freshName('descending')
   const eventIds = ids(3)

@@ -1,4 +1,4 @@
-// Soft deletion with every way back, and tombstones, which have none.
+// Soft deletion, every way to restore a stream, and tombstones.
 import t from 'tap'
 import { deleteStream, tombstoneStream } from '../rawCalls.ts'
 import type { RawExpectation } from '../rawMessages.ts'
@@ -27,7 +27,7 @@ async function deletedStream(): Promise<string> {
 }
 
 for (const way of bothWays) {
-  t.test(`${way}: which expectations bring a deleted stream back`, async (t) => {
+  t.test(`${way}: a deleted stream is restored by an append with a matching expected revision`, async (t) => {
     const table: [RawExpectation, string][] = [
       ['any', 'revision 4'],
       ['no_stream', 'revision 4'],
@@ -47,7 +47,7 @@ for (const way of bothWays) {
     }
   })
 
-  t.test(`${way}: an append without events brings a deleted stream back empty`, async (t) => {
+  t.test(`${way}: an empty append restores a deleted stream without events`, async (t) => {
     for (const expected of ['any', 2] as const) {
       const stream = await deletedStream()
       t.equal((await appendEitherWay(raw, way, { stream, expected, events: [] })).word, 'revision 2', String(expected))
@@ -60,12 +60,12 @@ for (const way of bothWays) {
   })
 }
 
-t.test('metadata brings a deleted stream back empty, with its own keys and the truncation', async (t) => {
+t.test('new metadata restores a deleted stream without events, and keeps its other keys', async (t) => {
   const table: [string, string, string[]][] = [
     ['{"owner":"x","$maxCount":1}', '2: {"owner":"x","$maxCount":1,"$tb":3}', []],
     ['{"$tb":1,"z":1.0,"big":12345678901234567890}', '2: {"$tb":3,"z":1.0,"big":12345678901234567890}', []],
     ['{}', '2: {"$tb":3}', []],
-    // What cannot be merged is left alone, and truncates nothing.
+    // Metadata that is not a JSON object stays as it is and truncates nothing.
     ['nonsense', '1: nonsense', ['0', '1', '2']],
     ['[]', '1: []', ['0', '1', '2']],
   ]
@@ -79,7 +79,7 @@ t.test('metadata brings a deleted stream back empty, with its own keys and the t
   }
 })
 
-t.test('metadata that deletes is a deletion, by whomever it was written', async (t) => {
+t.test('metadata with the deletion marker deletes the stream, whoever writes it', async (t) => {
   const stream = freshName('by-hand')
   await append(stream, 2)
   await setMetadata(stream, '{"$tb":9223372036854775807,"kept":true}')
@@ -91,7 +91,7 @@ t.test('metadata that deletes is a deletion, by whomever it was written', async 
   t.equal(await lastMetadata(raw, stream), '1: {"$tb":2,"kept":true}')
 })
 
-t.test('a stream can be deleted and come back again and again', async (t) => {
+t.test('a stream can be deleted and restored repeatedly', async (t) => {
   const stream = await deletedStream()
   for (const round of [1, 2, 3]) {
     t.equal((await append(stream, 1)).word, `revision ${2 + round}`)
@@ -102,7 +102,7 @@ t.test('a stream can be deleted and come back again and again', async (t) => {
   t.equal(await lastMetadata(raw, stream), '6: {"$tb":9223372036854775807}')
 })
 
-t.test('what deleting and tombstoning expect', async (t) => {
+t.test('delete and tombstone check the expected revision', async (t) => {
   const wrong = (expected: string, actual: string, stream: string) => ({
     code: 'FAILED_PRECONDITION',
     trailers: {
@@ -127,13 +127,13 @@ t.test('what deleting and tombstoning expect', async (t) => {
     t.ok('response' in removed && BigInt(removed.response.getPosition()?.getCommitPosition() ?? 0) > 0n)
   }
   const never = freshName('never')
-  t.same(await deleteStream(raw, never, 'any'), { failed: wrong('-2', '-1', never) }, 'there is nothing to delete')
+  t.same(await deleteStream(raw, never, 'any'), { failed: wrong('-2', '-1', never) }, 'a stream that never existed')
   await setMetadata(never, '{}')
-  t.ok('response' in (await deleteStream(raw, never, 'no_stream')), 'metadata is something to delete')
+  t.ok('response' in (await deleteStream(raw, never, 'no_stream')), 'a stream with metadata only')
   t.same(await read(never), ['not found'])
 })
 
-t.test('deleting what is deleted: any expectation that a deleted stream meets', async (t) => {
+t.test('a deleted stream can be deleted again with any matching expected revision', async (t) => {
   const stream = await deletedStream()
   for (const expected of ['any', 2, 'no_stream'] as const) {
     t.ok('response' in (await deleteStream(raw, stream, expected)), String(expected))
@@ -144,7 +144,7 @@ t.test('deleting what is deleted: any expectation that a deleted stream meets', 
   t.equal(await lastMetadata(raw, stream), '3: {"$tb":9223372036854775807}')
 })
 
-t.test('a tombstone refuses everything, of a stream that was, was deleted or never was', async (t) => {
+t.test('a tombstoned stream rejects all calls, whether it existed, was deleted or never existed', async (t) => {
   const lived = freshName('lived')
   await append(lived, 2)
   for (const stream of [lived, await deletedStream(), freshName('never')]) {
@@ -161,7 +161,7 @@ t.test('a tombstone refuses everything, of a stream that was, was deleted or nev
     for (const form of [{ from: 'start' }, { from: 'end', backwards: true }, { from: 0n, count: 1 }] as const) {
       t.equal(await shown(raw, { stream, ...form }), 'deleted')
       t.equal(await shown(raw, { stream: `$$${stream}`, ...form }), 'deleted')
-      t.equal(await shown(raw, { stream: `$$$$${stream}`, ...form }), 'deleted', 'and the metadata of its metadata')
+      t.equal(await shown(raw, { stream: `$$$$${stream}`, ...form }), 'deleted', 'the metastream of its metastream')
     }
   }
 })

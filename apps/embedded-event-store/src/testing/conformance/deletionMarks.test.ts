@@ -1,4 +1,4 @@
-// Where who writes takes a stream for deleted, while who reads does not.
+// Streams that are deleted for writers but not for readers.
 import t from 'tap'
 import type { RawExpectation } from '../rawMessages.ts'
 import { appendEitherWay, bothWays } from './appendEitherWay.ts'
@@ -14,7 +14,7 @@ const setMetadata = (stream: string, data: string, contentType = 'application/js
   appendEitherWay(raw, 'BatchAppend', { stream: `$$${stream}`, events: [{ type: '$metadata', contentType, data }] })
 
 for (const way of bothWays) {
-  t.test(`${way}: a metadata stream can be deleted and come back, and only who writes to it notices`, async (t) => {
+  t.test(`${way}: deleting and restoring a metadata stream only affects its writers`, async (t) => {
     const table: [RawExpectation, string][] = [
       ['any', 'revision 1'],
       ['no_stream', 'revision 1'],
@@ -35,7 +35,7 @@ for (const way of bothWays) {
   })
 }
 
-t.test('metadata that brings a deleted metadata stream back brings its deleted stream back as well', async (t) => {
+t.test('metadata that restores a deleted metadata stream also restores its deleted stream', async (t) => {
   const stream = freshName('deleted')
   await append(stream, 3)
   await client.deleteStream(stream)
@@ -46,7 +46,7 @@ t.test('metadata that brings a deleted metadata stream back brings its deleted s
   t.same(await read(stream), [])
 })
 
-t.test('a deletion that is not marked as JSON counts for who writes, not for who reads', async (t) => {
+t.test('a deletion marker that is not JSON counts for writers, not for readers', async (t) => {
   const stream = freshName('no-json')
   await append(stream, 2)
   await setMetadata(stream, '{"$tb":9223372036854775807}', 'application/octet-stream')
@@ -58,7 +58,7 @@ t.test('a deletion that is not marked as JSON counts for who writes, not for who
   t.equal(await lastMetadata(raw, stream), '1: {"$tb":2}')
 })
 
-t.test('a stream that was deleted by large metadata comes back with all of it', async (t) => {
+t.test('a stream deleted by large metadata keeps all of it when restored', async (t) => {
   const stream = freshName('large')
   const kept = 'x'.repeat(100_000)
   await append(stream, 1)

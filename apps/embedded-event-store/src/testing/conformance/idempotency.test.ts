@@ -1,4 +1,4 @@
-// What a repeated append is answered with, by either call.
+// Replies to repeated appends, for both calls.
 
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -10,7 +10,7 @@ import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 
-/** Events by letters, the same letter being the same id; each way in turn is the one that repeats the other's append. */
+/** Events are letters, one id per letter; each call in turn repeats appends of the other. */
 function story(first: Way) {
   const ids = new Map<string, string>()
   const idOf = (letter: string) => {
@@ -27,19 +27,19 @@ function story(first: Way) {
 }
 
 for (const way of bothWays) {
-  t.test(`${way} first: an id belongs to the stream that had it first`, async (t) => {
+  t.test(`${way} first: an event id belongs to the stream in which it occurred first`, async (t) => {
     const append = story(way)
     const [one, other] = [freshName('one'), freshName('other')]
     t.equal((await append(one, 'any', 'a')).word, 'revision 0')
     t.equal((await append(other, 'any', 'a')).word, 'revision 0', 'the id is not known in this stream')
-    t.equal((await append(other, 'any', 'a')).word, 'revision 1', 'nor is it after it was written here')
+    t.equal((await append(other, 'any', 'a')).word, 'revision 1', 'nor after it was written here')
     t.equal((await append(other, 'stream_exists', 'a')).word, 'revision 2')
-    t.equal((await append(one, 'any', 'a')).word, 'revision 0', 'where it came first it is known')
+    t.equal((await append(one, 'any', 'a')).word, 'revision 0', 'the id is known in its first stream')
     t.equal((await append(other, 'any', 'ba')).word, 'revision 4', 'the first id decides')
     t.equal((await append(other, 'any', 'ba')).word, 'wrong, at 4', 'b is known here and a is not')
   })
 
-  t.test(`${way} first: an exact revision looks at nothing but what stands there`, async (t) => {
+  t.test(`${way} first: an exact expected revision compares ids at that revision only`, async (t) => {
     const append = story(way)
     const [one, other] = [freshName('one'), freshName('other')]
     await append(one, 'no_stream', 'ab')
@@ -47,16 +47,16 @@ for (const way of bothWays) {
     t.equal(
       (await append(other, 'no_stream', 'ab')).word,
       'revision 1',
-      'repeated, though the ids came first elsewhere',
+      'repeated, although the ids occurred first in another stream',
     )
     t.equal((await append(other, 0, 'b')).word, 'revision 1')
-    t.equal((await append(other, 1, 'ab')).word, 'revision 3', 'at the end known ids are written again')
+    t.equal((await append(other, 1, 'ab')).word, 'revision 3', 'known ids are written again at the end')
     t.equal((await append(other, 1, 'ab')).word, 'revision 3')
-    t.equal((await append(other, 1, 'abc')).word, 'wrong, at 3', 'a repetition does not go past the end')
+    t.equal((await append(other, 1, 'abc')).word, 'wrong, at 3', 'a repetition cannot exceed the end')
     t.equal((await append(other, 0, 'a')).word, 'wrong, at 3')
   })
 
-  t.test(`${way} first: a repeated append is answered like the first, with its position`, async (t) => {
+  t.test(`${way} first: a repeated append gets the reply of the first, with its position`, async (t) => {
     const append = story(way)
     const stream = freshName('repeated')
     const first = await append(stream, 'no_stream', 'abc')
@@ -65,11 +65,11 @@ for (const way of bothWays) {
       t.same(await append(stream, expected, 'abc'), first, expected)
     }
     t.same(await append(stream, 0, 'bc'), first)
-    t.same((await append(stream, 'any', 'ab')).word, 'revision 1', 'a part of it is answered like that part')
-    t.same((await append(stream, 'any', 'ba')).word, 'revision 0', 'the last id names the revision')
+    t.same((await append(stream, 'any', 'ab')).word, 'revision 1', 'a repeated part')
+    t.same((await append(stream, 'any', 'ba')).word, 'revision 0', 'the last id determines the revision')
   })
 
-  t.test(`${way} first: the same id twice in one append is two events, and one to repeat`, async (t) => {
+  t.test(`${way} first: a duplicate id in one append writes two events and is repeatable`, async (t) => {
     const append = story(way)
     const stream = freshName('twice')
     t.equal((await append(stream, 'any', 'aa')).word, 'revision 1')
@@ -77,7 +77,7 @@ for (const way of bothWays) {
     t.equal((await append(stream, 'no_stream', 'aa')).word, 'revision 1')
   })
 
-  t.test(`${way} first: a repetition succeeds on a soft-deleted stream, without a position`, async (t) => {
+  t.test(`${way} first: a repeated append to a soft-deleted stream succeeds without a position`, async (t) => {
     const append = story(way)
     const stream = freshName('deleted')
     await append(stream, 'any', 'ab')
@@ -87,10 +87,10 @@ for (const way of bothWays) {
     t.same(await append(stream, 0, 'b'), { word: 'revision 1' })
     t.same((await append(stream, 'stream_exists', 'ab')).word, 'deleted')
     t.same((await append(stream, 'any', 'ac')).word, 'wrong, at 1')
-    t.equal((await append(stream, 'any', 'ca')).word, 'revision 3', 'and an unknown first id brings the stream back')
+    t.equal((await append(stream, 'any', 'ca')).word, 'revision 3', 'an unknown first id restores the stream')
   })
 
-  t.test(`${way} first: truncated events are known, without a position`, async (t) => {
+  t.test(`${way} first: a repeated append of truncated events succeeds without a position`, async (t) => {
     const append = story(way)
     const stream = freshName('truncated')
     const first = await append(stream, 'any', 'abc')
@@ -100,13 +100,13 @@ for (const way of bothWays) {
     t.same(await append(stream, 'any', 'abc'), first)
   })
 
-  t.test(`${way} first: so are events that have grown too old to be read`, async (t) => {
+  t.test(`${way} first: a repeated append of events older than $maxAge succeeds without a position`, async (t) => {
     const append = story(way)
     const stream = freshName('old')
     const first = await append(stream, 'any', 'ab')
     await client.setStreamMetadata(stream, { maxAge: 1 })
     const unread = async () => (await shown(raw, { stream, from: 'start' })).length === 0
-    await waitFor(unread, { what: 'the events to grow too old' })
+    await waitFor(unread, { what: 'the events to expire' })
     t.same(await append(stream, 'any', 'ab'), { word: 'revision 1' })
     t.same(await append(stream, 'no_stream', 'a'), { word: 'revision 0' })
     await client.setStreamMetadata(stream, {})

@@ -1,4 +1,4 @@
-// Links, resolved when asked for: what they lead to, and what is sent when that is nothing.
+// Resolving links, including links without a readable target.
 
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -21,7 +21,7 @@ async function linksTo(...data: string[]): Promise<string> {
 const resolved = (stream: string, form: Partial<ReadForm> = {}) =>
   shown(raw, { stream, from: 'start', resolveLinks: true, ...form })
 
-t.test('a link is sent with its target, in any read, only when asked for', async (t) => {
+t.test('a link is sent with its target in any read, but only on request', async (t) => {
   const target = freshName('target')
   await append(target, 3)
   const links = await linksTo(`0@${target}`, `2@${target}`)
@@ -37,11 +37,11 @@ t.test('a link is sent with its target, in any read, only when asked for', async
   t.same(
     await shown(raw, { ...byTarget, filter: { by: 'stream', prefixes: [target] } }),
     ['2', '1'],
-    'a filter looks at the link, not at the target',
+    'a filter applies to the link, not to the target',
   )
 })
 
-t.test('each of link and target has its own place, and the answer that of the link', async (t) => {
+t.test('link and target have their own positions, and the message has that of the link', async (t) => {
   const target = freshName('target')
   const { position: targetPosition } = await append(target, 1)
   const links = await linksTo(`0@${target}`)
@@ -52,7 +52,7 @@ t.test('each of link and target has its own place, and the answer that of the li
   t.ok(BigInt(read?.getCommitPosition() ?? 0) > (targetPosition ?? 0n))
 })
 
-t.test('a target that cannot be read leaves the link alone', async (t) => {
+t.test('a link whose target cannot be read is sent alone', async (t) => {
   const [truncated, deleted, tombstoned, shrunk] = [freshName('tr'), freshName('de'), freshName('to'), freshName('mc')]
   for (const stream of [truncated, deleted, tombstoned, shrunk]) await append(stream, 3)
   await client.setStreamMetadata(truncated, { truncateBefore: 1 })
@@ -82,23 +82,23 @@ t.test('a target that cannot be read leaves the link alone', async (t) => {
   t.same(await resolved(await linksTo(`0@${deleted}`, `3@${deleted}`)), ['0→nothing', `1→3@${deleted}`])
 })
 
-t.test('a target too old is nothing', async (t) => {
+t.test('a link whose target has expired is sent alone', async (t) => {
   const target = freshName('old')
   await append(target, 1)
   const links = await linksTo(`0@${target}`)
   await client.setStreamMetadata(target, { maxAge: 1 })
-  await waitFor(async () => (await resolved(links))[0] === '0→nothing', { what: 'the target to grow too old' })
+  await waitFor(async () => (await resolved(links))[0] === '0→nothing', { what: 'the target to expire' })
   t.same(await resolved(links), ['0→nothing'])
 })
 
-t.test('a metadata stream shows its last event to links as well', async (t) => {
+t.test('a link to a metadata stream resolves its last event only', async (t) => {
   const target = freshName('target')
   await client.setStreamMetadata(target, { maxCount: 1 })
   await client.setStreamMetadata(target, { maxCount: 2 })
   t.same(await resolved(await linksTo(`0@$$${target}`, `1@$$${target}`)), ['0→nothing', `1→1@$$${target}`])
 })
 
-t.test('a link to a link ends there', async (t) => {
+t.test('a link to a link is resolved once', async (t) => {
   const target = freshName('target')
   await append(target, 1)
   const first = await linksTo(`0@${target}`)
@@ -109,20 +109,20 @@ t.test('a link to a link ends there', async (t) => {
   t.same(await resolved(own), [`0→0@${own}`])
 })
 
-t.test('the data of a link is a number, an at sign and a name', async (t) => {
+t.test('link data is parsed as revision@stream like in EventStoreDB', async (t) => {
   const target = freshName('with@sign')
   await append(target, 3)
   const table: [string, string][] = [
     [`1@${target}`, `→1@${target}`],
     [`01@${target}`, `→1@${target}`],
     [` +1 @${target}`, `→1@${target}`],
-    // The revision before the first is the last.
+    // The revision -1 is the last event.
     [`-1@${target}`, `→2@${target}`],
     [`-2@${target}`, '→nothing'],
     ['1', '→nothing'],
     ['1@', '→nothing'],
     [`1@ ${target}`, '→nothing'],
-    // What does not begin with a number is an event like any other.
+    // Data that does not start with a number makes it a normal event.
     ['', ''],
     [`@${target}`, ''],
     [`one@${target}`, ''],
@@ -137,7 +137,7 @@ t.test('the data of a link is a number, an at sign and a name', async (t) => {
   )
 })
 
-t.test('only the type makes a link', async (t) => {
+t.test('an event is a link by its type only', async (t) => {
   const target = freshName('target')
   await append(target, 1)
   const stream = freshName('no-links')
@@ -153,7 +153,7 @@ t.test('only the type makes a link', async (t) => {
   t.same(await resolved(stream), ['0', '1', `2→0@${target}`])
 })
 
-t.test('many links to large events come through', async (t) => {
+t.test('many links to large events are resolved', async (t) => {
   const target = freshName('large')
   for (const _ of [0, 1, 2]) await appendEitherWay(raw, 'BatchAppend', { stream: target, events: [{ bytes: 1 << 20 }] })
   const links = await linksTo(...Array.from({ length: 60 }, (_, index) => `${index % 3}@${target}`))

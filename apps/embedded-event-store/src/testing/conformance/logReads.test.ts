@@ -1,4 +1,4 @@
-// Reads of the whole log: order, bounds, counts and filters. What others write to the log does not matter here.
+// Reads of the whole log: order, bounds, counts and filters. Events of other clients do not matter.
 
 import { randomUUID } from 'node:crypto'
 import { BACKWARDS, END, FORWARDS, type Position } from '@eventstore/db-client'
@@ -11,7 +11,7 @@ import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 
-/** More than anyone else writes meanwhile. */
+/** More events than other clients write meanwhile. */
 const everything = 100_000
 
 type Written = { readonly name: string; readonly position: bigint }
@@ -54,7 +54,7 @@ async function story() {
   return { run, a, b, written, names, at, after, own: { by: 'stream', prefixes: [run] } as RawFilter }
 }
 
-t.test('positions are in the order of commits, and a read begins with the position or ends before it', async (t) => {
+t.test('a forwards read of the log includes its start position, a backwards read excludes it', async (t) => {
   const { written, names, at, after, own } = await story()
   t.same(
     written.map(({ name }) => name),
@@ -84,7 +84,7 @@ t.test('positions are in the order of commits, and a read begins with the positi
   }
 })
 
-t.test('without a filter the log has everything in it, truncated or deleted or not', async (t) => {
+t.test('an unfiltered read of the log includes truncated and deleted events', async (t) => {
   const { a, b, at, after } = await story()
   await client.setStreamMetadata(a, { maxCount: 1 })
   await client.deleteStream(a)
@@ -101,7 +101,7 @@ t.test('without a filter the log has everything in it, truncated or deleted or n
   t.same(await ownEvents({ from: after, backwards: true }), [...written].reverse())
 })
 
-t.test('filters choose by stream or type, by prefix or expression, however large their window is', async (t) => {
+t.test('filters match by stream or type, with prefixes or a regular expression, for any window', async (t) => {
   const { run, a, b, names, at, after } = await story()
   const table: [RawFilter, string[]][] = [
     [{ by: 'stream', prefixes: [a] }, names(0, 1, 3, 4)],
@@ -109,7 +109,7 @@ t.test('filters choose by stream or type, by prefix or expression, however large
     [{ by: 'stream', prefixes: [run, a, run] }, names(0, 1, 2, 3, 4)],
     [{ by: 'stream', regex: `^${run}-(b|c)$` }, names(2)],
     [{ by: 'stream', regex: `${run.slice(3)}-a` }, names(0, 1, 3, 4)],
-    // An expression goes before prefixes, and neither matches nothing.
+    // A regular expression takes precedence over prefixes; without either, nothing matches.
     [{ by: 'stream', regex: `^${b}$`, prefixes: [a] }, names(2)],
     [{ by: 'stream', prefixes: [] }, []],
     [{ by: 'stream', regex: '' }, []],
@@ -124,7 +124,7 @@ t.test('filters choose by stream or type, by prefix or expression, however large
   }
 })
 
-t.test('filters on types take any stream', async (t) => {
+t.test('filters by type match events of all streams', async (t) => {
   const { run, names, at } = await story()
   const ofThisRun = async (filter: RawFilter) => {
     const read = await namesRead({ from: at(0), count: everything, filter })
@@ -136,7 +136,7 @@ t.test('filters on types take any stream', async (t) => {
   t.same(await ofThisRun({ by: 'type', regex: '[Pp]aid' }), names(0, 2, 3, 4))
 })
 
-t.test('a filter finds few among many, and stops at its count', async (t) => {
+t.test('a filtered read finds few events among many and stops at its count', async (t) => {
   const { own, names, at } = await story()
   const noise = freshName('noise')
   for (let appended = 0; appended < 1_200; appended += 600) {
@@ -153,7 +153,7 @@ t.test('a filter finds few among many, and stops at its count', async (t) => {
   t.ok((positions.at(-1) ?? 0n) < (after.position ?? 0n))
 })
 
-t.test('what a request must say, and what it is answered otherwise', async (t) => {
+t.test('an invalid read of the log gets the status of EventStoreDB', async (t) => {
   const { at } = await story()
   const changed = (form: Partial<ReadForm>, change: (options: ReadReq.Options) => unknown = () => undefined) => {
     const request = readRequest({ from: at(0), ...form })
@@ -198,25 +198,25 @@ t.test('what a request must say, and what it is answered otherwise', async (t) =
     ),
     { messages: [] },
   )
-  t.same(await readMessages(raw, changed({}, position(end, end))), { messages: [] }, 'two halves make an end')
+  t.same(await readMessages(raw, changed({}, position(end, end))), { messages: [] }, 'both numbers at the end')
   const noInterval = await readMessages(raw, changed({ filter: { ...filter, interval: 0 } }))
   t.notOk(noInterval.failed, 'a read needs no interval')
 })
 
-t.test('streams of the server itself are not in the log', async (t) => {
+t.test('internal streams of EventStoreDB are left out of log reads', async (t) => {
   const { at, run } = await story()
   const hidden = [`$persistentsubscription-$all::${run}-checkpoint`, `$persistentsubscription-$all::${run}-parked`]
   const seen = [`$persistentsubscription-$all::${run}-other`, `$persistentsubscription-${run}-parked`]
   for (const stream of [...hidden, ...seen]) {
     t.equal((await appendEitherWay(raw, 'Append', { stream, events: [{ data: stream }] })).word, 'revision 0')
-    t.same(await namesRead({ stream, from: 'start' }), [stream], 'though they can be read by name')
+    t.same(await namesRead({ stream, from: 'start' }), [stream], 'readable by name')
   }
   const inLog = await namesRead({ from: at(0), count: everything })
   t.same(typeof inLog === 'string' ? inLog : inLog.filter((name) => name.includes(`${run}-`)), seen)
   t.same(await namesRead({ from: at(0), filter: { by: 'stream', regex: `${run}-(checkpoint|parked|other)` } }), seen)
 })
 
-t.test('the client reads the log with commit and prepare alike', async (t) => {
+t.test('the client reads equal commit and prepare positions', async (t) => {
   const { run, names, at } = await story()
   const position: Position = { commit: at(2), prepare: at(2) }
   const forwards: string[] = []

@@ -1,4 +1,4 @@
-// What stream metadata does, and what metadata streams are.
+// Stream metadata and metadata streams.
 
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -15,7 +15,7 @@ async function append(stream: string, count: number, way: Way = 'BatchAppend') {
   return appendEitherWay(raw, way, { stream, events: Array.from({ length: count }, () => ({})) })
 }
 
-/** Metadata as text, which need not be what it should be. */
+/** Metadata as text, which may be invalid. */
 async function setMetadata(stream: string, text: string, way: Way = 'BatchAppend', contentType = 'application/json') {
   const event = { type: '$metadata', contentType, data: text }
   return appendEitherWay(raw, way, { stream: `$$${stream}`, events: [event] })
@@ -33,7 +33,7 @@ async function metadataOf(stream: string): Promise<string | undefined> {
   return event && Buffer.from(event.getData_asU8()).toString()
 }
 
-t.test('numbers are read as far as a signed 64-bit integer goes', async (t) => {
+t.test('metadata numbers are valid within a signed 64-bit integer', async (t) => {
   const table: [string, readonly string[]][] = [
     ['{"$maxCount":9223372036854775807}', ['0', '1', '2']],
     ['{"$maxCount":9223372036854775808,"$tb":1}', ['0', '1', '2']],
@@ -58,7 +58,7 @@ t.test('numbers are read as far as a signed 64-bit integer goes', async (t) => {
   }
 })
 
-t.test('what the server does not use must still be of the right type', async (t) => {
+t.test('unused metadata fields of a wrong type invalidate the metadata', async (t) => {
   const table: [string, boolean][] = [
     ['"anything":{"at":[1,"all",null]}', true],
     ['"$tmp":true', true],
@@ -80,7 +80,7 @@ t.test('what the server does not use must still be of the right type', async (t)
   }
 })
 
-t.test('what is no JSON object is no metadata', async (t) => {
+t.test('metadata that is not a JSON object is ignored', async (t) => {
   for (const text of ['', '{', '[]', '1', '"$maxCount"', '{"$maxCount":1', 'null']) {
     const stream = freshName('broken')
     await append(stream, 3)
@@ -91,7 +91,7 @@ t.test('what is no JSON object is no metadata', async (t) => {
   }
 })
 
-t.test('metadata counts by where it stands and that it is JSON, not by its type', async (t) => {
+t.test('the last JSON event of a metadata stream is the metadata, whatever its type', async (t) => {
   const stream = freshName('type')
   await append(stream, 3)
   await appendEitherWay(raw, 'Append', {
@@ -103,10 +103,10 @@ t.test('metadata counts by where it stands and that it is JSON, not by its type'
   })
   t.same(await read(stream), ['2'], 'the last event of the metadata stream is the metadata')
   await setMetadata(stream, '{"$maxCount":2}', 'BatchAppend', 'application/octet-stream')
-  t.same(await read(stream), ['0', '1', '2'], 'and is none when it is not marked as JSON')
+  t.same(await read(stream), ['0', '1', '2'], 'ignored when it is not marked as JSON')
 })
 
-t.test('a stream can be truncated before it is written that far', async (t) => {
+t.test('$tb may be beyond the end of the stream', async (t) => {
   const stream = freshName('ahead')
   await append(stream, 1)
   await setMetadata(stream, '{"$tb":2}')
@@ -127,21 +127,21 @@ t.test('a stream can be truncated before it is written that far', async (t) => {
   t.same(await read(stream), ['3'])
 })
 
-t.test('events grow too old to be read, one after the other', async (t) => {
+t.test('events expire one by one with $maxAge', async (t) => {
   const stream = freshName('age')
   await append(stream, 2)
   await setMetadata(stream, '{"$maxAge":5}')
   t.same(await read(stream), ['0', '1'])
-  await waitFor(async () => (await read(stream)).length === 0, { what: 'the events to grow too old' })
+  await waitFor(async () => (await read(stream)).length === 0, { what: 'the events to expire' })
   t.same(await readBackwards(stream), [])
   t.equal((await append(stream, 1)).word, 'revision 2')
   t.same([await read(stream), await readBackwards(stream)], [['2'], ['2']])
-  t.same(await shown(raw, { stream, from: 0n, count: 1 }), ['2'], 'what is too old does not count')
+  t.same(await shown(raw, { stream, from: 0n, count: 1 }), ['2'], 'expired events do not count')
   await setMetadata(stream, '{}')
   t.same(await read(stream), ['0', '1', '2'])
 })
 
-t.test('a metadata stream shows its last event, and no metadata of its own changes that', async (t) => {
+t.test('a metadata stream shows its last event only, regardless of its own metadata', async (t) => {
   const stream = freshName('stream')
   for (const number of [0, 1, 2]) await setMetadata(stream, `{"n":${number}}`)
   for (const text of ['{"$maxCount":5}', '{"$tb":3}', '{"$tb":9223372036854775807}', 'nonsense']) {
@@ -154,7 +154,7 @@ t.test('a metadata stream shows its last event, and no metadata of its own chang
   t.equal((await appendEitherWay(raw, 'Append', { stream, expected: 'no_stream', events: [{}] })).word, 'revision 0')
 })
 
-t.test('deleting a metadata stream leaves it readable', async (t) => {
+t.test('a deleted metadata stream stays readable', async (t) => {
   const stream = freshName('stream')
   await append(stream, 2)
   await setMetadata(stream, '{"$maxCount":1}')
@@ -165,7 +165,7 @@ t.test('deleting a metadata stream leaves it readable', async (t) => {
 })
 
 for (const way of bothWays) {
-  t.test(`${way}: metadata streams have revisions to expect like any other`, async (t) => {
+  t.test(`${way}: metadata streams check expected revisions like other streams`, async (t) => {
     const stream = freshName('revisions')
     const id = randomUUID()
     const event = { type: '$metadata', contentType: 'application/json', data: '{"$maxCount":1}' }

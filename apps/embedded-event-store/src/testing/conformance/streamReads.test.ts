@@ -1,4 +1,4 @@
-// Reads of one stream, in every form that the protocol has.
+// Reads of one stream, in every form of the protocol.
 
 import { BACKWARDS, END, START } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
@@ -22,7 +22,7 @@ async function streamOf(count: number): Promise<string> {
   return stream
 }
 
-t.test('bounds are inclusive in both directions, and a read backwards begins at the end at the latest', async (t) => {
+t.test('stream reads include their start revision, and backwards reads start at the end at the latest', async (t) => {
   const stream = await streamOf(5)
   const table: [Omit<ReadForm, 'stream'>, string[]][] = [
     [{ from: 0n }, revisions(0, 5)],
@@ -45,7 +45,7 @@ t.test('bounds are inclusive in both directions, and a read backwards begins at 
     t.same(await shown(raw, { stream, ...form }), expected, `${JSON.stringify(form, String)}`)
 })
 
-t.test('counts larger than any page, and streams longer', async (t) => {
+t.test('stream reads longer than a page return all events up to their count', async (t) => {
   const stream = freshName('long')
   for (let appended = 0; appended < 1_300; appended += 650) await append(stream, 650)
   t.same(await shown(raw, { stream, from: 'start', count: 100_000 }), revisions(0, 1_300))
@@ -65,7 +65,7 @@ t.test('counts larger than any page, and streams longer', async (t) => {
   t.same(seen, revisions(1_299, 600, -1).map(BigInt))
 })
 
-t.test('clients that know of positions are told where a stream begins and ends', async (t) => {
+t.test('clients that support positions get the first and last position of a stream', async (t) => {
   const stream = await streamOf(50)
   const table: [string, Omit<ReadForm, 'stream'>, string[]][] = [
     ['{}', { from: 0n, count: 2 }, ['0', '1', 'last 49']],
@@ -98,7 +98,7 @@ t.test('clients that know of positions are told where a stream begins and ends',
   t.same(await shown(raw, { stream: freshName('never'), from: 'start', compatibility: 1 }), ['not found'])
 })
 
-t.test('what a request must say, and what it is answered otherwise', async (t) => {
+t.test('an invalid stream read gets the status of EventStoreDB', async (t) => {
   const stream = await streamOf(3)
   const changed = (change: (options: ReadReq.Options) => unknown, form: Partial<ReadForm> = {}) => {
     const request = readRequest({ stream, from: 'start', ...form })
@@ -128,14 +128,10 @@ t.test('what a request must say, and what it is answered otherwise', async (t) =
     t.same(await readMessages(raw, request), { messages: [], failed: { code, trailers: {} } }, what)
   }
   const nowhere = changed((options) => options.getStream()?.clearStart())
-  t.same(
-    await readMessages(raw, nowhere),
-    { messages: [] },
-    'a read that does not say where to begin is answered with nothing',
-  )
+  t.same(await readMessages(raw, nowhere), { messages: [] }, 'a read without a start position gets no messages')
 })
 
-t.test('ids are sent in two halves to who does not ask for text', async (t) => {
+t.test('ids are sent as two halves unless text is requested', async (t) => {
   const stream = await streamOf(1)
   const request = readRequest({ stream, from: 'start' })
   request.getOptions()?.setUuidOption(new streams.ReadReq.Options.UUIDOption())
@@ -143,7 +139,7 @@ t.test('ids are sent in two halves to who does not ask for text', async (t) => {
   t.ok(messages[0]?.getEvent()?.getEvent()?.getId()?.hasStructured())
 })
 
-t.test('an event carries when it was written, in units of 100 ns', async (t) => {
+t.test('an event has its creation time in units of 100 ns', async (t) => {
   const beforeMs = Date.now()
   const stream = await streamOf(1)
   const { messages } = await readMessages(raw, readRequest({ stream, from: 'start' }))
@@ -153,7 +149,7 @@ t.test('an event carries when it was written, in units of 100 ns', async (t) => 
   t.ok(Number(BigInt(created) / 10_000n) > beforeMs - skewMs && Number(BigInt(created) / 10_000n) < Date.now() + skewMs)
 })
 
-t.test('the client is told what is not found and what is deleted', async (t) => {
+t.test('the client distinguishes streams that are not found and deleted', async (t) => {
   const readAll = async (stream: string) => {
     for await (const _ of client.readStream(stream, { fromRevision: START })) t.fail('there is no event')
   }

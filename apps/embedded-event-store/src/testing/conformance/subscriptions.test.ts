@@ -1,4 +1,4 @@
-// Subscriptions to one stream, where they differ from what the recordings hold.
+// Subscriptions to one stream, in cases that the recordings do not cover.
 
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -18,7 +18,7 @@ function subscribe(stream: string, from: 'start' | 'end' | bigint) {
   return { isLive, revisions, ended, cancel }
 }
 
-t.test('an event with the type of a tombstone ends the subscriptions to its stream, whoever wrote it', async (t) => {
+t.test('an event with the type of a tombstone ends the subscriptions to its stream', async (t) => {
   const stream = freshName('tombstone-type')
   const failed = { code: 'FAILED_PRECONDITION', trailers: { exception: 'stream-deleted', 'stream-name': stream } }
   await append(stream, ['T'])
@@ -37,6 +37,6 @@ t.test('an event with the type of a tombstone ends the subscriptions to its stre
 
   const behind = subscribe(stream, 2n)
   await waitFor(behind.isLive, { what: 'the subscription behind it to be live' })
-  t.same([behind.revisions(), behind.ended()], [['3'], undefined], 'the stream goes on for who begins behind it')
+  t.same([behind.revisions(), behind.ended()], [['3'], undefined], 'a subscription after that event continues')
   behind.cancel()
 })

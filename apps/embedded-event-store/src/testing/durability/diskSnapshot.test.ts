@@ -35,7 +35,7 @@ async function faultsOnCopy(t: Test, disk: Disk, acknowledged: readonly Attempt[
 }
 
 t.test(
-  `after each of ${failures} power failures under load everything acknowledged is on the disk`,
+  `all acknowledged events are on disk after each of ${failures} power failures under load`,
   { skip: asked ? false : reason },
   async (t) => {
     const disk = await createDisk(t)
@@ -51,7 +51,7 @@ t.test(
     await disk.sync()
     const acknowledged: Attempt[] = []
     for (let failure = 1; failure <= failures; failure += 1) {
-      // What a copy is worth: it has to hold what was synced, and to lose what was not.
+      // Checks the method: a copy has synced data and loses unsynced data.
       await writeFile(join(disk.directory, `synced-${failure}`), 'x', { flush: true })
       await writeFile(join(disk.directory, `unsynced-${failure}`), 'x')
       const loaded = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-// kill -9 around the commit: before it reaches the database, as it does, when it is done and nobody knows, and while clients are told.
+// kill -9 around a commit: before it reaches the database, during it, before its response, and during the replies.
 
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { testCycles } from '@paylog/testing/testEnvironment'
@@ -11,7 +11,7 @@ const cycles = testCycles(4)
 const stages: readonly CommitStage[] = ['held', 'sent', 'done', 'answered']
 
 t.test(
-  `${cycles} kills around a commit, and each append is there once, whether its answer arrived or not`,
+  `each append is recorded once after ${cycles} kills around a commit, whether or not its reply arrived`,
   async (t) => {
     const { databaseUrl } = await createTestDatabase(t)
     const proxy = await startDatabaseProxy(t, databaseUrl)
@@ -25,16 +25,16 @@ t.test(
       strike({ kill, journal, random }) {
         const stage = stages[kills % stages.length] ?? 'done'
         kills += 1
-        // Time for answers to get out: after the commit some of them do, before it none may.
+        // Time for replies to get out: after the commit some do, before it none may.
         const act = stage === 'answered' || stage === 'held' ? () => soon(random, 3, kill) : kill
         journal.afterAcknowledged(random.between(1, 60), () => proxy.atNextCommit(stage, act))
       },
       successorWaits: false,
     })
-    // Every commit that was done and kept from the server is one of these; the others may be.
+    // Includes every commit whose response the server did not get.
     t.ok(
       report.betweenCommitAndAnswer >= Math.floor(cycles / stages.length),
-      'kills fell between commits and their answers',
+      'kills happened between commits and their replies',
     )
   },
 )

@@ -15,7 +15,7 @@ const startTimeoutMs = 20_000
 const writers = `select pid from pg_stat_activity
   where datname = current_database() and application_name = 'embedded-event-store writer'`
 
-t.test(`${cycles} kills with a successor at the door, and nothing is lost or doubled in between`, async (t) => {
+t.test(`no event is lost or duplicated in ${cycles} kills with a waiting successor`, async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const database = new pg.Client({ connectionString: databaseUrl })
   await database.connect()
@@ -29,7 +29,7 @@ t.test(`${cycles} kills with a successor at the door, and nothing is lost or dou
     nodeDatabaseUrl: databaseUrl,
     async strike({ kill, random }) {
       const isWaiting = async () => (await database.query(writers)).rowCount === 2
-      await waitFor(isWaiting, { what: 'a successor at the door', timeoutMs: startTimeoutMs })
+      await waitFor(isWaiting, { what: 'a waiting successor', timeoutMs: startTimeoutMs })
       soon(random, longestWaitMs, kill)
     },
     successorWaits: true,

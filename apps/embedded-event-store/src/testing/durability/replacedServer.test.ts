@@ -1,4 +1,4 @@
-// One writer only: a second server is refused, and one that was replaced while it slept writes nothing any more.
+// A single writer: a second server is rejected, and a suspended server that was replaced cannot write.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANY, jsonEvent } from '@eventstore/db-client'
@@ -21,7 +21,7 @@ async function environment(databaseUrl: string) {
   return { DATABASE_URL: databaseUrl, PORT: String(await freePort()), LOG_LEVEL: 'silent' }
 }
 
-t.test('a second server on the same database refuses to start, with one line, and the first goes on', async (t) => {
+t.test('a second server on the same database fails to start with one line, and the first continues', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const env = await environment(databaseUrl)
   await startProcess(t, { script, env })
@@ -38,7 +38,7 @@ t.test('a second server on the same database refuses to start, with one line, an
   t.ok(appended.success)
 })
 
-t.test('a server whose epoch is over writes nothing and stops with a failure', async (t) => {
+t.test('a server whose epoch is outdated writes nothing and exits with an error', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const env = await environment(databaseUrl)
   const node = await startProcess(t, { script, env })
@@ -51,7 +51,7 @@ t.test('a server whose epoch is over writes nothing and stops with a failure', a
   t.same(stored, [{ type: 'Before' }])
 })
 
-t.test('a server that slept while another took over wakes up unable to write, and ends', async (t) => {
+t.test('a suspended server that was replaced cannot write after it resumes, and exits', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const [firstEnv, secondEnv] = [await environment(databaseUrl), await environment(databaseUrl)]
   const first = await startProcess(t, { script, env: firstEnv })
@@ -110,8 +110,8 @@ t.test('a server that slept while another took over wakes up unable to write, an
     if (answers.size > 0) await load.stop()
     await sleep(askEveryMs)
   }
-  t.equal(await end, 1, 'it ends with a failure')
-  t.notOk(answers.has('written'), 'nothing was acknowledged by it')
+  t.equal(await end, 1, 'exit code')
+  t.notOk(answers.has('written'), 'it acknowledged no append')
   t.ok(answers.has('refused'))
 
   const check = createLogCheck()

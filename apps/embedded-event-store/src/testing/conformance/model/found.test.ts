@@ -1,4 +1,4 @@
-// Sequences that random runs came upon, where the rules are easily read wrongly.
+// Sequences found by random runs whose rules are easy to get wrong.
 import t, { type Test } from 'tap'
 import { conformanceTarget } from '../target.ts'
 import { createModelRun, doAppend, doRead, doRemoval, doSubscribe, finish, type ModelRun } from './modelRun.ts'
@@ -27,7 +27,7 @@ function appendTo(stream: string, ...events: Proposed[]) {
   return { stream, expected: 'any', events, via: 'batch', chunks: 1 } as const
 }
 
-t.test('an append without events revives a soft-deleted stream', (t) =>
+t.test('an empty append restores a soft-deleted stream', (t) =>
   played(t, async (world, session) => {
     await doAppend(world, session, appendTo('a', event('e1', 'T', '{}')))
     await doRemoval(world, session, 'delete', 'a', 'any')
@@ -39,7 +39,7 @@ t.test('an append without events revives a soft-deleted stream', (t) =>
   }),
 )
 
-t.test('metadata repeated behind a tombstone has no position, because it cannot be read any more', (t) =>
+t.test('repeated metadata after a tombstone has no position, because it cannot be read', (t) =>
   played(t, async (world, session) => {
     await doAppend(world, session, appendTo('$$a', event('e1', '$metadata', '{}')))
     await doRemoval(world, session, 'tombstone', 'a', 'any')
@@ -47,7 +47,7 @@ t.test('metadata repeated behind a tombstone has no position, because it cannot 
   }),
 )
 
-t.test('a link whose data is no place is an event when it is read, and a link to nothing when it is live', (t) =>
+t.test('a link with invalid data is a normal event in a read and a broken link live', (t) =>
   played(t, async (world, session) => {
     const request = { from: 'start', links: true, filter: undefined } as const
     await doSubscribe(world, session, { ...request, stream: 'l' })

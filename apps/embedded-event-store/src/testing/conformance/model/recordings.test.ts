@@ -7,7 +7,7 @@ import { playThroughModel } from './recorded/play.ts'
 /** A delete of a stream whose name is not ASCII, refused without the trailers that say why. */
 const stepsLeftOut = 1
 
-t.test('the model answers every recorded step as EventStoreDB did', async (t) => {
+t.test('the model has the recorded result of EventStoreDB for every step', async (t) => {
   let compared = 0
   let leftOut = 0
   for (const { name, steps, answers } of [...scenariosOf('named'), ...scenariosOf('random')]) {
@@ -19,6 +19,6 @@ t.test('the model answers every recorded step as EventStoreDB did', async (t) =>
     }
   }
   t.comment(`${compared} answers compared`)
-  t.ok(compared > 6_000, 'the recordings are there')
-  t.equal(leftOut, stepsLeftOut, 'the model covers the rest')
+  t.ok(compared > 6_000, 'number of compared steps')
+  t.equal(leftOut, stepsLeftOut, 'number of steps that the model does not cover')
 })
