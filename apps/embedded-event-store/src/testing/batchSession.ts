@@ -1,4 +1,4 @@
-// A BatchAppend call that stays open, as the Node client's does.
+// A BatchAppend call that stays open, like the Node client's.
 import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -13,14 +13,14 @@ export type BatchSession = {
   send(...chunks: Chunk[]): void
   sendAsIs(request: BatchAppendReq): void
   readonly replies: readonly BatchAppendResp[]
-  /** The first replies, as soon as there are so many. */
+  /** The replies, once there are `count`. */
   first(count: number): Promise<readonly BatchAppendResp[]>
-  /** Everything that was answered before an append that is sent only now. */
+  /** Sends another append and returns all replies before its own. */
   allSoFar(): Promise<readonly BatchAppendResp[]>
   failure(): Promise<Failed>
 }
 
-/** The call is cancelled with the test. A server may end a call early that its client has closed, so this never closes. */
+/** Cancelled with the test. Never half-closed, because a server may then end the call early. */
 export function openBatch(t: Test, client: StreamsClient): BatchSession {
   const replies: BatchAppendResp[] = []
   let failure: Failed | undefined

@@ -1,8 +1,8 @@
-// What this process keeps in memory, to find out what somebody has left behind.
+// The heap use of this process, to detect memory leaks.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What is in use after everything else was thrown away. */
+/** Used heap bytes after garbage collection. */
 export function heapMegabytes(): number {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

@@ -1,4 +1,4 @@
-// Calls whose messages are bytes of any kind, and calls that are not even proper gRPC.
+// Calls with arbitrary message bytes, and invalid gRPC calls.
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, type OutgoingHttpHeaders } from 'node:http2'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -25,7 +25,7 @@ export function connectBare(t: Test, port: number): Client {
   return client
 }
 
-/** A client with a connection to itself: others to the same address share theirs. */
+/** A client with its own connection; gRPC clients with the same address share one by default. */
 export function connectAlone(t: Test, port: number): StreamsClient {
   const client = new grpcStubs.StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
@@ -34,7 +34,7 @@ export function connectAlone(t: Test, port: number): StreamsClient {
   return client
 }
 
-/** Sends messages of any bytes to any method, says that this was all, and waits for the status, which also is that of the deadline. */
+/** Sends arbitrary bytes to a method, half-closes the call, and returns its status, possibly that of the deadline. */
 export function callWithBytes(
   client: Client,
   path: string,
@@ -53,7 +53,7 @@ export function callWithBytes(
   })
 }
 
-/** A gRPC frame: a flag, the length it claims to have, and the bytes. */
+/** A gRPC frame: flag, claimed length, and bytes. */
 export function frame(bytes: Buffer, { flag = 0, length = bytes.length } = {}): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt8(flag, 0)
@@ -61,7 +61,7 @@ export function frame(bytes: Buffer, { flag = 0, length = bytes.length } = {}): 
   return Buffer.concat([head, bytes])
 }
 
-/** Posts a body as it is over HTTP/2; returns the HTTP and the gRPC status. */
+/** Posts a raw body over HTTP/2; returns the HTTP and the gRPC status. */
 export async function post(
   port: number,
   path: string,

@@ -1,4 +1,4 @@
-// Append, Delete and Tombstone without the client. A failed call is an answer like any other.
+// Append, Delete and Tombstone without the client; a failed call is returned, not thrown.
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, {
   type AppendReq,
@@ -14,7 +14,7 @@ const responseTimeoutMs = 15_000
 
 export const deadline = (timeoutMs = responseTimeoutMs): CallOptions => ({ deadline: Date.now() + timeoutMs })
 
-/** The name of the gRPC status, and what the server said beside it. */
+/** The name of the gRPC status, and its details and trailers. */
 export type Failed = { readonly code: string; readonly trailers: Readonly<Record<string, string>> }
 export type RawResponse<Response> = { readonly response: Response } | { readonly failed: Failed }
 
@@ -49,7 +49,7 @@ export function unaryAppend(client: StreamsClient, append: UnaryAppend): Promise
   return sendAppend(client, [new streams.AppendReq().setOptions(options), ...requests])
 }
 
-/** Any sequence of messages, sensible or not. */
+/** Any sequence of messages, valid or not. */
 export function sendAppend(
   client: StreamsClient,
   requests: readonly AppendReq[],
@@ -57,7 +57,7 @@ export function sendAppend(
 ): Promise<RawResponse<AppendResp>> {
   return new Promise((resolve) => {
     const call = client.append(new Metadata(), deadline(timeoutMs), settling(resolve))
-    // The failure is told by the callback, too.
+    // The callback reports the failure, too.
     call.on('error', () => undefined)
     for (const request of requests) call.write(request)
     call.end()

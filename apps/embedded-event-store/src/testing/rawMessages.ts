@@ -1,10 +1,10 @@
-// The parts that the requests of several calls have in common.
+// Parts of requests that several calls share.
 import { randomUUID } from 'node:crypto'
 import shared, { type Empty, type UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type AppendReq, type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 
 export type RawEvent = {
-  /** Text as it is, valid or not, or two 64-bit halves. A fresh one when left out. */
+  /** Text, valid or not, or two 64-bit halves. Default: a random id. */
   readonly id?: string | { readonly high: bigint; readonly low: bigint }
   /** `null` sends none. */
   readonly type?: string | null
@@ -56,7 +56,7 @@ type Expecting = {
   setStreamExists(empty: Empty): unknown
 }
 
-/** BatchAppend calls a revision a position, the other calls do not: `setRevision` is told it in either case. */
+/** `setRevision` sets the expected revision, whose field BatchAppend names differently from the other calls. */
 export function setExpectation(
   options: Expecting,
   expected: RawExpectation,

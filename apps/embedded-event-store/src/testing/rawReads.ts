@@ -1,4 +1,4 @@
-// Read without the client, which cannot ask for everything that the protocol can.
+// Read without the client, which does not support everything in the protocol.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -7,7 +7,7 @@ import { streamIdentifier } from '../protocol/identifiers.ts'
 import { deadline, type Failed, failed } from './rawCalls.ts'
 
 export type ReadForm = {
-  /** The whole log when left out. */
+  /** Default: the whole log. */
   readonly stream?: string
   readonly backwards?: boolean
   readonly from: 'start' | 'end' | bigint
@@ -80,7 +80,7 @@ function filterOptions(filter: RawFilter): ReadReq.Options.FilterOptions {
 
 export type Messages = { readonly messages: readonly ReadResp[]; readonly failed?: Failed }
 
-/** Everything that a read is answered with, until it ends one way or the other. */
+/** All messages of a read until it ends or fails. */
 export function readMessages(client: StreamsClient, request: ReadReq): Promise<Messages> {
   return new Promise((resolve) => {
     const messages: ReadResp[] = []
@@ -93,12 +93,12 @@ export function readMessages(client: StreamsClient, request: ReadReq): Promise<M
 
 export type OpenRead = {
   readonly messages: readonly ReadResp[]
-  /** How it ended, if it has. */
+  /** How the read ended; undefined while it is open. */
   readonly ended: () => 'in good order' | Failed | undefined
   readonly cancel: () => void
 }
 
-/** A read that need not end, such as a subscription. `onChange` is called at every message and at the end. */
+/** A read that may stay open, such as a subscription. `onChange` is called at every message and at the end. */
 export function openRead(client: StreamsClient, request: ReadReq, onChange: () => void = () => undefined): OpenRead {
   const messages: ReadResp[] = []
   let ended: 'in good order' | Failed | undefined

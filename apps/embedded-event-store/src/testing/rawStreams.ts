@@ -1,4 +1,4 @@
-// The bare protocol, for what the client cannot express or hides: connections, and BatchAppend.
+// The raw protocol, for connections and BatchAppend calls that the client does not support.
 import { randomUUID } from 'node:crypto'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 import { streamIdentifier } from '../protocol/identifiers.ts'
 import { batchMessage, type RawEvent, type RawExpectation, setExpectation, uuid } from './rawMessages.ts'
 
-/** As in the Node client. */
+/** Same as in the Node client. */
 const maxMessageBytes = 17 << 20
 
 export function connectRaw(t: Test, port: number): StreamsClient {
@@ -52,14 +52,14 @@ function batchOptions(stream: string, chunk: Chunk): BatchAppendReq.Options {
   return options
 }
 
-/** Sends chunks on a batch stream of their own and collects as many replies. */
+/** Sends chunks on a separate batch stream and collects as many replies. */
 export function batchAppend(client: StreamsClient, chunks: readonly Chunk[], replies = 1): Promise<BatchAppendResp[]> {
   return new Promise((resolve, reject) => {
     const call = client.batchAppend()
     const answers: BatchAppendResp[] = []
     call.on('data', (reply: BatchAppendResp) => answers.push(reply))
     call.on('error', reject)
-    // The server ends the stream when everything was answered: what is missing then never came.
+    // The server ends the stream after all replies, so missing ones will not come.
     call.on('end', () => {
       if (answers.length === replies) resolve(answers)
       else reject(new Error(`${answers.length} replies instead of ${replies}`))
@@ -69,7 +69,7 @@ export function batchAppend(client: StreamsClient, chunks: readonly Chunk[], rep
   })
 }
 
-/** The error of a reply unpacked: its code and the message in its details. */
+/** The decoded error of a reply: its code and the message in its details. */
 export function batchError(reply: BatchAppendResp): { code: number; type: string; details: Uint8Array } | undefined {
   const error = reply.getError()
   if (error === undefined) return undefined
@@ -78,7 +78,7 @@ export function batchError(reply: BatchAppendResp): { code: number; type: string
   return { code: error.getCode(), type, details: details?.getValue_asU8() ?? new Uint8Array() }
 }
 
-/** What a WrongExpectedVersion says about the stream's last revision. */
+/** The stream's last revision in a WrongExpectedVersion. */
 export function currentRevisionIn(details: Uint8Array): number | 'none' {
   const wrong = shared.WrongExpectedVersion.deserializeBinary(details)
   return wrong.hasCurrentNoStream() ? 'none' : Number(wrong.getCurrentStreamRevision())

@@ -1,4 +1,4 @@
-// A server in this process on a database of its own, and the real client connected to it.
+// A server in this process with its own database, and the real client connected to it.
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
@@ -25,7 +25,7 @@ export async function startServerHarness(t: Test): Promise<ServerHarness> {
   return { node, client, databaseUrl }
 }
 
-/** To be called after the server's teardown was registered: the last one goes first, so clients go before the server. */
+/** Must be called after the server's teardown is registered: teardowns run in reverse, so clients close first. */
 export function connect(t: Test, port: number): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`)
   t.teardown(() => client.dispose())

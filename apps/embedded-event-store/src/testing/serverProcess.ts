@@ -1,4 +1,4 @@
-// The server as a process of its own: it can be seen to survive, and its memory is nobody else's.
+// The server as a separate process, to test its survival and measure its memory.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
@@ -9,9 +9,9 @@ import type { Test } from 'tap'
 export type ServerProcess = {
   readonly port: number
   readonly client: EventStoreDBClient
-  /** What the process keeps in memory. */
+  /** Memory use of the process. */
   residentMegabytes(): Promise<number>
-  /** Lines of the log at the level of a warning or above, but for the one about the tests' Postgres, which does without fsync. */
+  /** Log lines of level warn and above, except the one about fsync of the tests' Postgres. */
   complaints(): readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// The writer by itself, on a log of its own.
+// The writer by itself, on its own log.
 import { randomUUID } from 'node:crypto'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -12,7 +12,7 @@ import { createTail } from '../subscriptions/tail.ts'
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
 const timeoutMs = 10_000
 
-/** It is not stopped with the test. `fail` is called when it can never write again. */
+/** Does not stop with the test. `fail` is called after an unrecoverable error. */
 export async function startWriter(
   t: Test,
   options: { readonly fail?: (error: unknown) => void; readonly databaseUrl?: string } = {},

@@ -1,4 +1,4 @@
-// One append through either call, answered in the same words.
+// An append through either call, with a uniform result.
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { AppendResp, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServiceError } from '@grpc/grpc-js'
@@ -16,7 +16,7 @@ export type Append = {
 }
 
 export type AppendResponse = {
-  /** `revision 3`, `no stream`, `wrong, at 3`, `deleted`, `too large`, or the status that says it was no good request. */
+  /** `revision 3`, `no stream`, `wrong, at 3`, `deleted`, `too large`, or the status of a bad request. */
   readonly word: string
   readonly position?: bigint
 }

@@ -1,4 +1,4 @@
-// What a stream shows, in a few words.
+// Short descriptions of a stream's readable contents.
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type ReadForm, readMessages, readRequest } from '../rawReads.ts'
@@ -15,7 +15,7 @@ export async function shown(raw: StreamsClient, form: ReadForm): Promise<Shown> 
   return messages.map(wordFor)
 }
 
-/** The ids of a stream's events, in order; none when it is not there. */
+/** The ids of a stream's events in order; none for a stream that is not found. */
 export async function idsIn(raw: StreamsClient, stream: string): Promise<(string | undefined)[]> {
   const { messages } = await readMessages(raw, readRequest({ stream, from: 'start' }))
   return messages.flatMap((message) =>

@@ -9,24 +9,24 @@ import { play } from './player/play.ts'
 import { isSolitary, type RecordedResponse, type Scenario, scenariosOf } from './player/scenario.ts'
 import { conformanceTarget } from './target.ts'
 
-/** Scenarios mostly wait, either for a commit or for a subscription to fall quiet. */
+/** High, because scenarios mostly wait for commits or for quiet subscriptions. */
 const concurrency = 24
-/** A read of the whole log passes what others wrote to it, so that large groups are slow. */
+/** Reads of the whole log scan the events of other scenarios, so large groups are slow. */
 const groupSize = 40
-/** Of the random scenarios `npm test` plays one part, each time another one; `npm run conformance` plays all of them. */
+/** `npm test` plays a random part of the random scenarios; `npm run conformance` plays all. */
 const parts = process.env.CONFORMANCE === 'all' ? 1 : 4
 const part = randomInt(parts)
 
 type Played = { readonly scenario: Scenario; readonly answers: readonly RecordedResponse[] }
 
-/** On a server of their own, or on the server that was given. */
+/** Plays a group on its own server, or on the given one. */
 async function playTogether(t: Test, group: readonly Scenario[]): Promise<Played[]> {
   const { raw } = await conformanceTarget(t)
-  // A log with a past is long: each scenario begins at its end.
+  // The log may be long, so each scenario starts at its end.
   return playAll(group, async (scenario) => play(raw, scenario, await endOfLog(raw)))
 }
 
-/** Each on a server of its own, all at once; on a server that was given, one after the other. */
+/** Plays each scenario on its own server, concurrently, or one at a time on the given server. */
 async function playAlone(t: Test, group: readonly Scenario[]): Promise<Played[]> {
   if (testEventStoreUrl() === undefined) {
     return (await Promise.all(group.map((scenario) => playTogether(t, [scenario])))).flat()
@@ -67,14 +67,14 @@ function assertAnswers(t: Test, { scenario, answers }: Played): void {
   t.strictSame(
     differing.map(({ index, step }) => ({ step, answer: answers[index] })),
     differing.map(({ index, step }) => ({ step, answer: recorded[index] })),
-    `${name}: ${steps.length} steps are answered as recorded`,
+    `${name}: ${steps.length} steps have the recorded results`,
   )
 }
 
 const scenarios = [...scenariosOf('named'), ...scenariosOf('random').filter((_, index) => index % parts === part)]
 t.comment(`${scenarios.length} scenarios, of the random ones part ${part + 1} of ${parts}`)
 
-t.test('scenarios are answered as EventStoreDB answered them', async (t) => {
+t.test('recorded scenarios have the same results as in EventStoreDB', async (t) => {
   const sociable = scenarios.filter((scenario) => !isSolitary(scenario))
   t.not(sociable.length, 0)
   for (let from = 0; from < sociable.length; from += groupSize) {
@@ -82,7 +82,7 @@ t.test('scenarios are answered as EventStoreDB answered them', async (t) => {
   }
 })
 
-t.test('scenarios that no other may disturb are answered as EventStoreDB answered them', async (t) => {
+t.test('recorded scenarios that need a log of their own have the same results as in EventStoreDB', async (t) => {
   const solitary = scenarios.filter(isSolitary)
   t.not(solitary.length, 0)
   for (const played of await playAlone(t, solitary)) assertAnswers(t, played)

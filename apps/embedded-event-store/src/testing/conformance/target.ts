@@ -1,4 +1,4 @@
-// Stream names that no server has seen before.
+// The server under test, and unique stream names.
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'

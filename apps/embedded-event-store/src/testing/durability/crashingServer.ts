@@ -1,4 +1,4 @@
-// The server as a process that is killed and started again at the same address.
+// The server as a process that a test kills and restarts at the same address.
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
@@ -7,22 +7,22 @@ const script = new URL('../../main.ts', import.meta.url)
 
 export type CrashingServer = {
   readonly port: number
-  /** Starts it, or a successor that waits until the one that runs is gone. Resolves when it serves. */
+  /** Starts the server, or a successor that waits for the running one to end. Resolves when it is ready. */
   start(): Promise<void>
-  /** Kills the one that serves, at once: nothing happens in between. */
+  /** Kills the running server synchronously. */
   kill(): void
-  /** Resolves when the last one that was killed is gone. */
+  /** Resolves when the last killed server has ended. */
   gone(): Promise<void>
-  /** How often it was killed. */
+  /** The number of kills. */
   readonly kills: number
-  /** Resolves at once while it serves. */
+  /** Resolves when the server is ready. */
   untilUp(): Promise<void>
-  /** The one that serves, or did last. */
+  /** The current or last server process. */
   process(): TestProcess
   connect(): EventStoreDBClient
 }
 
-/** @param options `unexpectedEnd` is told when it ends without having been killed */
+/** @param options `unexpectedEnd` is called when the server ends without a kill */
 export async function createCrashingServer(
   t: Test,
   options: { readonly databaseUrl: string; readonly unexpectedEnd: (output: string) => void },

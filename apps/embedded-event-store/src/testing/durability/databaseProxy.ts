@@ -1,4 +1,4 @@
-// A TCP proxy between the server and its database that knows a commit when it passes, to strike at that very moment.
+// A TCP proxy between the server and its database that detects commits, so that a test can kill at that moment.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
@@ -10,13 +10,13 @@ import type { Test } from 'tap'
 export type CommitStage = 'held' | 'sent' | 'done' | 'answered'
 
 export type DatabaseProxy = {
-  /** The database, by way of the proxy. */
+  /** The URL of the database through the proxy. */
   readonly databaseUrl: string
-  /** Calls back once, at that stage of the next commit. */
+  /** Calls back once at this stage of the next commit. */
   atNextCommit(stage: CommitStage, act: () => void): void
 }
 
-/** The statement that commits a group goes by this name on the wire. */
+/** The name of the prepared statement that commits a group. */
 const commitStatement = 'insert_events'
 
 export async function startDatabaseProxy(t: Test, databaseUrl: string): Promise<DatabaseProxy> {
@@ -36,7 +36,7 @@ export async function startDatabaseProxy(t: Test, databaseUrl: string): Promise<
     let held = false
     for (const socket of [node, database]) {
       sockets.add(socket)
-      // A killed node's connection breaks; what it had sent still reaches the database, as from the kernel's buffers.
+      // What a killed server had sent still reaches the database, as from the kernel's buffers.
       socket
         .on('error', () => {})
         .on('close', () => {

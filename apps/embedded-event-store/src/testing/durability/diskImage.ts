@@ -1,4 +1,4 @@
-// A disk in a file, and copies of it as a power failure would leave them. Needs Linux and root.
+// A disk image, and copies of it as after a power failure. Needs Linux and root.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,13 +8,13 @@ import type { Test } from 'tap'
 
 const run = promisify(execFile)
 const imageBytes = 1 << 30
-/** Longer than the test: nothing but a sync brings data to the disk. */
+/** Longer than the test, so that only a sync writes data to the disk. */
 const commitSeconds = 60
 
 export type Disk = {
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly directory: string
-  /** Writes everything to the disk. */
+  /** Syncs everything to the disk. */
   sync(): Promise<void>
   /**
    * Copies what is on the disk itself, without what the system only holds in memory, and mounts the copy. Whoever writes
@@ -23,7 +23,7 @@ export type Disk = {
   copy(): Promise<Disk>
 }
 
-/** Makes an empty disk. It is gone with the test. */
+/** Creates an empty disk that is removed with the test. */
 export async function createDisk(t: Test): Promise<Disk> {
   const home = await mkdtemp(join(tmpdir(), 'paylog-disk-'))
   t.teardown(() => rm(home, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-// Subscribers that follow the log across every interruption, each from where it was.
+// Subscribers that follow the log and resume after every interruption.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -12,7 +12,7 @@ import {
 
 export type Follower = {
   readonly name: string
-  /** Ids in the order they came. */
+  /** Ids in order of arrival. */
   readonly seen: readonly string[]
   stop(): Promise<void>
 }
@@ -22,7 +22,7 @@ type Subscription = AllStreamSubscription | StreamSubscription
 
 const repeatPauseMs = 10
 
-/** Follows everything. */
+/** Follows all streams. */
 export function followAll(source: Source): Follower {
   let last: { commit: bigint; prepare: bigint } | undefined
   return follow(source, 'everything', {
@@ -33,7 +33,7 @@ export function followAll(source: Source): Follower {
   })
 }
 
-/** Follows the streams with a prefix, and resumes from checkpoints too. */
+/** Follows the streams with a prefix, and also resumes from checkpoints. */
 export function followPrefix(source: Source, prefix: string): Follower {
   let last: { commit: bigint; prepare: bigint } | undefined
   return follow(source, `prefix ${prefix}`, {
@@ -44,7 +44,7 @@ export function followPrefix(source: Source, prefix: string): Follower {
           prefixes: [prefix],
           checkpointInterval: 2,
           checkpointReached: async (_, position) => {
-            // Events before it may still lie in the client's buffer, and would be lost with it.
+            // Earlier events may still be in the client's buffer, and would be lost.
             if (subscription.readableLength === 0 && !subscription.destroyed) last = position
           },
         }),

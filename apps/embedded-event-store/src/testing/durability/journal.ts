@@ -1,18 +1,18 @@
-// What the writers of a durability test sent and what they were told: the record that the log is held against.
+// Records what the writers of a durability test sent and which replies they got, to compare with the log.
 import type { JSONEventData } from '@eventstore/db-client'
 
-/** Where an answer says that an attempt went; absent where the protocol has no such answer. */
+/** The place of an attempt according to its reply; absent if the protocol's reply has none. */
 export type Place = { readonly revision: bigint | undefined; readonly position: bigint | undefined }
 
-/** One append or deletion, repeated in the same words until it is clearly answered. */
+/** One append or deletion, repeated unchanged until its outcome is certain. */
 export type Attempt = {
   readonly kind: 'append' | 'delete' | 'tombstone'
   readonly stream: string
   /** Empty for a deletion. */
   readonly events: readonly JSONEventData[]
-  /** It brings back a deleted stream, for which the server writes an event of its own. */
+  /** Whether it restores a deleted stream, for which the server generates an event. */
   readonly revives: boolean
-  /** The highest position acknowledged to anybody before this was first sent: it has to come after that. */
+  /** The highest position acknowledged before this was first sent, which its own must exceed. */
   readonly after: bigint
   tries: number
   outcome: { readonly kind: 'open' } | { readonly kind: 'refused' } | ({ readonly kind: 'acknowledged' } & Place)
@@ -23,16 +23,16 @@ export type Journal = {
   begin(intent: Pick<Attempt, 'kind' | 'stream' | 'events' | 'revives'>): Attempt
   acknowledge(attempt: Attempt, place: Place): void
   refuse(attempt: Attempt): void
-  /** Answers that the writers must never get; each one is a failure of the test. */
+  /** Replies that the writers must never get; each one fails the test. */
   readonly surprises: readonly string[]
   surprise(what: string): void
   readonly acknowledged: number
-  /** The highest position in any answer. */
+  /** The highest position in any reply. */
   readonly highestPosition: bigint
-  /** Calls back at once when that many more attempts were acknowledged. */
+  /** Calls back when that many more attempts have been acknowledged. */
   afterAcknowledged(more: number, act: () => void): void
   open(): Attempt[]
-  /** What was clearly answered since the last call. */
+  /** Attempts whose outcome has become certain since the last call. */
   takeSettled(): Attempt[]
 }
 

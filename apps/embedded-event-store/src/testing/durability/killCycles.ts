@@ -1,4 +1,4 @@
-// The server under load, killed and started again many times, and each time everything acknowledged is looked for.
+// Kills and restarts the server under load many times, and checks all acknowledged events each time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -11,7 +11,7 @@ import type { Crew } from './writers.ts'
 
 const strikeTimeoutMs = 20_000
 
-/** A server under load, when its moment is to be chosen. */
+/** A server under load that is about to be killed. */
 export type Victim = { readonly kill: () => void; readonly journal: Journal; readonly random: SeededRandom }
 
 export type KillCycles = {
@@ -20,20 +20,20 @@ export type KillCycles = {
   readonly crew: Crew
   readonly databaseUrl: string
   readonly nodeDatabaseUrl: string
-  /** Sees to it that the server is killed some time soon. */
+  /** Arranges a kill of the server. */
   readonly strike: (victim: Victim) => Promise<void> | void
-  /** Whether the next server is started before the kill and waits for its turn. */
+  /** Whether the next server is started before the kill and waits for the lock. */
   readonly successorWaits: boolean
 }
 
 export type KillReport = {
-  /** All appends that were not answered when the server was killed. */
+  /** Number of appends without a reply at the time of the kill. */
   readonly inFlight: number
-  /** Kills when an append was committed and not yet answered; unknown with a successor, who may have written it. */
+  /** Kills with a committed append without a reply; unknown with a successor, which may have written it. */
   readonly betweenCommitAndAnswer: number
 }
 
-/** Runs the cycles and asserts everything the log owes its clients. */
+/** Runs the cycles and asserts all guarantees of the log. */
 export async function runKillCycles(t: Test, options: KillCycles): Promise<KillReport> {
   const { seed, cycles, successorWaits, databaseUrl } = options
   const { node, journal, random, check, finish } = await startLoadedServer(t, options)
@@ -67,7 +67,7 @@ async function holdsAny(databaseUrl: string, attempts: readonly Attempt[]): Prom
   return (await queryOnce(databaseUrl, text, [ids])).length === 1
 }
 
-/** A moment within the next milliseconds. */
+/** A random delay of some milliseconds. */
 export function soon(random: SeededRandom, mostMs: number, act: () => void): void {
   void sleep(random.between(0, mostMs)).then(act)
 }

@@ -1,4 +1,4 @@
-// A server as a process with writers and followers on it, and the means to hold its log against what they were told.
+// A server process with writers and followers, and checks of its log against their records.
 import { type EventStoreDBClient, FORWARDS, START, UnavailableError } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -17,9 +17,9 @@ export type LoadedServer = {
   readonly node: CrashingServer
   readonly journal: Journal
   readonly random: SeededRandom
-  /** Reads what is new in the log and gives what is wrong with it, and with everything answered since the last call. */
+  /** Reads new events and returns problems with them and with the outcomes since the last call. */
   check(): Promise<string[]>
-  /** Ends the load and asserts that the answers, the log, its table and the followers all tell the same story. */
+  /** Stops the load and asserts that replies, log, table and followers are consistent. */
   finish(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function startLoadedServer(
   const followers = startFollowers({ client: reader, untilUp })
   const load = startWriters(senders, options.crew, random.fork('writers'))
   t.teardown(() => {
-    // Not waited for: a test that failed may have left a server that never comes up again.
+    // Not awaited, because after a failed test the server may never be ready again.
     void load.stop().catch(() => undefined)
     for (const { follower } of followers) void follower.stop().catch(() => undefined)
   })
@@ -98,7 +98,7 @@ function startFollowers(source: { readonly client: EventStoreDBClient; readonly 
   ]
 }
 
-/** Whether it could be read: the first call after a kill may still go to the connection that is no more. */
+/** Whether the read succeeded; the first call after a kill may use the broken connection. */
 async function readOn(check: LogCheck, client: EventStoreDBClient, to: bigint): Promise<boolean> {
   try {
     await readInto(check, client, to)
@@ -109,13 +109,13 @@ async function readOn(check: LogCheck, client: EventStoreDBClient, to: bigint): 
   }
 }
 
-/** Reads on from where the check is, to the end or to a position, because the end moves while the load goes on. */
+/** Continues reading to the end, or to a position, because the end moves under load. */
 export async function readInto(check: LogCheck, client: EventStoreDBClient, to?: bigint): Promise<LoggedEvent[]> {
   const read: LoggedEvent[] = []
   const { lastPosition } = check
   if (to !== undefined && to <= lastPosition) return read
   const fromPosition = lastPosition === 0n ? START : { commit: lastPosition, prepare: lastPosition }
-  // No two events share a position, and the first one read is already known.
+  // The read includes its start position, whose event is known.
   const maxCount = to === undefined ? Number.MAX_SAFE_INTEGER : Number(to - lastPosition) + 1
   for await (const { event } of client.readAll({ direction: FORWARDS, fromPosition, maxCount })) {
     if (event === undefined || event.position.commit <= lastPosition) continue

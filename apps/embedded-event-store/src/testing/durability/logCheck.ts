@@ -1,4 +1,4 @@
-// The oracle: holds what the log contains against what the writers were told. It knows nothing of how the server works.
+// The oracle: compares the log with the writers' records, independent of the server's implementation.
 import type { Attempt } from './journal.ts'
 
 export type LoggedEvent = {
@@ -12,10 +12,10 @@ export type LoggedEvent = {
 }
 
 export type LogCheck = {
-  /** Takes the next event of the log. */
+  /** Adds the next event of the log. */
   add(event: LoggedEvent): void
   readonly lastPosition: bigint
-  /** What is wrong with the log itself, or with it and these attempts, whose answers came before the log was read. */
+  /** Problems in the log itself, or with these attempts, whose replies came before the log was read. */
   faults(attempts: readonly Attempt[]): string[]
   /** What is in the log although nobody wrote it. Only for a log that was read to its end when everything was answered. */
   strangers(attempts: readonly Attempt[]): string[]
@@ -107,7 +107,7 @@ function strangersIn(events: Iterable<LoggedEvent>, attempts: readonly Attempt[]
   const allow = (stream: string, count: number) => allowed.set(stream, (allowed.get(stream) ?? 0) + count)
   for (const { kind, stream, events, revives, tries } of attempts) {
     for (const { id } of events) written.add(id)
-    // A repeated deletion succeeds again, and says so again in the log.
+    // A repeated deletion succeeds again and writes another event.
     if (kind === 'delete') allow(`$$${stream}`, tries)
     if (kind === 'tombstone') allow(stream, 1)
     if (revives) allow(`$$${stream}`, 1)

@@ -1,4 +1,4 @@
-// Asks the database directly, past the server, on a connection of its own: others may be cut at any time.
+// A private Postgres for tests that kill it, and direct queries on separate connections.
 
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -32,17 +32,17 @@ const log = createLog({ app: 'test', level: 'silent' })
 
 export type PrivatePostgres = {
   readonly databaseUrl: string
-  /** Stops all its processes where they are, once none of them waits for the disk any more. Linux only. */
+  /** Suspends all its processes, once none of them waits for the disk. Linux only. */
   freeze(): Promise<void>
   thaw(): Promise<void>
-  /** Postgres' immediate stop: every process ends where it is, and nothing in memory is written. */
+  /** Postgres's immediate shutdown: processes end at once without writing memory to disk. */
   crash(): Promise<void>
-  /** Starts it again on the same data, at the same address. */
+  /** Restarts it with the same data and address. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** @param directory where its data goes; a temporary one when left out */
+/** @param directory of its data; default: a temporary one */
 export async function startPrivatePostgres(t: Test, directory?: string): Promise<PrivatePostgres> {
   const home = directory ?? (await mkdtemp(join(tmpdir(), 'paylog-private-postgres-')))
   if (directory === undefined) t.teardown(() => rm(home, { recursive: true, force: true }))
@@ -59,12 +59,12 @@ export async function startPrivatePostgres(t: Test, directory?: string): Promise
     databaseUrl: postgres.databaseUrl,
     async freeze() {
       const server = await serverPid()
-      // The server first, so that no process is added meanwhile.
+      // The postmaster first, so that it starts no further process.
       process.kill(server, 'SIGSTOP')
       frozen = [server, ...(await childrenOf(server))]
       for (const pid of frozen) process.kill(pid, 'SIGSTOP')
       const isFrozen = async () => (await Promise.all(frozen.map(isStopped))).every(Boolean)
-      await waitFor(isFrozen, { what: 'Postgres to stand still' })
+      await waitFor(isFrozen, { what: 'Postgres to be suspended' })
     },
     async thaw() {
       for (const pid of frozen) process.kill(pid, 'SIGCONT')
@@ -88,6 +88,6 @@ async function childrenOf(pid: number): Promise<number[]> {
 }
 
 async function isStopped(pid: number): Promise<boolean> {
-  // The state stands behind the name, which is in brackets and may hold anything.
+  // The state follows the process name, which is in parentheses and may contain anything.
   return /\) T /.test(await readFile(`/proc/${pid}/stat`, 'utf8'))
 }

@@ -1,17 +1,17 @@
-// The chances that these tests take, which whoever runs them may ask for again.
+// Random choices that a seed reproduces. Timing stays random.
 import { randomInt } from 'node:crypto'
 
-/** `PAYLOG_TEST_SEED` repeats a run's choices. */
+/** `PAYLOG_TEST_SEED` reproduces a run's choices. */
 // biome-ignore lint/style/noProcessEnv: these are tests.
 export const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
 
 // Random choices that a seed repeats. When things happen stays the machine's choice.
 
 export type SeededRandom = {
-  /** A whole number from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, inclusive. */
   between(least: number, most: number): number
   chance(probability: number): boolean
-  /** Choices of their own, so that the order in which others choose does not matter. */
+  /** An independent generator, so that the order of other choices does not matter. */
   fork(name: string): SeededRandom
 }
 

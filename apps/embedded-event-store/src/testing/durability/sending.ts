@@ -1,4 +1,4 @@
-// Sends one attempt until its answer is clear, always with the same ids and the same expected revision.
+// Sends one attempt until its outcome is certain, always with the same ids and expected revision.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AppendExpectedRevision,
@@ -8,12 +8,12 @@ import {
 } from '@eventstore/db-client'
 import type { Attempt, Journal, Place } from './journal.ts'
 
-/** The client can lose an append between two connections and then never answers it. */
+/** The client can lose an append between two connections and never settle it. */
 const responseTimeoutMs = 3_000
 const longestPauseMs = 200
 /** Longer than any outage of these tests. */
 const timeoutMs = 60_000
-/** CANCELLED, DEADLINE_EXCEEDED, ABORTED, INTERNAL (a connection that broke in the middle) and UNAVAILABLE. */
+/** CANCELLED, DEADLINE_EXCEEDED, ABORTED, INTERNAL (a broken connection) and UNAVAILABLE. */
 const unclearCodes: readonly unknown[] = [1, 4, 10, 13, 14]
 const unclearTypes: readonly unknown[] = ['unavailable', 'cancelled', 'deadline-exceeded', 'timeout']
 
@@ -25,7 +25,7 @@ export type Sender = {
    */
   readonly unaryOnly: boolean
   readonly journal: Journal
-  /** Resolves while there is somebody to send to, so that no client wastes its reconnection back-off on a dead node. */
+  /** Resolves while a server is ready, so that clients do not run into reconnection back-off. */
   readonly untilUp: () => Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function append(
   { expected, unary }: { readonly expected: Expectation; readonly unary: boolean },
 ): Promise<{ readonly revision: bigint } | { readonly refused: bigint | 'no_stream' | undefined }> {
   const refusal = await sendUntilClear(sender, attempt, async () => {
-    // Credentials of its own send an append on its own way; without TLS they stay at home.
+    // Per-call credentials make the client use Streams/Append; without TLS it does not send them.
     const credentials = unary || sender.unaryOnly ? { credentials: { username: 'anybody', password: 'any' } } : {}
     const result = await sender.client.appendToStream(attempt.stream, [...attempt.events], {
       expectedRevision: expected,
@@ -60,10 +60,10 @@ export async function append(
   return { refused: refusal instanceof WrongExpectedVersionError ? refusal.actualVersion : undefined }
 }
 
-/** Hides or closes the attempt's stream, which is at `revision`. */
+/** Deletes or tombstones the attempt's stream, which is at `revision`. */
 export async function remove(sender: Sender, attempt: Attempt, revision: bigint): Promise<void> {
   const refusal = await sendUntilClear(sender, attempt, async () => {
-    // Another one with each try, when the server has been replaced.
+    // The client may change between tries, when the server has been replaced.
     const { client } = sender
     const options = { expectedRevision: revision }
     const { position } = await (attempt.kind === 'delete'
@@ -88,7 +88,7 @@ async function sendUntilClear(
       return undefined
     } catch (error) {
       if (error instanceof StreamDeletedError && attempt.kind === 'tombstone' && attempt.tries > 1) {
-        // The first try did it; a tombstone has no better way to say so.
+        // The first try succeeded; a repeated tombstone fails with this error.
         journal.acknowledge(attempt, { revision: undefined, position: undefined })
         return undefined
       }
@@ -97,17 +97,17 @@ async function sendUntilClear(
         return error
       }
       if (!isUnclear(error)) journal.surprise(`${attempt.kind} of ${attempt.stream}: ${String(error)}`)
-      if (performance.now() > giveUpAt) throw new Error(`no clear answer for ${attempt.stream}`, { cause: error })
+      if (performance.now() > giveUpAt) throw new Error(`no certain outcome for ${attempt.stream}`, { cause: error })
       await sleep(Math.min(10 * attempt.tries, longestPauseMs))
     }
   }
 }
 
-/** @throws UnansweredError */
+/** @throws NoResponseError */
 export async function responseInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const giveUp = new AbortController()
   const timeout = sleep(responseTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
-    throw new NoResponseError(`not answered within ${responseTimeoutMs} ms`)
+    throw new NoResponseError(`no response within ${responseTimeoutMs} ms`)
   })
   timeout.catch(() => undefined)
   return Promise.race([answer, timeout]).finally(() => giveUp.abort())

@@ -1,4 +1,4 @@
-// The load: writers that keep many appends, deletions and metadata changes in flight.
+// The load: writers with many appends, deletions and metadata changes in flight.
 import { randomUUID } from 'node:crypto'
 import { ANY, type JSONEventData, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import type { SeededRandom } from './seededRandom.ts'
@@ -7,13 +7,13 @@ import { append, type Expectation, remove, type Sender } from './sending.ts'
 const unaryShare = 0.25
 const largeBytes = 60_000
 
-/** How many writers of each kind. */
+/** The number of writers of each kind. */
 export type Crew = {
-  /** Alone on streams of their own: appends, metadata, deletions, and appends that have to be refused. */
+  /** Each on its own streams: appends, metadata, deletions, and appends that must be rejected. */
   readonly owners: number
-  /** Together on a few streams, expecting nothing, several appends at a time. */
+  /** Sharing a few streams with expected revision `any`, several appends at a time. */
   readonly sharers: number
-  /** Together on one stream, each expecting to be the next: all but one are refused. */
+  /** Sharing one stream with the same exact expected revision: all but one are rejected. */
   readonly racers: number
 }
 
@@ -24,7 +24,7 @@ const sharedStreams = 3
 const sharersAppends = 3
 
 export type Load = {
-  /** Waits for a clear answer to everything that was begun. */
+  /** Waits until all outcomes are certain. */
   stop(): Promise<void>
 }
 
@@ -39,11 +39,11 @@ export function startWriters(senders: readonly Sender[], crew: Crew, random: See
   ]
   const writers = kinds.map((work, index) => {
     const sender = senders[index % senders.length]
-    if (sender === undefined) throw new Error('writers need somebody to send to')
+    if (sender === undefined) throw new Error('no sender for the writers')
     return work({ sender, name: String(index), random: random.fork(`writer ${index}`), isRunning })
   })
   const done = Promise.all(writers)
-  // Seen when the load is stopped; until then nobody waits for it.
+  // Awaited when the load is stopped.
   done.catch(() => undefined)
   return {
     async stop() {
@@ -85,7 +85,7 @@ async function ownStream(writer: Writer, stream: string, steps: number): Promise
   }
 }
 
-/** An append that nothing can stand in the way of. */
+/** An append that must succeed. */
 async function appendMine(
   { sender, random }: Writer,
   stream: string,
@@ -96,10 +96,10 @@ async function appendMine(
   const result = await append(sender, attempt, { expected, unary: random.chance(unaryShare) })
   if ('revision' in result) return result.revision
   sender.journal.surprise(`the append to ${stream} at ${expected} was refused: it is at ${result.refused}`)
-  throw new Error(`${stream} is not where it was left`)
+  throw new Error(`${stream} is at an unexpected revision`)
 }
 
-/** Metadata of the stream, under an id of its own, so that it can be repeated like any other append. */
+/** A metadata event with its own id, so that it can be repeated like any append. */
 async function describe({ sender, random }: Writer, stream: string): Promise<void> {
   const events = [jsonEvent({ id: randomUUID(), type: '$metadata', data: { note: random.between(1, 1_000) } })]
   const attempt = sender.journal.begin({ kind: 'append', stream: `$$${stream}`, events, revives: false })

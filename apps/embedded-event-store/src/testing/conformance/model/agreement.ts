@@ -1,9 +1,9 @@
-// Whether a server's answer and the model's are the same.
+// Compares the results of a server and the model.
 import { checkpointText, type Line } from './lines.ts'
 import { pair, type Session } from './session.ts'
 import type { Store } from './store.ts'
 
-/** The server answered otherwise than the model. */
+/** The results of the server and the model differ. */
 export class DisagreementError extends Error {
   override readonly name = 'DisagreementError'
 }
@@ -32,7 +32,7 @@ export function agree(
   }
 }
 
-/** A checkpoint at a record without event, which no reader can see, may as well be at the next one that has an event. */
+/** A checkpoint at a record without an event, which readers cannot see, equals one at the next record with an event. */
 function isNextEvent({ log }: Store, { positions }: Session, record: number, server: bigint): boolean {
   const next = log.find(({ position }) => position >= record)
   return next !== undefined && positions.get(next.position) === server
@@ -42,7 +42,7 @@ export function withoutCheckpoints<Position>(lines: readonly Line<Position>[]): 
   return lines.filter(({ text }) => text !== checkpointText)
 }
 
-/** Every checkpoint must lie behind what was sent before it, and before what was sent behind it. */
+/** Every checkpoint must be after the events sent before it, and before those sent after it. */
 export function agreeButForCheckpoints(
   store: Store,
   session: Session,

@@ -1,4 +1,4 @@
-// Random steps, as likely as they are to tell something.
+// Random steps, weighted by how much they reveal.
 import fc from 'fast-check'
 import type {
   EventIntent,
@@ -59,7 +59,7 @@ const repeating = fc.record({
   how: fc.constantFrom(...repetitions),
   asBefore: fc.boolean(),
   ...sent,
-  // Only without an exact revision the ids alone decide.
+  // Only without an exact revision do ids alone decide.
   expected: fc.oneof(fc.constantFrom('any' as const, 'stream_exists' as const), expected),
 })
 
@@ -189,7 +189,7 @@ const subscribing = fc.record({
   every: small(1, 3),
 })
 
-/** Each as often as it is named; tombstones are rare, because little can happen to a stream behind one. */
+/** Weighted by repetition; tombstones are rare, because little can happen to a stream after one. */
 export const intents: fc.Arbitrary<Intent>[] = [
   appending,
   appending,

@@ -1,4 +1,4 @@
-// One long-lived batch stream, as the client has it: a reply for every append, and no other reply.
+// One long-lived batch stream, like the client's: exactly one reply per append.
 import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -6,9 +6,9 @@ import type { ServiceError } from '@grpc/grpc-js'
 import { batchRequest, type Chunk } from '../../rawStreams.ts'
 
 export type BatchStream = {
-  /** @returns the reply, or undefined when there was none in time */
+  /** @returns the reply; undefined after a timeout */
   append(chunks: readonly Chunk[], timeoutMs: number): Promise<BatchAppendResp | undefined>
-  /** Replies that nobody waited for, or the end of the stream. */
+  /** Unexpected replies, or the end of the stream. */
   readonly oddities: readonly string[]
   close(): void
 }

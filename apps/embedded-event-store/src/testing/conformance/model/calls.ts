@@ -1,4 +1,4 @@
-// The writes of a run, made to a server, and its answers as lines.
+// Sends the writes of a run to a server, and formats its replies as lines.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { deleteStream, type Failed, tombstoneStream, unaryAppend } from '../../rawCalls.ts'
@@ -28,10 +28,10 @@ export type AppendRequest = {
 }
 
 const answerTimeoutMs = 15_000
-/** Where no answer is expected, one within this time is seen; none is not waited for any longer. */
+/** How long to wait for a reply when none is expected. */
 const silenceMs = 150
 
-/** @param silent when the model knows that the server forgets to answer */
+/** @param silent whether the model expects no reply */
 export async function callAppend(session: Session, request: AppendRequest, silent: boolean): Promise<Line<bigint>> {
   const stream = nameOf(session, request.stream)
   const events = request.events.map((event) => rawEvent(session, event))

@@ -36,7 +36,7 @@ async function perform(world: ModelRun, session: Session, step: Step): Promise<v
   if ('append' in step) {
     const { stream } = step.append
     await doAppend(world, session, step.append)
-    // What metadata does to its stream may be over with the next metadata.
+    // The effect of metadata on its stream may end with the next metadata.
     if (isMetastream(stream)) await doRead(world, session, wholeStream(originalOf(stream)))
     return
   }
@@ -55,7 +55,7 @@ function textOf(step: Step): string {
   })
 }
 
-/** Buffers come here in their form as JSON. */
+/** Buffers arrive in their JSON form. */
 function shown(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'Buffer') return value
   const bytes = 'data' in value && Array.isArray(value.data) ? Buffer.from(value.data) : Buffer.alloc(0)

@@ -1,7 +1,7 @@
-// Steps in words that mean something whatever state a run has reached, which is not known when they are chosen.
+// Steps that are valid in any state of a run, because the state is unknown when they are chosen.
 import type { Filter } from './reads.ts'
 
-/** The last revision of the stream and so much more, or a revision by name. */
+/** An offset from the stream's last revision, or a named revision. */
 export type ExpectedIntent = 'any' | 'no_stream' | 'stream_exists' | { readonly offset: number }
 
 export type EventIntent = {

@@ -1,14 +1,14 @@
-// Answers as lines of text with positions beside them, so that the model's and a server's can be held side by side.
+// Results as lines of text with separate positions, so that those of the model and a server can be compared.
 import { createHash } from 'node:crypto'
 import type { Expected, WriteResponse } from './model.ts'
 import type { Found, ReadResponse } from './reads.ts'
 import type { Recorded } from './store.ts'
 import type { Message } from './subscriptions.ts'
 
-/** Positions are ranks of the model or bytes of a server: only the pairs that they make can be judged. */
+/** Positions are ranks in the model and numbers of a server, so only their pairs can be compared. */
 export type Line<Position> = { readonly text: string; readonly at: readonly Position[] }
 
-/** What both sides know of an event. */
+/** The fields of an event that both sides know. */
 type EventParts = {
   readonly stream: string
   readonly revision: bigint | string
@@ -45,12 +45,12 @@ export const unknownText = 'unknown error'
 export const tooLargeText = 'too large'
 export const noResponseText = 'no answer'
 
-/** No revision is -1 here, as it is in the trailers of a deletion. */
+/** No revision is -1 here, as in the trailers of a deletion. */
 function expectedText(expected: Expected): string {
   return String(expected)
 }
 
-/** @param removal deletions are answered with a position alone */
+/** @param removal whether it is a deletion, whose reply has a position only */
 export function writeLine(answer: WriteResponse, expected: Expected, removal: boolean): Line<number> {
   if ('deleted' in answer) return { text: deletedText, at: [] }
   if ('unanswered' in answer) return { text: noResponseText, at: [] }

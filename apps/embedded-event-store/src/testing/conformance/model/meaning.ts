@@ -1,4 +1,4 @@
-// What a random step means in the state that a run has reached.
+// Turns a random step into a concrete call for the current state of a run.
 import type { AppendRequest } from './calls.ts'
 import type {
   EventIntent,
@@ -24,7 +24,7 @@ export type Step =
   | { readonly subscribe: SubscriptionRequest }
 
 const largeBytes = 70_000
-/** More than the server takes in one append. */
+/** More than the server accepts in one append. */
 const hugeBytes = (1 << 20) + 1
 const linkStream = 'l'
 const ownStreams: Filter = { by: 'stream', prefix: ['{P}', '$${P}'] }
@@ -78,7 +78,7 @@ function appendOf(world: ModelRun, sent: Sent, stream: string, events: readonly 
   return { stream, expected: expectedOf(world, stream, sent.expected), events, via: sent.via, chunks: sent.chunks }
 }
 
-/** The last revision that is no tombstone's, or -1. */
+/** The last revision before a tombstone, or -1. */
 function lastOf(world: ModelRun, stream: string): bigint {
   const last = lastWritten(world.store, stream)
   return last === lastPossibleRevision ? -1n : last
@@ -104,7 +104,7 @@ function revisionOf(world: ModelRun, stream: string, revision: RevisionIntent): 
   return notNegative(lastOf(world, stream) + BigInt(revision.offset))
 }
 
-/** Only positions that were answered can be asked for. */
+/** Only positions that the server has returned can be used. */
 function positionOf({ positions }: Session, position: PositionIntent): 'start' | 'end' | number {
   if (typeof position === 'string') return position
   const known = [...positions.keys()].filter((record) => record !== beforeRun).sort((one, other) => one - other)
@@ -155,7 +155,7 @@ function metadataOf(world: ModelRun, stream: string, value: MetadataIntent): Pro
 function repetitionOf(world: ModelRun, intent: Extract<Intent, { do: 'repeat' }>): AppendRequest {
   const { appended } = world
   const original = appended[Math.max(0, appended.length - 1 - intent.back)]
-  if (original === undefined) throw new Error('there is nothing to repeat')
+  if (original === undefined) throw new Error('no append to repeat')
   const stream = intent.how === 'in another stream' ? (original.stream === 'a' ? 'b' : 'a') : original.stream
   const events = repeated(world, original.events, intent.how)
   const append = appendOf(world, intent, stream, events)

@@ -1,4 +1,4 @@
-// Stream metadata as the server reads and amends its JSON.
+// Stream metadata: how the server reads and changes its JSON.
 
 export type Metadata = {
   readonly maxCount: bigint | undefined
@@ -10,12 +10,12 @@ export const noMetadata: Metadata = { maxCount: undefined, maxAgeSeconds: undefi
 
 const int64Limit = 2n ** 63n
 
-/** Thrown inside this file only: one wrong property makes all of the metadata count for nothing. */
+/** Internal: one invalid property invalidates the whole metadata. */
 class UnreadableMetadataError extends Error {
   override readonly name = 'UnreadableMetadataError'
 }
 
-/** An integer as it stood in the text, since JSON numbers of JavaScript end at 2^53; other values as they are. */
+/** Keeps integers as their source text, because JavaScript numbers are exact up to 2^53 only. */
 type Value =
   | { readonly source: string }
   | string
@@ -48,7 +48,7 @@ export function parseMetadata(data: Buffer): Metadata {
   }
 }
 
-/** The same JSON with another `$tb`, or undefined when it is no JSON object and cannot be amended. */
+/** The same JSON with another `$tb`; undefined when it is not a JSON object. */
 export function withTruncateBefore(data: Buffer, truncateBefore: bigint): Buffer | undefined {
   const object = objectIn(data)
   if (object === undefined) return undefined
@@ -65,7 +65,7 @@ function objectIn(data: Buffer): { readonly [key: string]: Value } | undefined {
   return isObject(value) && !isNumber(value) ? value : undefined
 }
 
-/** TypeScript does not know yet that a reviver is told the text of a number. */
+/** TypeScript's types lack the reviver's source text parameter. */
 function keepNumberText(_name: string, value: Value, context?: { readonly source: string }): Value {
   return typeof value === 'number' && context !== undefined ? { source: context.source } : value
 }

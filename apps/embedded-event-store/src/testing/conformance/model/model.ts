@@ -1,4 +1,4 @@
-// A small reading of the server's rules for writes, made from its source and its recorded answers, apart from the server.
+// A small model of EventStoreDB's rules for writes, made from its source and recordings, independent of the implementation.
 import { withTruncateBefore } from './metadata.ts'
 import { readableEvent } from './reads.ts'
 import {
@@ -20,7 +20,7 @@ export type WriteResponse =
   | { readonly ok: { readonly revision: bigint; readonly position: number | undefined } }
   | { readonly wrong: { readonly current: bigint } }
   | { readonly deleted: true }
-  /** The server forgets to answer; the client waits in vain. */
+  /** The server sends no reply. */
   | { readonly unanswered: true }
 
 export type Written = { readonly answer: WriteResponse; readonly store: Store }
@@ -56,7 +56,7 @@ function decideByMemory(store: Store, stream: string, ids: readonly (string | un
   return repetition(store, stream, last?.revision ?? -1n)
 }
 
-/** At a revision that was passed already, the events must be those that stand there. */
+/** Below the end, the events must be those at their revisions. */
 function decideByHistory(
   store: Store,
   stream: string,
@@ -74,7 +74,7 @@ function decideByHistory(
   return repetition(store, stream, revision + BigInt(ids.length))
 }
 
-/** The position is only known of an event that can still be read. */
+/** Only an event that can still be read has a position. */
 function repetition(store: Store, stream: string, revision: bigint): WriteResponse {
   return { ok: { revision, position: readableEvent(store, stream, revision)?.position } }
 }
@@ -93,7 +93,7 @@ export function append(store: Store, stream: string, expected: Expected, events:
   return { answer, store: after }
 }
 
-/** Amends the metadata as it stands, if it can be amended; behind a tombstone the revision overflows. */
+/** Sets `$tb` in the current metadata, if it is valid; after a tombstone the revision overflows. */
 function revive(store: Store, stream: string, truncateBefore: bigint): Store {
   const metastream = metastreamOf(stream)
   const standing = store.streams.get(metastream)?.at(-1)
@@ -126,7 +126,7 @@ export function tombstone(store: Store, stream: string, expected: Expected): Wri
   )
 }
 
-/** Deletions answer with a position only. */
+/** The reply to a deletion has a position only. */
 function written(store: Store): Written {
   return { answer: { ok: { revision: -1n, position: store.records - 1 } }, store }
 }

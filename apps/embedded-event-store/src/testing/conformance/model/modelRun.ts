@@ -1,4 +1,4 @@
-// A run: every step is taken by the model and by the server, and what they answer must be the same.
+// A run: every step is executed by the model and the server, and the results must be equal.
 import { waitFor } from '@paylog/testing/waitFor'
 import { agree, agreeButForCheckpoints, DisagreementError, withoutCheckpoints } from './agreement.ts'
 import { type AppendRequest, callAppend, callRemoval } from './calls.ts'
@@ -12,10 +12,10 @@ import { deliver, type Subscription, type SubscriptionRequest, subscribe } from 
 
 export type ModelRun = {
   store: Store
-  /** What was appended and can be repeated. */
+  /** Appends that can be repeated. */
   readonly appended: AppendRequest[]
   events: number
-  /** What was done so far. */
+  /** The steps so far. */
   readonly steps: string[]
   readonly subscriptions: { model: Subscription; readonly server: ServerSubscription }[]
 }
@@ -62,7 +62,7 @@ export async function doRemoval(
 export async function doRead(world: ModelRun, session: Session, read: StreamRead | LogRead): Promise<void> {
   const answer = 'stream' in read ? readStream(world.store, read) : readLog(world.store, read)
   const { lines, others } = await callRead(session, read)
-  // Where a read ends that counts the events of others, too, is not the model's to say.
+  // The model cannot predict the end of a read that also counts events of others.
   if (others === 0 || lines.length + others < read.count) agree(world.store, session, readLines(answer), lines)
 }
 
@@ -96,7 +96,7 @@ async function received({ model, server }: ModelRun['subscriptions'][number], be
   }
 }
 
-/** The whole log of the run, and then everything that the subscriptions have received. */
+/** Compares the whole log of the run, then everything that the subscriptions have received. */
 export async function finish(world: ModelRun, session: Session): Promise<void> {
   const wholeLog = { direction: 'forwards', from: beforeRun, count: 100_000, links: false, filter: undefined } as const
   const { lines, others } = await callRead(session, wholeLog)

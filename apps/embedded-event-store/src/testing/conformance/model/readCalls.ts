@@ -1,4 +1,4 @@
-// The reads and subscriptions of a run, made to a server, and its messages as lines.
+// Sends the reads and subscriptions of a run to a server, and formats its messages as lines.
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type OpenRead, openRead, type RawFilter, type ReadForm, readMessages, readRequest } from '../../rawReads.ts'
 import { failureLine } from './calls.ts'
@@ -7,7 +7,7 @@ import type { Filter, LogRead, StreamRead } from './reads.ts'
 import { nameOf, type Session, symbolOf, withoutPrefix } from './session.ts'
 import type { SubscriptionRequest } from './subscriptions.ts'
 
-/** Events of others, which a log that is not the run's alone has, are left out; `others` counts them. */
+/** Events of other clients are left out; `others` counts them. */
 export type ServerLines = { readonly lines: readonly Line<bigint>[]; readonly others: number }
 
 export async function callRead(session: Session, read: StreamRead | LogRead): Promise<ServerLines> {

@@ -1,4 +1,4 @@
-// What the model's reads give, links resolved.
+// The results of the model's reads, with links resolved.
 import { isSoftDeleted, lastPossibleRevision, lastRevision, metadataOf, type Recorded, type Store } from './store.ts'
 
 export type Direction = 'forwards' | 'backwards'
@@ -8,7 +8,7 @@ export type Found = { readonly event: Recorded | undefined; readonly link?: Reco
 
 export type Filter = {
   readonly by: 'stream' | 'type'
-  /** `{P}` stands for what sets the streams of one run apart. */
+  /** `{P}` stands for the prefix of a run's streams. */
   readonly prefix?: readonly string[]
   readonly regex?: string
 }
@@ -23,7 +23,7 @@ export type StreamRead = {
 
 export type LogRead = {
   readonly direction: Direction
-  /** A position is that of a record. */
+  /** A position is given by its record. */
   readonly from: 'start' | 'end' | number
   readonly count: number
   readonly links: boolean
@@ -50,7 +50,7 @@ export function readStream(store: Store, read: StreamRead): ReadResponse {
   return { found: events.slice(0, count).map((event) => (read.links ? resolved(store, event) : { event })) }
 }
 
-/** The events that the stream's metadata leaves, of a stream that exists. */
+/** The events of an existing stream that its metadata does not hide. */
 function readableEvents(store: Store, stream: string): Recorded[] {
   const { maxCount, maxAgeSeconds, truncateBefore } = metadataOf(store, stream)
   const bound = maxCount === undefined ? 0n : lastRevision(store, stream) - maxCount + 1n
@@ -60,7 +60,7 @@ function readableEvents(store: Store, stream: string): Recorded[] {
   })
 }
 
-/** One event by its revision, -1 being the last; undefined when a reader could not see it. */
+/** One event by its revision, -1 being the last; undefined when readers cannot see it. */
 export function readableEvent(store: Store, stream: string, revision: bigint): Recorded | undefined {
   const last = lastRevision(store, stream)
   if (last === lastPossibleRevision || last < 0n || isSoftDeleted(store, stream)) return undefined

@@ -1,4 +1,4 @@
-// One run against a server: its names, its ids, and which of the server's positions are which of the model's.
+// One run against a server: its names, its ids, and the pairs of positions of server and model.
 import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { readMessages, readRequest } from '../../rawReads.ts'
@@ -7,7 +7,7 @@ import { type BatchStream, openBatchStream } from './batchStream.ts'
 export type Session = {
   readonly client: StreamsClient
   readonly batch: BatchStream
-  /** What the names of all streams of the run contain, and no others. */
+  /** The prefix in all stream names of the run, and in no others. */
   readonly prefix: string
   readonly ids: Map<string, string>
   readonly symbols: Map<string, string>
@@ -32,7 +32,7 @@ export function nameOf({ prefix }: Session, stream: string): string {
   return stream.replace(/^(\$\$)*/, `$&${prefix}`)
 }
 
-/** Undoes `nameOf` wherever a name occurs. */
+/** Reverses `nameOf` in a text. */
 export function withoutPrefix({ prefix }: Session, text: string): string {
   return text.replaceAll(prefix, '')
 }
@@ -46,7 +46,7 @@ export function idOf(session: Session, symbol: string): string {
   return id
 }
 
-/** `?` for the events that the server wrote by itself. */
+/** `?` for events that the server generated. */
 export function symbolOf(session: Session, id: string): string {
   return session.symbols.get(id) ?? '?'
 }

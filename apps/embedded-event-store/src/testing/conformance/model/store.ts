@@ -1,11 +1,11 @@
-// What the model keeps: the log in order, its streams, and the questions that every rule asks of them.
+// The state of the model: the log in order, its streams, and queries on them.
 import { type Metadata, noMetadata, parseMetadata } from './metadata.ts'
 
 /** The revision of a tombstone, and the `$tb` of a soft-deleted stream. */
 export const lastPossibleRevision = 2n ** 63n - 1n
 
 export type Proposed = {
-  /** Undefined for the events that the server writes by itself. */
+  /** Undefined for events that the server generates. */
   readonly id: string | undefined
   readonly type: string
   readonly json: boolean
@@ -24,7 +24,7 @@ export type Recorded = Proposed & {
 export type Store = {
   readonly log: readonly Recorded[]
   readonly streams: ReadonlyMap<string, readonly Recorded[]>
-  /** Where an event id was first written, in whichever stream: all that `any` and `stream_exists` remember. */
+  /** Where an event id was first written, in any stream, which is all that `any` and `stream_exists` use. */
   readonly firstWritten: ReadonlyMap<string, Recorded>
   readonly records: number
   readonly nowMs: number
@@ -64,7 +64,7 @@ export function eventAt(store: Store, stream: string, revision: bigint): Recorde
   return store.streams.get(stream)?.find((event) => event.revision === revision)
 }
 
-/** What is known of a tombstoned stream is what was known when the tombstone was written. */
+/** The metadata of a tombstoned stream is that at the time of the tombstone. */
 export function metadataOf(store: Store, stream: string): Metadata {
   if (isMetastream(stream)) return { ...noMetadata, maxCount: 1n }
   const event = store.streams.get(metastreamOf(stream))?.at(-1)
@@ -73,7 +73,7 @@ export function metadataOf(store: Store, stream: string): Metadata {
   return tombstone !== undefined && tombstone.position < event.position ? noMetadata : parseMetadata(event.data)
 }
 
-/** To the reader. */
+/** For readers. */
 export function isSoftDeleted(store: Store, stream: string): boolean {
   return metadataOf(store, stream).truncateBefore === lastPossibleRevision
 }
@@ -87,7 +87,7 @@ export function isMarkedDeleted(store: Store, stream: string): boolean {
   return event !== undefined && parseMetadata(event.data).truncateBefore === lastPossibleRevision
 }
 
-/** Writes events at the end of a stream and of the log, without any question. */
+/** Writes events at the end of a stream and of the log, without checks. */
 export function record(store: Store, stream: string, events: readonly Proposed[]): Store {
   const first = lastWritten(store, stream) + 1n
   const written = events.map((event, index): Recorded => {

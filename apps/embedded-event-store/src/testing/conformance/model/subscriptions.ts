@@ -1,4 +1,4 @@
-// What a subscription of the model must have received.
+// The messages that a subscription of the model must receive.
 import { type Filter, type Found, matches, readLog, readStream, resolved, resolvedLive } from './reads.ts'
 import { lastPossibleRevision, lastRevision, type Recorded, type Store } from './store.ts'
 
@@ -13,7 +13,7 @@ export type Message =
 export type SubscriptionRequest = {
   /** Undefined for the whole log. */
   readonly stream: string | undefined
-  /** What follows it is wanted: a revision of the stream, or the position of a record. */
+  /** Exclusive start: a revision of the stream, or the position of a record. */
   readonly from: 'start' | 'end' | bigint | number
   readonly links: boolean
   readonly filter: (Filter & { readonly window: number | undefined; readonly every: number }) | undefined
@@ -21,7 +21,7 @@ export type SubscriptionRequest = {
 
 export type Subscription = {
   readonly request: SubscriptionRequest
-  /** The revision or the position up to which nothing is sent any more. */
+  /** The revision or position of the last sent event. */
   readonly sent: bigint
   readonly lastCheckpoint: number | undefined
   /** Live events since the last live checkpoint. */
@@ -139,14 +139,14 @@ function sendMatch(
   return { ...subscription, sent: BigInt(event.position), received: [...subscription.received, found] }
 }
 
-/** Checkpoints never repeat nor go back; EventStoreDB's first one, before any event (2^64 - 1), is not imitated. */
+/** Checkpoints increase strictly; EventStoreDB's first one before any event (2^64 - 1) is not modelled. */
 function sendCheckpoint(subscription: Subscription, checkpoint: number): Subscription {
   if (checkpoint < 0 || (subscription.lastCheckpoint ?? -1) >= checkpoint) return subscription
   const received = [...subscription.received, { checkpoint }]
   return { ...subscription, sent: BigInt(checkpoint), lastCheckpoint: checkpoint, received }
 }
 
-/** Brings to a live subscription what was written to the log since `written` records. */
+/** Delivers to a live subscription what was written since `written` records. */
 export function deliver(store: Store, subscription: Subscription, written: readonly Recorded[]): Subscription {
   let after = subscription
   for (const event of written) {

@@ -53,7 +53,7 @@ function chunksOf(step: AppendStep, stream: string, events: readonly RawEvent[])
   }))
 }
 
-/** The first thing that the call is answered with, whether that is a reply or its end. */
+/** The first reply of the call, or its end. */
 function batchResponse(
   client: StreamsClient,
   symbols: Symbols,

@@ -1,13 +1,13 @@
-// The messages of a read in the words of a recording.
+// Converts the messages of a read to the format of a recording.
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { positionAt } from './ranks.ts'
 import type { Json } from './scenario.ts'
 import type { Symbols } from './symbols.ts'
 
-/** Data longer than this was recorded by its length alone. */
+/** Longer data is recorded by its length. */
 const maxDataBytes = 120
 
-/** Leaves out the events of other scenarios, and checkpoints where they were not recorded. */
+/** Without events of other scenarios, and without checkpoints that were not recorded. */
 export function messageResponses(
   messages: readonly ReadResp[],
   symbols: Symbols,

@@ -1,4 +1,4 @@
-// Plays a scenario against a server and answers as a recording does.
+// Plays a scenario against a server and returns its results in the format of a recording.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -9,7 +9,7 @@ import type { AppendStep, Json, MetaStep, RecordedResponse, Scenario, Step } fro
 import { createSymbols, type Symbols } from './symbols.ts'
 
 const answerTimeoutMs = 15_000
-/** Nothing at all for longer than EventStoreDB's own timeout of 2 s counts as no answer where none is expected. */
+/** How long to wait when no reply is expected: longer than EventStoreDB's own timeout of 2 s. */
 const silenceMs = 4_000
 
 /**

@@ -1,12 +1,12 @@
-// Positions in the log mean nothing but their order: a recording has their ranks within the scenario.
+// Only the order of positions matters, so a recording has their ranks within the scenario.
 import type { Json, RecordedResponse } from './scenario.ts'
 
-/** How an answer holds a position until all of them are known. */
+/** A position in a result, before it is replaced by its rank. */
 export function positionAt(position: string): Json {
   return { at: position }
 }
 
-/** The answers with every position replaced by its rank. */
+/** Replaces every position in the results by its rank. */
 export function ranked(answers: readonly RecordedResponse[]): RecordedResponse[] {
   const positions = new Set<string>()
   collect([...answers], positions)

@@ -1,4 +1,4 @@
-// The steps that read: reads, and subscriptions with what is done while they are open.
+// The steps that read: reads, and subscriptions with the steps that are played while they are open.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
@@ -15,16 +15,16 @@ const lookMs = 25
  * after a stall of this process there may be messages that it has not read yet.
  */
 const quietLooks = 14
-/** After a step, before the quiet begins to count. */
+/** Pause after a step before the quiet time starts. */
 const settleMs = 60
 
-/** A subscription that does not say that it caught up is given up on. */
+/** Timeout for a subscription that does not report that it has caught up. */
 const catchUpMs = 15_000
 
 export type Past = {
-  /** Positions by the number of the step that they were answered to. */
+  /** Positions by the number of the step that returned them. */
   readonly positions: readonly (string | undefined)[]
-  /** A position before everything of this scenario: nothing that is asked for is missed by beginning there. */
+  /** A position before all events of this scenario, to start reads from. */
   readonly beginning: bigint | undefined
 }
 
@@ -40,7 +40,7 @@ export async function playRead(
   return { ...(got.length > 0 ? { got } : {}), ...failureResponse(symbols, failed) }
 }
 
-/** Quiet is all there is to wait for: a server does not say that it has nothing more to say. */
+/** Waits until the subscription is quiet, because a server does not report that nothing more will come. */
 export async function playSubscription(
   client: StreamsClient,
   symbols: Symbols,

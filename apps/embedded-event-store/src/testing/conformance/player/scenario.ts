@@ -1,8 +1,8 @@
-// Recorded scenarios: what was asked of EventStoreDB, step by step, and what it answered.
+// Recorded scenarios: the requests to EventStoreDB, step by step, and its responses.
 import { readFileSync } from 'node:fs'
 
 export type EventSpec = {
-  /** A symbol: the same one is the same event id within a scenario. */
+  /** A symbol for an event id, unique within a scenario. */
   readonly id: string
   readonly type?: string
   readonly noType?: boolean
@@ -56,7 +56,7 @@ export type ReadStep = ReadSpec & { readonly op: 'read' }
 export type SubscribeStep = ReadSpec & {
   readonly op: 'subscribe'
   readonly checkpoints?: boolean
-  /** Played while the subscription is open, each after it fell quiet. */
+  /** Steps to play while the subscription is open, each when it is quiet. */
   readonly during?: readonly Step[]
 }
 export type Step = AppendStep | MetaStep | RemoveStep | ReadStep | SubscribeStep | { op: 'sleep'; ms: number }

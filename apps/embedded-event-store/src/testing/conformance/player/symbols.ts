@@ -1,20 +1,20 @@
-// Symbols of a recording as names and ids of this run, and back.
+// Converts symbols of a recording to names and ids of this run, and back.
 import { createHash } from 'node:crypto'
 
 export type Symbols = {
-  /** What every stream name of this scenario contains. */
+  /** The prefix in every stream name of this scenario. */
   readonly prefix: string
   stream(symbol: string): string
-  /** Undoes `stream` wherever a name occurs in a text. */
+  /** Reverses `stream` for all names in a text. */
   withoutNames(text: string): string
   /** Whether a name belongs to this scenario. */
   owns(stream: string): boolean
   eventId(symbol: string): string
-  /** `?` for the id of an event that the server wrote by itself. */
+  /** `?` for the id of an event that the server generated. */
   eventSymbol(id: string): string
 }
 
-/** @param prefix unlike that of any other scenario, ever, on the same server */
+/** @param prefix unique among all scenarios ever played on the server */
 export function createSymbols(prefix: string): Symbols {
   const symbolById = new Map<string, string>()
   return {

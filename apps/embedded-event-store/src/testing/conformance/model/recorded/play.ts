@@ -6,10 +6,10 @@ import { deliver, type Subscription, subscribe } from '../subscriptions.ts'
 import { type Positions, playRead, subscriptionRequest, subscriptionResponse } from './reads.ts'
 import { playAppend, playRemoval } from './writes.ts'
 
-/** Undefined is the answer to what the model does not know. */
+/** Undefined for steps that the model does not cover. */
 type Played = { readonly answer: RecordedResponse | undefined; readonly store: Store }
 
-/** @returns one answer per step, positions as ranks; undefined where the model makes no statement */
+/** @returns one result per step, with positions as ranks; undefined for steps that the model does not cover */
 export function playThroughModel(scenario: Scenario): (RecordedResponse | undefined)[] {
   let store = emptyStore
   const answers: (RecordedResponse | undefined)[] = []

@@ -1,14 +1,14 @@
-// The model's answers to reads and subscriptions in the words of a recording.
+// The model's results of reads and subscriptions in the format of a recording.
 import type { Json, ReadSpec, ReadStep, RecordedResponse, SubscribeStep } from '../../player/scenario.ts'
 import { type Found, type ReadResponse, readLog, readStream } from '../reads.ts'
 import { lastRevision, type Recorded, type Store } from '../store.ts'
 import type { Message, Subscription, SubscriptionRequest } from '../subscriptions.ts'
 import { positionResponse, streamDeleted } from './writes.ts'
 
-/** Where the steps so far wrote, as far as they did. */
+/** The positions that the steps so far have written. */
 export type Positions = readonly (number | undefined)[]
 
-/** Data longer than this was recorded by its length alone. */
+/** Longer data is recorded by its length. */
 const maxDataBytes = 120
 const unknown: RecordedResponse = { error: { code: 'UNKNOWN', trailers: {} } }
 

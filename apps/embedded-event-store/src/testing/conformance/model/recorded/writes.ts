@@ -1,4 +1,4 @@
-// The model's answers to writes in the words of a recording.
+// The model's results of writes in the format of a recording.
 import { positionAt } from '../../player/ranks.ts'
 import type { AppendStep, EventSpec, Expectation, Json, RecordedResponse, RemoveStep } from '../../player/scenario.ts'
 import { append, type Expected, softDelete, tombstone, type WriteResponse } from '../model.ts'
@@ -16,7 +16,7 @@ export function positionResponse(position: number | undefined): Json {
   return position === undefined ? 'none' : positionAt(String(position))
 }
 
-/** Malformed events are turned away before any rule of the model; which ones is told by the recordings alone. */
+/** Malformed events are rejected before any rule of the model applies; the recordings define which. */
 export function playAppend(store: Store, step: AppendStep): Played {
   const { stream } = step
   const unary = step.via === 'unary'
