@@ -80,7 +80,7 @@ t.test('a server with credentials rejects every call without valid ones as UNAUT
   const everywhere = (code: status) => ({ read: code, append: code, delete: code, tombstone: code, batchAppend: code })
   const wrong = ['paylog:wrong', 'paylog:', 'paylog:firs', 'paylog:first:', 'nobody:first', 'auditor:se'].map(headerOf)
   for (const header of [undefined, 'Basic', 'Bearer first', ...wrong, headerOf('paylog:first').slice(0, -1)])
-    t.same(await statusesWith(t, port, header), everywhere(status.UNAUTHENTICATED), `refuses ${header}`)
+    t.same(await statusesWith(t, port, header), everywhere(status.UNAUTHENTICATED), `rejects ${header}`)
   for (const credential of ['paylog:first', 'auditor:se:cond']) {
     const answered = Object.values(await statusesWith(t, port, headerOf(credential)))
     t.notOk(answered.includes(status.UNAUTHENTICATED), `takes ${credential}`)

@@ -56,13 +56,13 @@ function batchOptions(stream: string, chunk: Chunk): BatchAppendReq.Options {
 export function batchAppend(client: StreamsClient, chunks: readonly Chunk[], replies = 1): Promise<BatchAppendResp[]> {
   return new Promise((resolve, reject) => {
     const call = client.batchAppend()
-    const answers: BatchAppendResp[] = []
-    call.on('data', (reply: BatchAppendResp) => answers.push(reply))
+    const received: BatchAppendResp[] = []
+    call.on('data', (reply: BatchAppendResp) => received.push(reply))
     call.on('error', reject)
     // The server ends the stream after all replies, so missing ones will not come.
     call.on('end', () => {
-      if (answers.length === replies) resolve(answers)
-      else reject(new Error(`${answers.length} replies instead of ${replies}`))
+      if (received.length === replies) resolve(received)
+      else reject(new Error(`${received.length} replies instead of ${replies}`))
     })
     for (const chunk of chunks) call.write(batchRequest(chunk))
     call.end()

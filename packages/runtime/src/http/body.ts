@@ -129,23 +129,23 @@ export function limitBodies(http: FastifyInstance): void {
   const bytesOf = new WeakMap<FastifyRequest, number>()
 
   const usageOf = (address: string) => {
-    const held = ofAddress.get(address) ?? { bytes: 0, unfinished: 0 }
-    ofAddress.set(address, held)
-    return held
+    const usage = ofAddress.get(address) ?? { bytes: 0, unfinished: 0 }
+    ofAddress.set(address, usage)
+    return usage
   }
   const change = (request: FastifyRequest, { bytes, unfinished }: BodyUsage) => {
     const address = clientNetwork(request.ip)
-    const held = usageOf(address)
-    for (const count of [all, held]) {
+    const usage = usageOf(address)
+    for (const count of [all, usage]) {
       count.bytes += bytes
       count.unfinished += unfinished
     }
-    if (held.bytes === 0 && held.unfinished === 0) ofAddress.delete(address)
+    if (usage.bytes === 0 && usage.unfinished === 0) ofAddress.delete(address)
     bytesOf.set(request, (bytesOf.get(request) ?? 0) + bytes)
     return (
       all.bytes <= maxBufferedBytes &&
-      held.bytes <= maxBufferedBytesPerAddress &&
-      held.unfinished <= maxUnfinishedPerAddress
+      usage.bytes <= maxBufferedBytesPerAddress &&
+      usage.unfinished <= maxUnfinishedPerAddress
     )
   }
 

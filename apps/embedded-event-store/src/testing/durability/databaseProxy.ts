@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
 /**
- * Where a commit is when it is struck: kept from the database, just sent to it, done without the server knowing, or done and
- * the server being told.
+ * The stage of a commit at which the test acts: before it is sent to the database, just sent, done without a response to the
+ * server, or done and responded to.
  */
 export type CommitStage = 'held' | 'sent' | 'done' | 'answered'
 

@@ -15,14 +15,14 @@ export type Attempt = {
   /** The highest position acknowledged before this was first sent, which its own must exceed. */
   readonly after: bigint
   tries: number
-  outcome: { readonly kind: 'open' } | { readonly kind: 'refused' } | ({ readonly kind: 'acknowledged' } & Place)
+  outcome: { readonly kind: 'open' } | { readonly kind: 'rejected' } | ({ readonly kind: 'acknowledged' } & Place)
 }
 
 export type Journal = {
   readonly attempts: readonly Attempt[]
   begin(intent: Pick<Attempt, 'kind' | 'stream' | 'events' | 'revives'>): Attempt
   acknowledge(attempt: Attempt, place: Place): void
-  refuse(attempt: Attempt): void
+  recordRejection(attempt: Attempt): void
   /** Replies that the writers must never get; each one fails the test. */
   readonly surprises: readonly string[]
   surprise(what: string): void
@@ -68,7 +68,7 @@ export function createJournal(): Journal {
       alarm = undefined
       act()
     },
-    refuse: (attempt) => settle(attempt, { kind: 'refused' }),
+    recordRejection: (attempt) => settle(attempt, { kind: 'rejected' }),
     surprise: (what) => surprises.push(what),
     get acknowledged() {
       return acknowledged

@@ -17,7 +17,7 @@ export type LogCheck = {
   readonly lastPosition: bigint
   /** Problems in the log itself, or with these attempts, whose replies came before the log was read. */
   faults(attempts: readonly Attempt[]): string[]
-  /** What is in the log although nobody wrote it. Only for a log that was read to its end when everything was answered. */
+  /** Events in the log that no attempt wrote. Only for a completely read log after all outcomes are certain. */
   strangers(attempts: readonly Attempt[]): string[]
 }
 
@@ -60,7 +60,7 @@ function faultsOf(
   const written = attempt.events.map((event) => event.id && events.get(event.id)).filter((event) => event !== undefined)
   const found = written.filter((event) => event !== '')
   const what = `${attempt.kind} of ${attempt.events.length} to ${stream}, tries ${attempt.tries}`
-  if (outcome.kind === 'refused') return found.length === 0 ? [] : [`refused, but written: ${what}`]
+  if (outcome.kind === 'rejected') return found.length === 0 ? [] : [`rejected, but written: ${what}`]
   if (found.length > 0 && found.length < attempt.events.length) return [`written in part: ${what}`]
   const faults = inOneRun(found) ? [] : [`not written one after the other: ${what}`]
   if (outcome.kind === 'open') return faults

@@ -26,8 +26,8 @@ t.test('a second server on the same database fails to start with one line, and t
   const env = await environment(databaseUrl)
   await startProcess(t, { script, env })
   const second = await environment(databaseUrl)
-  const refusal = await startProcess(t, { script, env: second }).catch((error: Error) => error)
-  t.match(refusal, {
+  const rejection = await startProcess(t, { script, env: second }).catch((error: Error) => error)
+  t.match(rejection, {
     message:
       /ended \(1\) before it was ready: embedded-event-store: [^\n]*Another embedded-event-store is already running[^\n]*\n$/,
   })
@@ -71,7 +71,7 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
     untilUp: () => up,
   }
   const load = startWriters([sender], { owners: 8, sharers: 3, racers: 3 }, createRandom(seed))
-  // Not waited for: a test that failed may have left nobody to answer.
+  // Not awaited, because after a failed test no server may be left to respond.
   t.teardown(() => void load.stop().catch(() => undefined))
   await waitFor(() => journal.acknowledged > 100, { what: 'a load under way' })
 
@@ -93,7 +93,7 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
     ended = true
     return code
   })
-  const answers = new Set<string>()
+  const responses = new Set<string>()
   while (!ended) {
     // Whatever the woken node is asked, and however often, until it is gone.
     const event = jsonEvent({ type: 'TooLate', data: {} })
@@ -101,18 +101,18 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
       expectedRevision: ANY,
       credentials: { username: 'anybody', password: 'any' },
     })
-    const answer = appending.then(
+    const response = appending.then(
       () => 'written',
-      () => 'refused',
+      () => 'rejected',
     )
-    answers.add(await Promise.race([answer, end.then(() => 'ended')]))
+    responses.add(await Promise.race([response, end.then(() => 'ended')]))
     // What the second server is asked beside that is enough when the woken one has said something.
-    if (answers.size > 0) await load.stop()
+    if (responses.size > 0) await load.stop()
     await sleep(askEveryMs)
   }
   t.equal(await end, 1, 'exit code')
-  t.notOk(answers.has('written'), 'it acknowledged no append')
-  t.ok(answers.has('refused'))
+  t.notOk(responses.has('written'), 'it acknowledged no append')
+  t.ok(responses.has('rejected'))
 
   const check = createLogCheck()
   await readInto(check, client)

@@ -20,8 +20,8 @@ const unclearTypes: readonly unknown[] = ['unavailable', 'cancelled', 'deadline-
 export type Sender = {
   readonly client: EventStoreDBClient
   /**
-   * Takes Streams/Append always. The client keeps the appends of all batch streams of a process in one place, forgets them
-   * all when one stream fails, and then dies of the answers on the others: only one client of a process may use batches.
+   * Always uses Streams/Append. The client keeps the appends of all batch streams of a process in one map, drops them all
+   * when one stream fails, and crashes on responses to the others, so only one client per process may use batches.
    */
   readonly unaryOnly: boolean
   readonly journal: Journal
@@ -44,8 +44,8 @@ export async function append(
   sender: Sender,
   attempt: Attempt,
   { expected, unary }: { readonly expected: Expectation; readonly unary: boolean },
-): Promise<{ readonly revision: bigint } | { readonly refused: bigint | 'no_stream' | undefined }> {
-  const refusal = await sendUntilClear(sender, attempt, async () => {
+): Promise<{ readonly revision: bigint } | { readonly rejected: bigint | 'no_stream' | undefined }> {
+  const rejection = await sendUntilClear(sender, attempt, async () => {
     // Per-call credentials make the client use Streams/Append; without TLS it does not send them.
     const credentials = unary || sender.unaryOnly ? { credentials: { username: 'anybody', password: 'any' } } : {}
     const result = await sender.client.appendToStream(attempt.stream, [...attempt.events], {
@@ -57,12 +57,12 @@ export async function append(
   if (attempt.outcome.kind === 'acknowledged' && attempt.outcome.revision !== undefined) {
     return { revision: attempt.outcome.revision }
   }
-  return { refused: refusal instanceof WrongExpectedVersionError ? refusal.actualVersion : undefined }
+  return { rejected: rejection instanceof WrongExpectedVersionError ? rejection.actualVersion : undefined }
 }
 
 /** Deletes or tombstones the attempt's stream, which is at `revision`. */
 export async function remove(sender: Sender, attempt: Attempt, revision: bigint): Promise<void> {
-  const refusal = await sendUntilClear(sender, attempt, async () => {
+  const rejection = await sendUntilClear(sender, attempt, async () => {
     // The client may change between tries, when the server has been replaced.
     const { client } = sender
     const options = { expectedRevision: revision }
@@ -71,7 +71,7 @@ export async function remove(sender: Sender, attempt: Attempt, revision: bigint)
       : client.tombstoneStream(attempt.stream, options))
     return { revision: undefined, position: position?.commit }
   })
-  if (refusal !== undefined) sender.journal.surprise(`${attempt.kind} of ${attempt.stream}: ${refusal.message}`)
+  if (rejection !== undefined) sender.journal.surprise(`${attempt.kind} of ${attempt.stream}: ${rejection.message}`)
 }
 
 async function sendUntilClear(
@@ -93,7 +93,7 @@ async function sendUntilClear(
         return undefined
       }
       if (error instanceof WrongExpectedVersionError || error instanceof StreamDeletedError) {
-        journal.refuse(attempt)
+        journal.recordRejection(attempt)
         return error
       }
       if (!isUnclear(error)) journal.surprise(`${attempt.kind} of ${attempt.stream}: ${String(error)}`)
@@ -104,13 +104,13 @@ async function sendUntilClear(
 }
 
 /** @throws NoResponseError */
-export async function responseInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+export async function responseInTime<Answer>(response: Promise<Answer>): Promise<Answer> {
   const giveUp = new AbortController()
   const timeout = sleep(responseTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
     throw new NoResponseError(`no response within ${responseTimeoutMs} ms`)
   })
   timeout.catch(() => undefined)
-  return Promise.race([answer, timeout]).finally(() => giveUp.abort())
+  return Promise.race([response, timeout]).finally(() => giveUp.abort())
 }
 
 function isUnclear(error: unknown): boolean {

@@ -95,7 +95,7 @@ async function appendMine(
   const attempt = sender.journal.begin({ kind: 'append', stream, events: newEvents(random), revives })
   const result = await append(sender, attempt, { expected, unary: random.chance(unaryShare) })
   if ('revision' in result) return result.revision
-  sender.journal.surprise(`the append to ${stream} at ${expected} was refused: it is at ${result.refused}`)
+  sender.journal.surprise(`the append to ${stream} at ${expected} was rejected: it is at ${result.rejected}`)
   throw new Error(`${stream} is at an unexpected revision`)
 }
 
@@ -104,7 +104,7 @@ async function describe({ sender, random }: Writer, stream: string): Promise<voi
   const events = [jsonEvent({ id: randomUUID(), type: '$metadata', data: { note: random.between(1, 1_000) } })]
   const attempt = sender.journal.begin({ kind: 'append', stream: `$$${stream}`, events, revives: false })
   const result = await append(sender, attempt, { expected: ANY, unary: false })
-  if (!('revision' in result)) sender.journal.surprise(`the metadata of ${stream} was refused`)
+  if (!('revision' in result)) sender.journal.surprise(`the metadata of ${stream} was rejected`)
 }
 
 async function appendWrongly({ sender, random }: Writer, stream: string, revision: bigint): Promise<void> {
@@ -121,7 +121,7 @@ async function sharedStreamsOfAll({ sender, random, isRunning }: Writer): Promis
       const stream = sharedStream(random.between(0, sharedStreams - 1))
       const attempt = sender.journal.begin({ kind: 'append', stream, events: newEvents(random), revives: false })
       const result = await append(sender, attempt, { expected: ANY, unary: random.chance(unaryShare) })
-      if (!('revision' in result)) sender.journal.surprise(`the append to ${stream} at any revision was refused`)
+      if (!('revision' in result)) sender.journal.surprise(`the append to ${stream} at any revision was rejected`)
     })
     await Promise.all(appends)
   }
@@ -132,7 +132,7 @@ async function race({ sender, random, isRunning }: Writer): Promise<void> {
   while (isRunning()) {
     const intent = { kind: 'append', stream: raceStream, events: newEvents(random), revives: false } as const
     const result = await append(sender, sender.journal.begin(intent), { expected, unary: random.chance(unaryShare) })
-    expected = 'revision' in result ? result.revision : (result.refused ?? NO_STREAM)
+    expected = 'revision' in result ? result.revision : (result.rejected ?? NO_STREAM)
   }
 }
 
