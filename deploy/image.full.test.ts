@@ -105,17 +105,17 @@ t.test('the image has what every app imports, and each app reports its missing c
       // Invalid on purpose: apps that need no other variable would start otherwise.
       const env = { PATH: process.env.PATH, ...compileCache, PORT: 'none' }
       const child = spawn(process.execPath, command, { cwd: directory, env })
-      let said = ''
+      let output = ''
       for (const stream of [child.stdout, child.stderr])
         stream.setEncoding('utf8').on('data', (text: string) => {
-          said += text
+          output += text
         })
       const [code] = await once(child, 'close')
       t.equal(code, 1)
       t.match(
-        said,
+        output,
         /Bad configuration: [A-Z_]+ (is required|must be)/,
-        `${command[0]} reports what is missing: ${said.slice(0, 300)}`,
+        `${command[0]} reports what is missing: ${output.slice(0, 300)}`,
       )
     }),
   )

@@ -22,7 +22,7 @@ type LockedPackage = {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-const namesIn = (asked: Readonly<Record<string, string>> = {}) => Object.keys(asked)
+const namesIn = (versions: Readonly<Record<string, string>> = {}) => Object.keys(versions)
 const isForeign = (name: string) => !name.startsWith(own)
 
 /** Paths of the workspaces, from the root. */

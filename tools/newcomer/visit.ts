@@ -29,7 +29,7 @@ export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
   let ran = 0
   let failed = 0
   let leftOut = 0
-  const told = (command: string, fault: string | undefined, output: string) => {
+  const record = (command: string, fault: string | undefined, output: string) => {
     ran += 1
     const [line = '', ...more] = command.split('\n')
     say(`${fault === undefined ? 'ok  ' : 'FAIL'} ${line}${more.length > 0 ? ` … (${more.length + 1} lines)` : ''}`)
@@ -48,7 +48,7 @@ export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
       const missing = shows.filter((text) => !output.includes(text))
       const fault =
         code !== 0 ? `ended with ${code}` : missing.length > 0 ? `does not show ${missing.join(', ')}` : undefined
-      told(command, fault, output)
+      record(command, fault, output)
       return output
     },
     leaveOut(command, why) {
@@ -63,7 +63,7 @@ export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
     async await(command, running, text) {
       const isThere = () => running.output().includes(text)
       await look(() => isThere() || running.exitCode() !== null)
-      told(command, isThere() ? undefined : `did not print ${text}`, running.output())
+      record(command, isThere() ? undefined : `did not print ${text}`, running.output())
     },
     totals: () => ({ ran, failed, leftOut }),
   }

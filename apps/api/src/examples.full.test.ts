@@ -213,10 +213,10 @@ t.test('an Idempotency-Key reused with another body gets the documented error 42
 
 t.test('a caller over the rate limit gets the documented error 429 [7-rate-limited]', async (t) => {
   const each = route('createPaymentIntent')
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: maxAnonymous }, () => send(each, nobody, undefined, { body: '{}' })),
   )
-  for (const response of answers) assertAsDocumented(t, each, response)
+  for (const response of responses) assertAsDocumented(t, each, response)
   const limited = await send(each, nobody, undefined, { body: '{}' })
   t.match(limited, { status: 429, body: { error: { code: 'rate_limited' } } })
   t.ok(limited.headers.has('retry-after'))
@@ -226,11 +226,11 @@ t.test('a caller over the rate limit gets the documented error 429 [7-rate-limit
 t.test('without the event store, writes get the documented error 503 [7-unavailable]', async (t) => {
   await system.services['embedded-event-store'].kill()
   const rejected = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     rejected.map((each) => send(each, each.security ? admin : nobody, randomUUID(), signed(each, bodiesOf(each)[0]))),
   )
   for (const [index, each] of rejected.entries()) {
-    const response = answers[index]
+    const response = responses[index]
     t.match(response, { status: 503, body: { error: { code: 'event_store_unavailable' } } }, each.name)
     if (response) assertAsDocumented(t, each, response)
   }

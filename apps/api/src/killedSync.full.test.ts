@@ -44,9 +44,9 @@ async function post(path: string, body: object): Promise<unknown> {
     headers: { 'content-type': 'application/json', 'x-session-id': 'demo-admin-session' },
     body: JSON.stringify(body),
   })
-  const answer: unknown = await response.json()
-  if (!response.ok) throw new Error(JSON.stringify(answer))
-  return (answer as { readonly data: unknown }).data
+  const result: unknown = await response.json()
+  if (!response.ok) throw new Error(JSON.stringify(result))
+  return (result as { readonly data: unknown }).data
 }
 const start = () => startProcess(t, { script, env })
 /** The process since the last kill. */

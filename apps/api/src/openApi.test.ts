@@ -62,7 +62,7 @@ t.test('every route has a summary, an operationId, and descriptions of its param
     document.tags.map(({ description }) => description),
     document.tags.map(() => /./),
   )
-  t.same(document.servers, [{ url: '/', description: 'Where this document comes from' }])
+  t.same(document.servers, [{ url: '/', description: 'The server of this document' }])
   t.end()
 })
 

@@ -66,9 +66,9 @@ function complete(operation: Operation, method: string, shared: Record<string, R
   if (body) operation.requestBody = { required: true, ...body }
   if (isOptional && operation.requestBody) operation.requestBody = { ...operation.requestBody, required: false }
   if (parameters) removeUnusedParameters(operation, parameters)
-  for (const answer of Object.values(operation.responses))
-    if ('description' in answer)
-      answer.headers = { ...answer.headers, ...(operation.security ? countedHeaders : everyHeader) }
+  for (const response of Object.values(operation.responses))
+    if ('description' in response)
+      response.headers = { ...response.headers, ...(operation.security ? countedHeaders : everyHeader) }
   for (const [status, codes] of byStatus([...codesOfAll(operation, method), ...(own?.codes ?? [])])) {
     const headers = own?.headers[status]
     operation.responses[status] = headers ? errorResponse(status, codes, headers) : reference(shared, status, codes)

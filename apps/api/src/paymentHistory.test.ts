@@ -31,18 +31,18 @@ t.test('every past state that an owner has read can be read again with as_of', a
   const { data: opened } = await ask('/payments/intents', ada, 'POST', order)
   const rename = (alias: string) => ask(`/payment-methods/${saved.data.id}`, ada, 'PUT', { alias })
 
-  const answers: { readonly time: string; readonly told: Awaited<ReturnType<typeof ask>> }[] = []
+  const responses: { readonly time: string; readonly seen: Awaited<ReturnType<typeof ask>> }[] = []
   /** Polls as the owner until the response is this one, and records the time. */
   async function hear(status: string, alias: string): Promise<void> {
-    const told = await waitFor(
+    const seen = await waitFor(
       async () => {
-        const answer = await ask(`/payments/${opened.id}`, ada)
-        const { status: now, payment_method }: Told = answer.data
-        return now === status && payment_method.alias === alias && answer
+        const result = await ask(`/payments/${opened.id}`, ada)
+        const { status: now, payment_method }: Told = result.data
+        return now === status && payment_method.alias === alias && result
       },
       { what: `a payment that is ${status} by ${alias}` },
     )
-    answers.push({ time: new Date().toISOString(), told })
+    responses.push({ time: new Date().toISOString(), seen: seen })
   }
   await hear('pending', 'Mine')
   await settle(opened.provider_intent_id, 'failed')
@@ -55,9 +55,9 @@ t.test('every past state that an owner has read can be read again with as_of', a
   await hear('succeeded', 'Old')
 
   const history = (await ask(`/admin/payments/${opened.id}/history`, admin)).data
-  for (const { time, told } of answers) {
+  for (const { time, seen } of responses) {
     const then = await ask(`/admin/payments/${opened.id}?as_of=${time}`, admin)
-    t.same([then.status, then.etag, then.data], [200, told.etag, told.data], time)
+    t.same([then.status, then.etag, then.data], [200, seen.etag, seen.data], time)
     const args = [ops, 'payment', 'show', opened.id, '--at', time, '--json']
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { EVENTSTORE_URL: system.eventStoreUrl },
@@ -65,7 +65,7 @@ t.test('every past state that an owner has read can be read again with as_of', a
     const shown = JSON.parse(stdout)
     t.same(Object.keys(shown), ['payment', 'history'])
     t.equal(JSON.stringify(shown.payment), JSON.stringify(then.data))
-    t.equal(JSON.stringify(shown.history), JSON.stringify(history.slice(0, Number(told.etag?.slice(1, -1)) + 1)))
+    t.equal(JSON.stringify(shown.history), JSON.stringify(history.slice(0, Number(seen.etag?.slice(1, -1)) + 1)))
   }
   t.same(
     (await ask(`/admin/payments/${opened.id}`, admin)).text,

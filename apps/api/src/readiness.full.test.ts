@@ -35,11 +35,11 @@ type Page = { readonly status: string; readonly checks: Readonly<Record<string, 
 
 async function readinessPage({ baseUrl }: Replica) {
   const before = performance.now()
-  const answer = await fetch(`${baseUrl}/health/ready`)
-  const text = await answer.text()
+  const response = await fetch(`${baseUrl}/health/ready`)
+  const text = await response.text()
   const { checks } = JSON.parse(text) as Page
   const failing = Object.entries(checks).flatMap(([name, { ok }]) => (ok ? [] : [name]))
-  return { status: answer.status, failing, text, ms: performance.now() - before }
+  return { status: response.status, failing, text, ms: performance.now() - before }
 }
 
 const becomes = (replica: Replica, status: number, failing: readonly string[] = []) =>

@@ -53,8 +53,8 @@ function startClients(url: string) {
       const body = JSON.stringify({ total_cents: 1200, currency: 'EUR', provider_id: 'stripe' })
       const init = { method: 'POST', headers: { ...headers, ...more() }, body }
       const post = () => expect(201, '/payments/intents', init)
-      const answer = (await post()) ?? ('idempotency-key' in init.headers ? await post() : undefined)
-      if (answer !== undefined) made.push((answer as { data: { id: string } }).data.id)
+      const result = (await post()) ?? ('idempotency-key' in init.headers ? await post() : undefined)
+      if (result !== undefined) made.push((result as { data: { id: string } }).data.id)
     })
   const list = () =>
     until(async () => {
@@ -120,13 +120,13 @@ t.test(
     for (const types of new Set([...payments.values()].map(String)))
       t.equal(types, 'PaymentInitiated,ProviderIntentCreated')
     const listed = async () => {
-      const answer = await fetch(`${edge.url}/payments?limit=1`, { headers })
-      return ((await answer.json()) as { meta: { total: number } }).meta.total
+      const result = await fetch(`${edge.url}/payments?limit=1`, { headers })
+      return ((await result.json()) as { meta: { total: number } }).meta.total
     }
     await waitFor(async () => (await listed()) >= made.length, { what: 'the read model', timeoutMs: 20_000 })
     t.equal(await listed(), made.length)
     await waitFor(() => endpoint.received.length >= made.length, { what: 'the webhooks', timeoutMs: 20_000 })
-    const told = endpoint.received.map(({ body }) => String(JSON.parse(body).data.payment_id))
-    t.strictSame(told.sort(), made.toSorted(), 'each payment has one webhook')
+    const delivered = endpoint.received.map(({ body }) => String(JSON.parse(body).data.payment_id))
+    t.strictSame(delivered.sort(), made.toSorted(), 'each payment has one webhook')
   },
 )

@@ -30,10 +30,10 @@ else
   t.test('round trip with Redis as the queue', async (t) => {
     // Other test files use the same server at the same time, so this one flushes its own database only.
     const ownDatabase = new URL('/1', redisUrl).href
-    const told = await roundTripHarness(t, { REDIS_URL: ownDatabase })
-    t.test('with Redis a payment reaches the webhook endpoints', (t) => assertWebhooksDelivered(t, told))
+    const redisHarness = await roundTripHarness(t, { REDIS_URL: ownDatabase })
+    t.test('with Redis a payment reaches the webhook endpoints', (t) => assertWebhooksDelivered(t, redisHarness))
     t.test('an emptied Redis and a killed worker lose no webhook and invent none', (t) =>
-      assertSurvivesFault(t, told, {
+      assertSurvivesFault(t, redisHarness, {
         async causeFault(system, n) {
           const redis = new Redis(ownDatabase)
           await redis.flushdb()

@@ -63,9 +63,9 @@ async function sendTest(
   caller = session,
 ): Promise<{ id: string; deliveries: readonly Planned[] }> {
   const headers = { 'content-type': 'application/json', ...caller }
-  const answer = await api.call(path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
-  return answer.body.data as { id: string; deliveries: readonly Planned[] }
+  const result = await api.call(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (result.status !== 202) throw new Error(JSON.stringify(result.body))
+  return result.body.data as { id: string; deliveries: readonly Planned[] }
 }
 async function logEntries(headers = session): Promise<readonly Entry[]> {
   const response = await fetch(`${system.baseUrl}/webhooks/logs?limit=1000`, { headers })
@@ -104,7 +104,7 @@ t.test(
       test: true,
     })
     const [canonical] = await nextWebhooks(endpoints.canonical, 1)
-    const told = {
+    const expected = {
       event: 'payment.succeeded',
       provider: 'stripe',
       data: {
@@ -117,7 +117,7 @@ t.test(
       },
       test: true,
     }
-    t.match(canonical?.json, told)
+    t.match(canonical?.json, expected)
     new Webhook(signingSecret).verify(canonical?.body ?? '', canonical?.headers as Record<string, string>)
     const both = await nextWebhooks(endpoints.both, 2)
     t.same(both.map(({ json }) => [json.event, json.test]).sort(), [

@@ -51,13 +51,13 @@ async function requestOf(command: string): Promise<string> {
   const { url, header, body } =
     /^ {2}curl -s (?<url>\S+) -H '(?<header>[^']+)'( -d '(?<body>[^']+)')?$/.exec(command)?.groups ?? {}
   const [name = '', value = ''] = header?.split(': ') ?? []
-  const answer = await fetch(url ?? '', { headers: { [name]: value }, ...(body ? { method: 'POST', body } : {}) })
-  return answer.text()
+  const response = await fetch(url ?? '', { headers: { [name]: value }, ...(body ? { method: 'POST', body } : {}) })
+  return response.text()
 }
 
 async function paymentsOfGuest(baseUrl: string): Promise<string[]> {
-  const answer = await fetch(`${baseUrl}/payments`, { headers: asGuest })
-  const { data } = (await answer.json()) as { data: { id: string }[] }
+  const response = await fetch(`${baseUrl}/payments`, { headers: asGuest })
+  const { data } = (await response.json()) as { data: { id: string }[] }
   return data.map(({ id }) => id)
 }
 
@@ -67,12 +67,12 @@ type Readiness = {
 }
 
 async function readinessOf(origin: string): Promise<Readiness> {
-  const answer = await fetch(`${origin}/health/ready`)
-  return (await answer.json()) as Readiness
+  const response = await fetch(`${origin}/health/ready`)
+  return (await response.json()) as Readiness
 }
 
 async function createPayment(baseUrl: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/payments/intents`, {
+  const response = await fetch(`${baseUrl}/payments/intents`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -82,7 +82,7 @@ async function createPayment(baseUrl: string): Promise<string> {
       guest_data: { email: 'guest@example.com', name: 'Guest', phone: '+34600000000' },
     }),
   })
-  const { data } = (await answer.json()) as { data: { id: string } }
+  const { data } = (await response.json()) as { data: { id: string } }
   return data.id
 }
 
@@ -100,9 +100,10 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
     await waitFor(() => first.output().endsWith('\nready\n'), { what: 'the line ready' })
     const commands = lines(first.output()).filter((line) => line.startsWith('  curl '))
     t.equal(commands.length, 3)
-    const answers: { success: boolean; data: { id: string } | { id: string }[] }[] = []
-    for (const command of commands) answers.push(JSON.parse(await (hasCurl ? runInShell(command) : requestOf(command))))
-    const [created, seenByGuest, seenByUser] = answers
+    const responses: { success: boolean; data: { id: string } | { id: string }[] }[] = []
+    for (const command of commands)
+      responses.push(JSON.parse(await (hasCurl ? runInShell(command) : requestOf(command))))
+    const [created, seenByGuest, seenByUser] = responses
     t.match(created, { success: true, data: { status: 'pending', guest_email: 'guest@example.com' } })
     payment = created && 'id' in created.data ? created.data.id : ''
     t.equal(seenByGuest?.success, true)

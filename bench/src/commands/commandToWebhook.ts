@@ -39,8 +39,8 @@ export async function measureCommandToWebhook(
   await asTheyCome(perSecond, times.paced, async () => {
     answered.set(await openPayment(base_url), performance.now())
   })
-  const told = await arrived(before + answered.size)
-  const waits = told.flatMap(({ paymentId, at }) => {
+  const webhooks = await arrived(before + answered.size)
+  const waits = webhooks.flatMap(({ paymentId, at }) => {
     const since = answered.get(paymentId)
     return since === undefined ? [] : [Math.max(0, at - since)]
   })

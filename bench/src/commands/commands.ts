@@ -38,7 +38,7 @@ export async function commands(options: BenchmarkOptions): Promise<BenchmarkResu
   const system = await startCommandSystem(options.stack)
   const { node } = system
   const answered: string[] = []
-  const take = (answer: string) => void answered.push(idIn(answer))
+  const take = (response: string) => void answered.push(idIn(response))
   const rows: BenchmarkRow[] = []
   for (const inFlight of depths) {
     const length = { inFlight, seconds }

@@ -11,15 +11,15 @@ const type = { 'content-type': 'application/json' }
 export async function openPayment(baseUrl: string): Promise<string> {
   const headers = { ...type, authorization }
   const { statusCode, body } = await request(`${baseUrl}/payments/intents`, { method: 'POST', headers, body: order })
-  const answer = await body.text()
-  if (statusCode !== 201) throw new Error(`The payment got ${statusCode}: ${answer}`)
-  return idIn(answer)
+  const response = await body.text()
+  if (statusCode !== 201) throw new Error(`The payment got ${statusCode}: ${response}`)
+  return idIn(response)
 }
 
 /** The first id in a response, which is the payment's. */
-export function idIn(answer: string): string {
-  const id = /"id":"([^"]+)"/.exec(answer)?.[1]
-  if (id === undefined) throw new Error(`There is no id in ${answer}`)
+export function idIn(response: string): string {
+  const id = /"id":"([^"]+)"/.exec(response)?.[1]
+  if (id === undefined) throw new Error(`There is no id in ${response}`)
   return id
 }
 

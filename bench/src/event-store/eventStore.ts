@@ -29,9 +29,9 @@ const rounds = 4
  * catching up, starting.
  * @throws Error for invalid options
  */
-export async function eventStore(asked: BenchmarkOptions): Promise<BenchmarkResult> {
-  const { url, events, seconds } = optionsOf(asked)
-  const { print, stack } = asked
+export async function eventStore(options: BenchmarkOptions): Promise<BenchmarkResult> {
+  const { url, events, seconds } = optionsOf(options)
+  const { print, stack } = options
   const node = url === undefined ? await startPrivateServer(stack) : undefined
   const postgres = node?.postgres ?? (await startPrivatePostgres(stack))
   const bare = await createBareTable(postgres.databaseUrl, stack)

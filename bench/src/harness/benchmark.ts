@@ -20,7 +20,7 @@ export type BenchmarkResult = {
   readonly rows: readonly BenchmarkRow[]
 }
 
-export type Benchmark = (asked: BenchmarkOptions) => Promise<BenchmarkResult>
+export type Benchmark = (options: BenchmarkOptions) => Promise<BenchmarkResult>
 
 /** A figure with its bound: a simpler operation with the same result, measured in the same run. */
 export type BenchmarkRow = {

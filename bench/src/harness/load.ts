@@ -16,7 +16,7 @@ export type Load = {
   readonly rate: number | undefined
   readonly expectedStatus?: number
   /** Called with each raw response. */
-  readonly onResponse?: (answer: string) => void
+  readonly onResponse?: (result: string) => void
 }
 
 const headEnd = '\r\n\r\n'

@@ -13,7 +13,7 @@ export type BenchmarkProgram = {
   /** The first message: for an app, that it is ready. */
   readonly readyMessage: unknown
   /** @throws when the process exits, or its response does not fit the schema */
-  request<Answer extends TSchema>(question: object, answer: Answer): Promise<Static<Answer>>
+  request<Answer extends TSchema>(question: object, response: Answer): Promise<Static<Answer>>
   /** Stops the process and waits for its exit. */
   stop(): Promise<void>
 }
@@ -53,20 +53,20 @@ export async function startBenchmarkProgram(
   return {
     pid: child.pid ?? 0,
     readyMessage: await nextMessage(),
-    async request(question, answer) {
+    async request(question, response) {
       const next = nextMessage()
       child.send(question)
-      return Value.Parse(answer, await next)
+      return Value.Parse(response, await next)
     },
     stop,
   }
 }
 
 /** In the child: reports that it is ready, serves requests, and ends when the parent is gone. */
-export function serveRequests(answer: (question: unknown) => Promise<object>, end: () => Promise<void>): void {
+export function serveRequests(response: (question: unknown) => Promise<object>, end: () => Promise<void>): void {
   process.on('message', (question) => {
-    answer(question).then(
-      (said) => process.send?.(said),
+    response(question).then(
+      (message) => process.send?.(message),
       (error: unknown) => {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
         process.exit(1)

@@ -22,10 +22,10 @@ const mostInMemory = 100_000
  * everything else.
  * @throws Error for invalid options
  */
-export async function rebuild(asked: BenchmarkOptions): Promise<BenchmarkResult> {
-  const options = optionsOf(asked)
-  const { print } = asked
-  const beside = await startBeside(asked.stack)
+export async function rebuild(benchmarkOptions: BenchmarkOptions): Promise<BenchmarkResult> {
+  const options = optionsOf(benchmarkOptions)
+  const { print } = benchmarkOptions
+  const beside = await startBeside(benchmarkOptions.stack)
   const { node, pool } = beside
   const made = paymentLog(options)
   const rows: BenchmarkRow[] = []

@@ -26,12 +26,12 @@ const headroom = 1.5
  */
 export async function queries({ args, isQuick, env, print, stack }: BenchmarkOptions): Promise<BenchmarkResult> {
   const options = optionsOf(args, isQuick)
-  const asked = benchQueries(options.spread)
+  const wanted = benchQueries(options.spread)
     .filter(({ name }) => name.includes(options.only))
     .filter((_, index) => !isQuick || index % quickStep === 0)
-  if (asked.length === 0) throw new Error(`No query has "${options.only}" in its name`)
+  if (wanted.length === 0) throw new Error(`No query has "${options.only}" in its name`)
   const { version, pgbench } = await findPgbench(env.PATH)
-  const { system, scripts } = await prepare(stack, asked, options.spread)
+  const { system, scripts } = await prepare(stack, wanted, options.spread)
   const { rows: filled, products } = options.spread
   print(
     `${filled} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms, ${version}`,
@@ -56,7 +56,7 @@ export async function queries({ args, isQuick, env, print, stack }: BenchmarkOpt
   return { postgres: system.postgres.description, rows }
 }
 
-async function prepare(stack: AsyncDisposableStack, asked: readonly BenchQuery[], spread: Spread) {
+async function prepare(stack: AsyncDisposableStack, wanted: readonly BenchQuery[], spread: Spread) {
   const log = createLog({ app: 'bench', level: 'error' })
   const scripts: [BenchQuery, Script][] = []
   const system = await startSystem(stack, {
@@ -66,9 +66,9 @@ async function prepare(stack: AsyncDisposableStack, asked: readonly BenchQuery[]
       const db = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
       try {
         await db.query('set statement_timeout = 0')
-        const isCatalog = asked.map((question) => isAboutProducts(question, spread))
+        const isCatalog = wanted.map((question) => isAboutProducts(question, spread))
         await fill(db, spread, { owned: isCatalog.includes(false), catalog: isCatalog.includes(true) })
-        for (const question of asked) scripts.push([question, await sameSql(question, { db, spread, log })])
+        for (const question of wanted) scripts.push([question, await sameSql(question, { db, spread, log })])
       } finally {
         await db.end()
       }

@@ -7,13 +7,16 @@ import { measureDelivering } from './delivering.ts'
 import { startPrivateRedis } from './privateRedis.ts'
 
 /** Measures on private servers, in less than three minutes. @throws Error for any option: it has none */
-export async function webhooks(asked: BenchmarkOptions): Promise<BenchmarkResult> {
-  parseArgs({ args: [...asked.args], options: {} })
-  const { stack, print } = asked
+export async function webhooks(benchmarkOptions: BenchmarkOptions): Promise<BenchmarkResult> {
+  parseArgs({ args: [...benchmarkOptions.args], options: {} })
+  const { stack, print } = benchmarkOptions
   const postgres = await startPrivatePostgres(stack)
-  const redisUrl = await startPrivateRedis(stack, asked.env.PATH)
+  const redisUrl = await startPrivateRedis(stack, benchmarkOptions.env.PATH)
   print(redisUrl === undefined ? 'queues on Postgres, because redis-server is not installed' : 'queues on Redis')
   const redis = redisUrl === undefined ? {} : { REDIS_URL: redisUrl }
-  const delivering = await measureDelivering({ DATABASE_URL: postgres.databaseUrl, ...redis }, asked)
-  return { postgres: postgres.description, rows: [...delivering, ...(await measureCommandToWebhook(asked, redis))] }
+  const delivering = await measureDelivering({ DATABASE_URL: postgres.databaseUrl, ...redis }, benchmarkOptions)
+  return {
+    postgres: postgres.description,
+    rows: [...delivering, ...(await measureCommandToWebhook(benchmarkOptions, redis))],
+  }
 }

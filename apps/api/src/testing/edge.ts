@@ -107,12 +107,12 @@ export async function startEdge(
     await once(caddy, 'exit')
   })
   const url = `http://127.0.0.1:${port}`
-  const answers = () =>
+  const responses = () =>
     fetch(url).then(
       () => true,
       () => false,
     )
-  await waitFor(async () => caddy.exitCode !== null || (await answers()), { what: 'the edge to start' })
+  await waitFor(async () => caddy.exitCode !== null || (await responses()), { what: 'the edge to start' })
   if (caddy.exitCode !== null) throw new Error(`caddy ended: ${written}`)
   return { url, complaints: () => written.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)) }
 }

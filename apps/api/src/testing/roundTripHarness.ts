@@ -22,8 +22,8 @@ export function client({ baseUrl, sandboxSecret }: TestSystem) {
   const withRetries = (what: string, request: () => Promise<ApiResponse>) =>
     waitFor(
       async () => {
-        const answer = await request().catch(() => undefined)
-        return answer && (answer.status === 200 || answer.status === 201) && answer
+        const result = await request().catch(() => undefined)
+        return result && (result.status === 200 || result.status === 201) && result
       },
       { timeoutMs: 60_000, what },
     )

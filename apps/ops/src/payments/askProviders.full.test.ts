@@ -18,10 +18,10 @@ function providerWith(id: string, retrieveIntent: (ref: IntentRef) => Promise<In
 }
 
 function pendingIntent({ provider_intent_id }: IntentRef): IntentSnapshot {
-  const said = { provider_event_id: null, provider_payment_id: null, amount_cents: null, currency: null }
+  const unset = { provider_event_id: null, provider_payment_id: null, amount_cents: null, currency: null }
   const provider_time = new Date().toISOString()
   return {
-    evidence: { status: 'pending', provider_intent_id, provider_time, ...said },
+    evidence: { status: 'pending', provider_intent_id, provider_time, ...unset },
     further_charges: [],
     awaits_capture: false,
   }
@@ -44,9 +44,9 @@ async function record(count: number, ...providers: string[]): Promise<Map<string
 }
 
 async function resultsOf(running: AsyncGenerator<ReconcileResult>): Promise<ReconcileResult[]> {
-  const answers: ReconcileResult[] = []
-  for await (const answer of running) answers.push(answer)
-  return answers
+  const responses: ReconcileResult[] = []
+  for await (const response of running) responses.push(response)
+  return responses
 }
 
 t.test('eight payments are checked at a time, and results come in order', async (t) => {
@@ -64,33 +64,33 @@ t.test('eight payments are checked at a time, and results come in order', async 
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
   t.same(
-    answers.map(({ payment_id }) => payment_id),
+    responses.map(({ payment_id }) => payment_id),
     [...payments.keys()],
   )
-  t.ok(answers.every(({ finding }) => finding === 'same'))
+  t.ok(responses.every(({ finding }) => finding === 'same'))
   t.equal(most, 8)
 })
 
 t.test('a provider that does not respond is skipped after a while, and the others are still asked', async (t) => {
   for (const kind of ['unavailable', 'unknown'] as const) {
     let silent = 0
-    let asked = 0
+    let callCount = 0
     const down = providerWith('paypal', async () => {
       silent++
       throw new ProviderError(kind, 'no_answer', 'No answer')
     })
     const up = providerWith('stripe', async (ref) => {
-      asked++
+      callCount++
       return pendingIntent(ref)
     })
     const payments = await record(120, 'paypal', 'stripe')
-    const answers = await resultsOf(askProviders(workflow(down, up), payments, options))
-    t.equal(asked, 60)
+    const responses = await resultsOf(askProviders(workflow(down, up), payments, options))
+    t.equal(callCount, 60)
     const tries = kind === 'unavailable' ? 3 : 1
     t.ok(silent >= 24 * tries && silent < 32 * tries, `called ${silent} times`)
-    const unanswered = answers.filter(({ provider_id }) => provider_id === 'paypal')
+    const unanswered = responses.filter(({ provider_id }) => provider_id === 'paypal')
     t.ok(unanswered.every(({ problem }) => problem === 'no_answer'))
     const skipped = unanswered.filter(({ reconciliation }) => reconciliation === undefined)
     t.equal(skipped.length, 60 - silent / tries)
@@ -107,22 +107,22 @@ t.test('a provider that rejects connections for a moment is retried', async (t) 
     return pendingIntent(ref)
   })
   const payments = await record(40, 'stripe')
-  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
-  t.equal(answers.length, 40)
-  t.ok(answers.every(({ finding }) => finding === 'same'))
+  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  t.equal(responses.length, 40)
+  t.ok(responses.every(({ finding }) => finding === 'same'))
 })
 
 t.test('a provider that fails now and then is not skipped', async (t) => {
-  let asked = 0
+  let callCount = 0
   const provider = providerWith('stripe', async (ref) => {
-    asked++
+    callCount++
     if (!ref.provider_intent_id.endsWith('9')) throw new ProviderError('unavailable', 'http_429', 'Busy')
     return pendingIntent(ref)
   })
   const payments = await record(60, 'stripe')
-  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
-  t.equal(asked, 54 * 3 + 6)
-  t.equal(answers.filter(({ finding }) => finding === 'same').length, 6)
+  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  t.equal(callCount, 54 * 3 + 6)
+  t.equal(responses.filter(({ finding }) => finding === 'same').length, 6)
 })
 
 t.test('a provider that is not enabled is not retried', async (t) => {
@@ -135,20 +135,20 @@ t.test('a provider that is not enabled is not retried', async (t) => {
 
 t.test('an abort ends the retries of an unreachable provider', async (t) => {
   const stop = new AbortController()
-  let asked = 0
+  let callCount = 0
   const provider = providerWith('stripe', async () => {
     // Long after the response was classified.
-    if (++asked === 8) setTimeout(() => stop.abort(), 300)
+    if (++callCount === 8) setTimeout(() => stop.abort(), 300)
     throw new ProviderError('unavailable', 'http_429', 'Busy')
   })
   const payments = await record(20, 'stripe')
   const hours = { metadata, signal: stop.signal, pausesMs: [3_600_000, 3_600_000] }
-  const answers = await resultsOf(askProviders(workflow(provider), payments, hours))
+  const responses = await resultsOf(askProviders(workflow(provider), payments, hours))
   t.same(
-    answers.map(({ finding }) => finding),
+    responses.map(({ finding }) => finding),
     Array(8).fill('unreachable'),
   )
-  t.equal(asked, 8)
+  t.equal(callCount, 8)
 })
 
 t.test('an unknown outcome without a problem does not count as a failed response', async (t) => {
@@ -162,9 +162,9 @@ t.test('an unknown outcome without a problem does not count as a failed response
   }
   const payments = new Map<string, string>()
   for (let number = 0; number < 40; number++) payments.set(await log.initiate('stripe'), 'stripe')
-  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
-  t.equal(answers.length, 40)
-  t.ok(answers.every(({ finding, problem }) => finding === 'unknown' && problem === undefined))
+  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  t.equal(responses.length, 40)
+  t.ok(responses.every(({ finding, problem }) => finding === 'unknown' && problem === undefined))
   t.equal(called, 40)
 })
 
@@ -172,9 +172,9 @@ t.test('a stateless provider is not reported as agreeing, and its open calls are
   const payments = await record(2, 'sandbox')
   payments.set(await log.initiate('sandbox'), 'sandbox')
   const provider = createSandbox({ webhookSecrets: [] })
-  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
   t.same(
-    answers.map(({ finding }) => finding),
+    responses.map(({ finding }) => finding),
     ['stateless', 'stateless', 'late'],
   )
 })
@@ -186,29 +186,29 @@ t.test('a payment that keeps changing concurrently does not end the run', async 
     return pendingIntent(ref)
   })
   const payments = new Map([busy, calm].map((id) => [id ?? '', 'stripe']))
-  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
-  t.match(answers, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
+  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  t.match(responses, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
 })
 
 t.test('an abort returns the results of calls under way and starts no more', async (t) => {
   const stop = new AbortController()
   const released = Promise.withResolvers<void>()
-  let asked = 0
+  let callCount = 0
   const provider = providerWith('stripe', async (ref) => {
-    asked++
+    callCount++
     await released.promise
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const answers = resultsOf(askProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
-  await waitFor(() => asked === 8, { what: 'the first calls' })
+  const responses = resultsOf(askProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
+  await waitFor(() => callCount === 8, { what: 'the first calls' })
   stop.abort()
   released.resolve()
   t.same(
-    (await answers).map(({ payment_id }) => payment_id),
+    (await responses).map(({ payment_id }) => payment_id),
     [...payments.keys()].slice(0, 8),
   )
-  t.equal(asked, 8)
+  t.equal(callCount, 8)
 })
 
 t.test('a bug ends the run after the calls under way', async (t) => {
@@ -225,11 +225,11 @@ t.test('a bug ends the run after the calls under way', async (t) => {
     return pendingIntent(ref)
   })
   const payments = await record(8, 'stripe')
-  const answers: ReconcileResult[] = []
+  const responses: ReconcileResult[] = []
   const run = async () => {
-    for await (const answer of askProviders(workflow(provider), payments, options)) answers.push(answer)
+    for await (const response of askProviders(workflow(provider), payments, options)) responses.push(response)
   }
   await t.rejects(run(), TypeError)
-  t.equal(answers.length, 3, 'the results before it are returned')
+  t.equal(responses.length, 3, 'the results before it are returned')
   t.equal(ended, 7)
 })

@@ -49,10 +49,10 @@ export async function* askProviders(
     const failed = failures.get(provider_id)
     if (failed && failed.inARow >= maxFailuresInARow)
       return { payment_id, provider_id, finding: 'unreachable', reconciliation: undefined, problem: failed.problem }
-    const answer = await askWithRetries(workflow, { payment_id, provider_id }, options)
-    if (hasResponse(answer)) failures.delete(provider_id)
-    else failures.set(provider_id, { inARow: (failures.get(provider_id)?.inARow ?? 0) + 1, problem: answer.problem })
-    return answer
+    const response = await askWithRetries(workflow, { payment_id, provider_id }, options)
+    if (hasResponse(response)) failures.delete(provider_id)
+    else failures.set(provider_id, { inARow: (failures.get(provider_id)?.inARow ?? 0) + 1, problem: response.problem })
+    return response
   }
 
   const underWay: Promise<ReconcileResult>[] = []
@@ -85,10 +85,10 @@ async function askWithRetries(
   { metadata, signal, pausesMs: pauses = pausesMs }: AskProvidersOptions,
 ): Promise<ReconcileResult> {
   for (const pauseMs of pauses) {
-    const answer = await askOne(workflow, target, metadata)
-    if (answer.finding !== 'unreachable' || !workflow.providers.has(target.provider_id)) return answer
+    const response = await askOne(workflow, target, metadata)
+    if (response.finding !== 'unreachable' || !workflow.providers.has(target.provider_id)) return response
     await sleep(pauseMs, undefined, { signal }).catch(() => {})
-    if (signal.aborted) return answer
+    if (signal.aborted) return response
   }
   return askOne(workflow, target, metadata)
 }

@@ -45,8 +45,8 @@ t.test('missed changes are recorded and printed, and a second run finds and reco
   t.equal(await payments.statusOf(approved), 'succeeded')
   t.equal(await payments.statusOf(waiting), 'pending')
   t.equal(fakePaypal.charges.length, 1, 'the approved payment is captured')
-  const told = (await payments.store.readStream(paymentStream(paid))).at(-1)
-  t.match(told, { type: 'PaymentSucceeded', metadata: { actor: 'operator', causationId: 'payments reconcile' } })
+  const lastEvent = (await payments.store.readStream(paymentStream(paid))).at(-1)
+  t.match(lastEvent, { type: 'PaymentSucceeded', metadata: { actor: 'operator', causationId: 'payments reconcile' } })
 
   const head = await payments.store.head()
   const second = await runOps([...reconcile, '--all', '--json'], env)

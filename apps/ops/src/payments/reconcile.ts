@@ -92,11 +92,11 @@ export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<
   let lines = 0
   const metadata = { correlationId: randomUUID(), causationId: 'payments reconcile', actor: 'operator' }
   try {
-    for await (const answer of askProviders(workflow, payments, { metadata, signal })) {
-      tally.add(answer)
+    for await (const response of askProviders(workflow, payments, { metadata, signal })) {
+      tally.add(response)
       onProgress({ phase: 'checking', answered: tally.answered(), of: payments.size })
-      if (!isRemarkable(answer)) continue
-      await say(isJson ? JSON.stringify(resultJson(answer)) : resultText(answer))
+      if (!isRemarkable(response)) continue
+      await say(isJson ? JSON.stringify(resultJson(response)) : resultText(response))
       lines++
     }
   } finally {
@@ -131,8 +131,8 @@ async function select(store: EventStore, { selection, onProgress, signal }: Reco
 function summaryText(tally: Tally, of: number): string {
   if (of === 0) return 'There is no payment to check.'
   const answered = tally.answered()
-  const asked = answered === of ? `${count(of)}:` : `${answered} of ${count(of)}, the others were not checked:`
-  return `${asked}\n${tally.text()}`
+  const heading = answered === of ? `${count(of)}:` : `${answered} of ${count(of)}, the others were not checked:`
+  return `${heading}\n${tally.text()}`
 }
 
 const count = (payments: number) => (payments === 1 ? '1 payment' : `${payments} payments`)

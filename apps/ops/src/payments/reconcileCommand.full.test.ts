@@ -21,7 +21,7 @@ t.test('payments are selected by creation time and by whether their provider may
   await payments.notify(done, 'succeeded', 'ch_1')
   await payments.open(createSandbox({ webhookSecrets: [] }))
   const sandbox = { ...env, SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
-  const asked = () =>
+  const checkedIntents = () =>
     fakeStripe.calls.filter(({ method }) => method === 'GET').map(({ path }) => path.split('/').at(-1) ?? '')
   const intents = (...ids: string[]) => Promise.all(ids.map(payments.intentOf))
 
@@ -29,17 +29,17 @@ t.test('payments are selected by creation time and by whether their provider may
   t.match(readJson(run).summary, { payments: 2, findings: { same: 1, stateless: 1 } })
   t.same(readJson(run).found, [])
   t.equal(run.code, 0)
-  t.same(asked(), await intents(young))
-  const before = asked().length
+  t.same(checkedIntents(), await intents(young))
+  const before = checkedIntents().length
   const all = await runOps([...reconcile, '--all', '--since', '24h', '--json'], sandbox)
   t.match(readJson(all).summary, { payments: 3 })
-  t.same(asked().slice(before).toSorted(), (await intents(young, done)).toSorted())
+  t.same(checkedIntents().slice(before).toSorted(), (await intents(young, done)).toSorted())
   const everything = await runOps([...reconcile, '--all', '--json'], sandbox)
   t.match(readJson(everything).summary, {
     payments: 4,
     providers: { sandbox: { stateless: 1 }, stripe: { conflict: 1 } },
   })
-  t.ok(asked().includes(await payments.intentOf(old)))
+  t.ok(checkedIntents().includes(await payments.intentOf(old)))
 })
 
 t.test('payments reconcile with invalid arguments or variables fails before it starts', async (t) => {
@@ -101,8 +101,8 @@ t.test('a second interruption ends payments reconcile at once', async (t) => {
   await payments.open(stripe)
   fakeStripe.readFaults.always({ kind: 'hang', commits: false })
   const running = startOps(t, reconcile, { ...env, PROVIDER_TIMEOUT_MS: '15000' })
-  const asked = () => fakeStripe.calls.some(({ method }) => method === 'GET')
-  await waitFor(asked, { what: 'the call', timeoutMs: 30_000 })
+  const checkedIntents = () => fakeStripe.calls.some(({ method }) => method === 'GET')
+  await waitFor(checkedIntents, { what: 'the call', timeoutMs: 30_000 })
   const interrupted = performance.now()
   let ended: CommandResult | undefined
   void running.ended.then((how) => {
@@ -121,20 +121,20 @@ t.test('a second interruption ends payments reconcile at once', async (t) => {
 t.test('an interruption while reading the log reports that no payment was checked', async (t) => {
   const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   await payments.open(stripe)
-  const said: string[] = []
+  const printed: string[] = []
   const run = reconcilePayments(
     { store: payments.store, providers: new Map([[stripe.id, stripe]]), now: () => new Date() },
     {
       selection: createPaymentSelection({ since: undefined, all: false }),
-      say: async (line) => void said.push(line),
-      conclude: async (text) => void said.push(text),
+      say: async (line) => void printed.push(line),
+      conclude: async (text) => void printed.push(text),
       isJson: false,
       onProgress: () => {},
       signal: AbortSignal.abort(),
     },
   )
   await t.rejects(run, { name: 'OpsError', message: 'Interrupted before any payment was checked.' })
-  t.same(said, [])
+  t.same(printed, [])
   t.notOk(fakeStripe.calls.some(({ method }) => method === 'GET'))
 })
 
@@ -150,20 +150,20 @@ t.test('a failed run prints what it had found', async (t) => {
       return (await stripe.retrieveIntent?.(ref)) ?? null
     },
   }
-  const said: string[] = []
+  const printed: string[] = []
   const run = reconcilePayments(
     { store: payments.store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
     {
       selection: createPaymentSelection({ since: undefined, all: false }),
-      say: async (line) => void said.push(line),
-      conclude: async (text) => void said.push(text),
+      say: async (line) => void printed.push(line),
+      conclude: async (text) => void printed.push(text),
       isJson: false,
       onProgress: () => {},
       signal: new AbortController().signal,
     },
   )
   await t.rejects(run, TypeError)
-  matchList(t, said, [
+  matchList(t, printed, [
     new RegExp(`^late .* ${paid} `),
     /^\n1 of 2 payments, the others were not checked:\nfinding .*\n-.*\nlate /,
   ])

@@ -40,8 +40,8 @@ t.test('thousands of payments are read in little memory and checked in the order
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-  const asked = total / recentEvery
-  t.match(lines.pop(), { complete: true, payments: asked, findings: { same: asked - paid.size, late: paid.size } })
+  const checked = total / recentEvery
+  t.match(lines.pop(), { complete: true, payments: checked, findings: { same: checked - paid.size, late: paid.size } })
   t.same(
     lines.map(({ payment_id }) => payment_id),
     order,

@@ -31,9 +31,9 @@ async function show(...args: string[]) {
 }
 
 /** Records these events in a new payment stream. */
-async function record(told: readonly PaymentEvent[]) {
+async function record(template: readonly PaymentEvent[]) {
   const id: string = randomUUID()
-  const events = told.map((event) => ({ ...event, data: { ...event.data, payment_id: id } }) as PaymentEvent)
+  const events = template.map((event) => ({ ...event, data: { ...event.data, payment_id: id } }) as PaymentEvent)
   await store.handle({
     stream: paymentStream(id),
     fold: paymentFold,

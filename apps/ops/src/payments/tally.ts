@@ -37,7 +37,7 @@ const advice: Readonly<Record<Finding, string>> = {
 type Counts = Map<Finding, number>
 
 export type Tally = {
-  add(answer: ReconcileResult): void
+  add(response: ReconcileResult): void
   answered(): number
   /** Results that need action. */
   unsettled(): number

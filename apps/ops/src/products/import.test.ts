@@ -108,11 +108,11 @@ t.test('lines with the same id apply in their order', async (t) => {
     someLine({ id: number % 3 ? ids[0] : ids[1]?.toUpperCase(), name: `Mug ${number}` }),
   )
   t.match(importReport(await run(lines, '--json')).at(-1), { ...counts(2, 98, 0, 0), repeated_ids: 98 })
-  const told = (await events()).flatMap((event) => {
+  const names = (await events()).flatMap((event) => {
     if (event.type === 'ProductAdded' && ids.includes(event.data.product_id)) return [event.data.name]
     return event.type === 'ProductChanged' && ids.includes(event.data.product_id) ? [event.data.changes.name] : []
   })
-  const numbers = told.map((name) => Number(name?.slice(4)))
+  const numbers = names.map((name) => Number(name?.slice(4)))
   for (const mine of [0, 1]) {
     const own = numbers.filter((number) => Math.sign(number % 3) === mine)
     t.same(

@@ -33,12 +33,12 @@ t.test('a line has at most 256 KiB of UTF-8', async (t) => {
 })
 
 t.test('a file without lines is imported without an error', async (t) => {
-  const told = [
+  const cases = [
     ['', '0 lines: 0 added, 0 changed, 0 unchanged, 0 rejected.\n'],
     ['\ufeff', '1 line: 0 added, 0 changed, 0 unchanged, 0 rejected, 1 empty.\n'],
     ['\r\n \n', '2 lines: 0 added, 0 changed, 0 unchanged, 0 rejected, 2 empty.\n'],
   ] as const
-  for (const [content, stdout] of told)
+  for (const [content, stdout] of cases)
     t.match(await runOps(['products', 'import', file(content)], env), { code: 0, stdout })
 })
 
@@ -79,12 +79,12 @@ t.test('standard input is imported while it arrives', async (t) => {
 
 t.test('a file that cannot be read fails with one line', async (t) => {
   const missing = join(env.DATA_DIR, 'none.ndjson')
-  const told = [
+  const cases = [
     [missing, `${missing} does not exist\n`],
     [env.DATA_DIR, `${env.DATA_DIR} is a directory\n`],
     [join(file(''), 'x'), /x cannot be read: ENOTDIR.*\n$/],
   ] as const
-  for (const [path, stderr] of told)
+  for (const [path, stderr] of cases)
     t.match(await runOps(['products', 'import', path], env), { code: 1, stdout: '', stderr })
   // Reading its first bytes fails: they belong to no page.
   const broken = await runOps(['products', 'import', '/proc/self/mem', '--json'], env)

@@ -52,7 +52,7 @@ t.test('lines are read only as fast as their report is', async (t) => {
   async function* bytes() {
     for (; read < count; read++) yield Buffer.from('{\n')
   }
-  const said: string[] = []
+  const printed: string[] = []
   const reader = Promise.withResolvers<void>()
   const importing = importProducts(
     { store, now: () => new Date() },
@@ -60,7 +60,7 @@ t.test('lines are read only as fast as their report is', async (t) => {
       file: { bytes, size: undefined, close() {} },
       isJson: false,
       async say(line) {
-        said.push(line)
+        printed.push(line)
         await reader.promise
       },
       async conclude() {},
@@ -69,14 +69,14 @@ t.test('lines are read only as fast as their report is', async (t) => {
     },
   )
   const ended = importing.catch((error: unknown) => error)
-  await waitFor(() => said.length > 0, { what: 'the first line of the report' })
+  await waitFor(() => printed.length > 0, { what: 'the first line of the report' })
   // Enough turns to read everything, without back-pressure.
   for (let turn = 0; turn < count; turn++) await setImmediate()
-  t.equal(said.length, 1)
+  t.equal(printed.length, 1)
   t.ok(read < 100, `${read} lines were read`)
   reader.resolve()
   t.match(await ended, { exitCode: 2 })
-  t.equal(said.length, count)
+  t.equal(printed.length, count)
 })
 
 t.test('an endless line is skipped in bounded memory', async (t) => {

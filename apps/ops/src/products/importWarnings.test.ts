@@ -4,7 +4,7 @@ import type { ImportedLine } from './importLines.ts'
 import { createWarningCheck, rememberedIds, warningJson, warningText } from './importReport.ts'
 import { unknownFields } from './productLine.ts'
 
-const told = (value: object) => {
+const warningOf = (value: object) => {
   const [warning] = createWarningCheck()({
     line: 7,
     end: 0,
@@ -18,18 +18,18 @@ const told = (value: object) => {
 t.test('known fields of requests and API responses cause no warning', async (t) => {
   const fields = 'id name description product_type is_recurring subtotal_cents tax_cents discount_cents total_cents'
   const more = 'currency billing_interval trial_days category_id is_active created_at updated_at'
-  t.equal(told(Object.fromEntries(`${fields} ${more}`.split(' ').map((name) => [name, 1]))), undefined)
+  t.equal(warningOf(Object.fromEntries(`${fields} ${more}`.split(' ').map((name) => [name, 1]))), undefined)
 })
 
 t.test('a warning names only a few unknown fields, and only plain words', async (t) => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => [`field_${index}`, 'hush'])
   const lead = 'line 7: ignored unknown fields:'
-  t.same(told({ discount: 'hush', 'category-id': { deep: 'hush' } }), {
+  t.same(warningOf({ discount: 'hush', 'category-id': { deep: 'hush' } }), {
     text: `${lead} discount, category-id`,
     json: { line: 7, warning: { code: 'unknown_fields', fields: ['discount', 'category-id'] } },
   })
-  t.equal(told(Object.fromEntries(names(5)))?.text, `${lead} field_0, field_1, field_2, field_3, field_4`)
-  t.same(told(Object.fromEntries([...names(7), ['two words', 1]])), {
+  t.equal(warningOf(Object.fromEntries(names(5)))?.text, `${lead} field_0, field_1, field_2, field_3, field_4`)
+  t.same(warningOf(Object.fromEntries([...names(7), ['two words', 1]])), {
     text: `${lead} field_0, field_1, field_2, field_3, field_4, 3 more`,
     json: {
       line: 7,
@@ -37,9 +37,9 @@ t.test('a warning names only a few unknown fields, and only plain words', async 
     },
   })
   const odd = ['', 'two words', 'a\u001b[2J', 'x\n', 'caf\u00e9', '1', '-', 'a@example.com', 'x'.repeat(41)]
-  for (const name of odd) t.equal(told({ [name]: 1 })?.text, `${lead} 1 with an unusual name`, name)
-  t.equal(told({ '1': 1, '2': 2 })?.text, `${lead} 2 with unusual names`)
-  t.equal(told({ ['x'.repeat(40)]: 1, constructor: 1 })?.text, `${lead} ${'x'.repeat(40)}, constructor`)
+  for (const name of odd) t.equal(warningOf({ [name]: 1 })?.text, `${lead} 1 with an unusual name`, name)
+  t.equal(warningOf({ '1': 1, '2': 2 })?.text, `${lead} 2 with unusual names`)
+  t.equal(warningOf({ ['x'.repeat(40)]: 1, constructor: 1 })?.text, `${lead} ${'x'.repeat(40)}, constructor`)
 })
 
 t.test('a repeated id causes a warning when its line changes the product', async (t) => {

@@ -9,8 +9,8 @@ t.test('an event store that fails stops the import, and a repetition completes i
   await harness.log.kill()
   const { code, stdout, stderr } = await harness.running.ended
   t.equal(code, 1)
-  const told = /\nThe event store .*\. Every line up to (\d+) is done\. Import the file again: .*\n$/.exec(stderr)
-  const last = Number(told?.[1])
+  const report = /\nThe event store .*\. Every line up to (\d+) is done\. Import the file again: .*\n$/.exec(stderr)
+  const last = Number(report?.[1])
   t.ok(last > size / 2 && last < size, `line ${last} was the last one`)
   t.match(stdout, `\n${last} lines: ${last - 1} added, 0 changed, 0 unchanged, 1 rejected.\n`)
   await harness.log.start()

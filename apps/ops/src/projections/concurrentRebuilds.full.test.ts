@@ -47,7 +47,7 @@ t.test('a second rebuild of the same projection fails, one of another projection
   t.equal(pruned.code, 0, pruned.stderr)
   t.match(
     pruned.stdout,
-    /^Dropped products_v1: retired since 20\S+Z, \d+\.\d kB\.\nLeft addresses_v2: a rebuild or a verification is filling it\.\nFreed \d+\.\d kB\.\n$/,
+    /^Dropped products_v1: retired since 20\S+Z, \d+\.\d kB\.\nKept addresses_v2: a rebuild or a verification is filling it\.\nFreed \d+\.\d kB\.\n$/,
   )
   await release()
   const first = await command.ended
@@ -93,5 +93,5 @@ t.test('prune keeps a table that is being read', async (t) => {
   t.match(stdout, `Kept ${retired.split(' ')[0]}: it is still being read; try again later.\nNothing to drop.\n`)
   await release()
   t.match((await harness.run(['prune', 'products'])).stdout, `Dropped ${retired.split(' ')[0]}: retired since`)
-  t.equal((await harness.run(['prune'])).stdout, 'There is nothing to drop.\n')
+  t.equal((await harness.run(['prune'])).stdout, 'Nothing to drop.\n')
 })

@@ -30,17 +30,27 @@ t.test('tampered rows are found by verify and corrected by rebuild', async (t) =
   const verified = await harness.run(['verify', ...names, '--json'])
   t.equal(verified.code, 3, verified.stderr)
   t.match(verified.stderr, `Rows differ. To correct them: npm run -s ops -- projections rebuild ${names.join(' ')}\n`)
-  const answer = JSON.parse(verified.stdout)
-  t.same([answer.complete, answer.equal, answer.projections.length], [true, false, names.length])
+  const response = JSON.parse(verified.stdout)
+  t.same([response.complete, response.equal, response.projections.length], [true, false, names.length])
   for (const [index, name] of names.entries()) {
     const { missing = '', extra = '', different = '' } = ids.get(name) ?? {}
-    const told = answer.projections[index]
-    t.match(told, { projection: name, outcome: 'different', table: `${name}_v1`, version: 1, definition: 1 })
-    t.same([told.differing, told.missing, told.extra, told.different, told.truncated], [3, 1, 1, 1, false], name)
-    t.match(told.position, /^\d+$/)
+    const verification = response.projections[index]
+    t.match(verification, { projection: name, outcome: 'different', table: `${name}_v1`, version: 1, definition: 1 })
+    t.same(
+      [
+        verification.differing,
+        verification.missing,
+        verification.extra,
+        verification.different,
+        verification.truncated,
+      ],
+      [3, 1, 1, 1, false],
+      name,
+    )
+    t.match(verification.position, /^\d+$/)
     const column = changedColumns[name]
     const found = column === 'client_secret' ? '[redacted]' : 'tampered'
-    const byId = new Map(told.differences.map((row: { id: string }) => [row.id, row]))
+    const byId = new Map(verification.differences.map((row: { id: string }) => [row.id, row]))
     t.same(byId.get(missing), { id: missing, kind: 'missing' })
     t.same(byId.get(extra), { id: extra, kind: 'extra' })
     t.match(byId.get(different), { kind: 'different', columns: [{ column, found }] })

@@ -124,8 +124,8 @@ t.test('streams copy prints its result as text and as JSON', async (t) => {
   t.equal(again.code, 0)
   t.match(JSON.parse(again.stdout), { complete: true, events: 3, copied: 0, already_there: 3, recorded_since: 0 })
   await target.client.appendToStream('foreign-1', numbered(0))
-  const refused = await copy(args)
-  t.match(refused, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which is not in the source\n$/ })
+  const rejected = await copy(args)
+  t.match(rejected, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which is not in the source\n$/ })
 })
 
 t.test('a copy that is killed continues when it is run again', async (t) => {
@@ -196,7 +196,7 @@ t.test('projector and worker continue on the new log from their moved checkpoint
     (await pool.query(`select from webhooks.deliveries where status = 'succeeded'`)).rowCount === 3
   await waitFor(recorded, { what: 'their delivery records' })
   await Promise.all([system.services.projector.kill(), system.services.worker.kill()])
-  const told = endpoint.received.length
+  const receivedBefore = endpoint.received.length
   for (let count = 0; count < 2; count += 1) await pay()
   await system.services.api.kill()
 
@@ -233,7 +233,7 @@ t.test('projector and worker continue on the new log from their moved checkpoint
     startProcess(t, { script: new URL(`../../../${app}/src/main.ts`, import.meta.url), env: environment })
   await Promise.all([start('projector'), start('worker')])
   await waitFor(async () => (await projected()) === 5, { what: 'the later payments in the list' })
-  const perPayment = told / 3
+  const perPayment = receivedBefore / 3
   await waitFor(() => endpoint.received.length >= perPayment * 5, { what: 'their webhooks' })
   t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'each webhook was sent once')
 })

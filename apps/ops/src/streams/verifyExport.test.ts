@@ -127,17 +127,17 @@ t.test('verify-export finds an edited manifest', async (t) => {
     editManifest(path, change)
     return await verify(path)
   }
-  const said = async (change: Parameters<typeof editManifest>[1]) =>
+  const differingFields = async (change: Parameters<typeof editManifest>[1]) =>
     (await edited(change)).differences.map((each) => (each.kind === 'manifest' ? each.field : each.kind))
-  t.same(await said({ bytes: 1 }), ['bytes'])
-  t.same(await said({ count: 25 }), ['count'])
-  t.same(await said({ sha256: '0'.repeat(64) }), ['sha256'])
-  t.same(await said({ first_position: '1' }), ['first_position'])
-  t.same(await said({ last_position: null }), ['last_position'])
+  t.same(await differingFields({ bytes: 1 }), ['bytes'])
+  t.same(await differingFields({ count: 25 }), ['count'])
+  t.same(await differingFields({ sha256: '0'.repeat(64) }), ['sha256'])
+  t.same(await differingFields({ first_position: '1' }), ['first_position'])
+  t.same(await differingFields({ last_position: null }), ['last_position'])
   const { head, filters } = readManifestOf(original)
-  t.same(await said({ head: nameOf(24).position }), ['extra'])
+  t.same(await differingFields({ head: nameOf(24).position }), ['extra'])
   t.match((await edited({ head: nameOf(24).position })).differences, [{ reason: /^is after the part of the log/ }])
-  t.same(await said({ head: String(BigInt(head ?? 0) + 1_000n) }), ['other_log', 'missing'])
+  t.same(await differingFields({ head: String(BigInt(head ?? 0) + 1_000n) }), ['other_log', 'missing'])
   matchList(t, (await edited({ head: null })).differences, [
     { kind: 'nothing_covered', end: /^\d+$/ },
     ...lines.map(() => ({ kind: 'extra' })),

@@ -180,10 +180,10 @@ function notePair(differences: Differences, line: ExportedLine, { event, bytes }
 function noteSummary(differences: Differences, manifest: Manifest, summary: ExportSummary): boolean {
   let isAsManifest = true
   for (const field of ['count', 'first_position', 'last_position', 'bytes', 'sha256'] as const) {
-    const [said, found] = [manifest[field], summary[field]]
-    if (said === found) continue
+    const [stated, found] = [manifest[field], summary[field]]
+    if (stated === found) continue
     isAsManifest = false
-    differences.note(() => ({ kind: 'manifest', field, manifest: asText(said), file: asText(found) }))
+    differences.note(() => ({ kind: 'manifest', field, manifest: asText(stated), file: asText(found) }))
   }
   return isAsManifest
 }

@@ -76,8 +76,8 @@ export async function paymentsHarness(t: Test) {
       const occurred_at = new Date().toISOString()
       await decide(payment_id, (state) => {
         const opened = initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
-        const answer = { occurred_at, attempt: 1, provider_intent_id, client_secret: null }
-        return [...opened, ...recordIntentCreated(answer, opened.reduce(paymentFold.evolve, state))]
+        const response = { occurred_at, attempt: 1, provider_intent_id, client_secret: null }
+        return [...opened, ...recordIntentCreated(response, opened.reduce(paymentFold.evolve, state))]
       })
       return payment_id
     },

@@ -58,7 +58,10 @@ t.test('an interrupted backfill reports what it has created', async (t) => {
     await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })
     await other.query('rollback')
     const ended = await running.ended
-    t.match(ended, { code: 1, stderr: /Interrupted\. Run the command again for the rest: nothing is made twice\.\n$/ })
+    t.match(ended, {
+      code: 1,
+      stderr: /Interrupted\. Run the command again for the rest: nothing is created twice\.\n$/,
+    })
     t.match(JSON.parse(ended.stdout), { complete: false, events: 400, missing: 400 })
   } finally {
     other.release()

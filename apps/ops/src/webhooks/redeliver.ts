@@ -143,15 +143,15 @@ const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
  */
 export async function redeliverAllFailed(
   pool: Pool,
-  asked: Omit<FailedRange, 'until'>,
+  requestedRange: Omit<FailedRange, 'until'>,
   run: RedeliverRun,
 ): Promise<void> {
-  const failed = await findFailed(pool, asked)
-  if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, asked.node))
+  const failed = await findFailed(pool, requestedRange)
+  if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, requestedRange.node))
   const { count: of, until, is_held } = failed
   if (run.isDryRun || until === null)
     return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
-  const range = { ...asked, until }
+  const range = { ...requestedRange, until }
   // Redelivered ones no longer count as failed, so that the next batch is always the first.
   async function* batches() {
     for (;;) {

@@ -104,11 +104,11 @@ export async function createAccessFixture({ identity }: AccessHarness, { ask }: 
   const resources: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [], log: [] }
   const payers = new Map<string, string | null>()
   let position = 0n
-  const made = async (answer: ApiResponse): Promise<string> => {
-    const { id } = dataOf(answer)
-    if (answer.status !== 201 || typeof id !== 'string')
-      throw new Error(`${answer.request}: ${answer.status} ${answer.text}`)
-    position = maxOf(position, answer)
+  const made = async (response: ApiResponse): Promise<string> => {
+    const { id } = dataOf(response)
+    if (response.status !== 201 || typeof id !== 'string')
+      throw new Error(`${response.request}: ${response.status} ${response.text}`)
+    position = maxOf(position, response)
     return id
   }
   const pay = async (caller: Caller, payer: string | null, name: string, guestEmail?: string, methodId?: string) => {
@@ -128,9 +128,9 @@ export async function createAccessFixture({ identity }: AccessHarness, { ask }: 
     })
   const remove = async (kind: 'method' | 'address', caller: Caller, body: object) => {
     const id = await made(await ask(caller, 'POST', pathOf[kind], { body }))
-    const answer = await ask(caller, 'DELETE', `${pathOf[kind]}/${id}`)
-    if (answer.status !== 200) throw new Error(`${answer.request}: ${answer.status} ${answer.text}`)
-    position = maxOf(position, answer)
+    const response = await ask(caller, 'DELETE', `${pathOf[kind]}/${id}`)
+    if (response.status !== 200) throw new Error(`${response.request}: ${response.status} ${response.text}`)
+    position = maxOf(position, response)
     resources[kind].push({ name: `removed by ${caller.name}`, id, owner: null })
   }
 
@@ -200,8 +200,8 @@ export async function createWebhookFixture(
 }
 
 /** The object of the notification that reports the first payment of an owner as paid. */
-function paymentOf({ answers }: Client, owner: OwnerName): object {
-  const opened = answers.find(
+function paymentOf({ responses }: Client, owner: OwnerName): object {
+  const opened = responses.find(
     ({ caller, request, status }) => caller.owner === owner && request === 'POST /payments/intents' && status === 201,
   )
   if (opened === undefined) throw new Error(`${owner} has no payment`)
@@ -221,19 +221,19 @@ async function testWebhooks({ ask }: Client, { payers }: AccessFixture, caller: 
   const note = canary(owner, 'simulated')
   const test_data = { id: `test-of-${owner}`, amount: 1200, currency: 'EUR', note }
   payers.set(test_data.id, emailOf[owner])
-  const answers = [
+  const responses = [
     await ask(caller, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded', test_data } }),
     await ask(caller, 'POST', '/webhooks/test', { body: { event: 'payment_intent.succeeded', test_data } }),
     await ask(caller, 'POST', '/webhooks/external/simulate', {
       body: { event: 'customer.created', provider: 'stripe', payload: { id: `cus_${owner}`, note } },
     }),
   ]
-  return answers.map(requestedId)
+  return responses.map(requestedId)
 }
 
-function requestedId(answer: ApiResponse): string {
-  if (answer.status !== 202) throw new Error(`${answer.request}: ${answer.status} ${answer.text}`)
-  return String(dataOf(answer).id)
+function requestedId(response: ApiResponse): string {
+  if (response.status !== 202) throw new Error(`${response.request}: ${response.status} ${response.text}`)
+  return String(dataOf(response).id)
 }
 
 /** Waits until every delivery has succeeded or failed for good. */

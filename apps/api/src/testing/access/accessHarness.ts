@@ -150,7 +150,7 @@ export type RequestOptions = {
 export type Client = {
   ask(caller: Caller, method: string, path: string, options?: RequestOptions): Promise<ApiResponse>
   /** All responses so far. */
-  readonly answers: readonly ApiResponse[]
+  readonly responses: readonly ApiResponse[]
 }
 
 /**
@@ -161,10 +161,10 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
   t.teardown(() => agent.destroy())
   const { hostname, port } = new URL(baseUrl)
-  const answers: ApiResponse[] = []
+  const responses: ApiResponse[] = []
 
   return {
-    answers,
+    responses,
     async ask(caller, method, path, { headers = {}, body } = {}) {
       const whole = caller.query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${caller.query}`
       const sent = typeof body === 'object' ? JSON.stringify(body) : (body ?? '')
@@ -194,9 +194,9 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
       outgoing.on('timeout', () => outgoing.destroy(new Error(`no response to ${method} ${path}`)))
       outgoing.on('error', reject)
       outgoing.end(sent)
-      const answer = await promise
-      answers.push(answer)
-      return answer
+      const result = await promise
+      responses.push(result)
+      return result
     },
   }
 }

@@ -64,10 +64,10 @@ t.test('access to changes', async (t) => {
   t.test(
     'payment intents and setup intents are open to the callers of the interface only [4-intent-callers]',
     async (t) => {
-      const isPaidBy = (answer: ApiResponse, guestEmail: string | undefined) => {
-        const { standing, owner } = answer.caller
+      const isPaidBy = (response: ApiResponse, guestEmail: string | undefined) => {
+        const { standing, owner } = response.caller
         const isGuest = standing !== 'session'
-        const { id, is_guest_payment } = dataOf(answer)
+        const { id, is_guest_payment } = dataOf(response)
         t.equal(is_guest_payment, isGuest)
         fixture.payers.set(
           String(id),
@@ -78,9 +78,9 @@ t.test('access to changes', async (t) => {
         const { owner } = caller
         if (owner === null) throw new Error('a payment of nobody')
         const body = paymentBody(owner, guestEmail)
-        const answer = await ask(caller, 'POST', '/payments/intents', { body })
-        t.equal(answer.status, expected, `${caller.name} for ${guestEmail}: ${answer.text}`)
-        if (answer.status === 201) isPaidBy(answer, guestEmail)
+        const response = await ask(caller, 'POST', '/payments/intents', { body })
+        t.equal(response.status, expected, `${caller.name} for ${guestEmail}: ${response.text}`)
+        if (response.status === 201) isPaidBy(response, guestEmail)
       }
       const nobody: Caller = { ...anonymous, owner: 'anonymous' }
       await opens(201, nobody)
@@ -154,7 +154,7 @@ t.test('access to changes', async (t) => {
       )
     const words = rejected.map(({ json }) => ({ ...(json.error as object), request_id: '' }))
     t.equal(
-      new Set(words.map((said) => JSON.stringify(said))).size,
+      new Set(words.map((body) => JSON.stringify(body))).size,
       2,
       'foreign and missing references get the same message',
     )

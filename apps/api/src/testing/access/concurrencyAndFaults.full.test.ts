@@ -18,7 +18,7 @@ import {
 import { assertNoLeaks, leaksInLogs, leaksInResponses } from './leaks.ts'
 import { ada, anonymous, type Caller, canary, emailOf, g1, g1Second, g1Upper, g2 } from './people.ts'
 
-const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
+const idOf = (response: ApiResponse) => String(dataOf(response).id)
 
 /** Polls a list until stopped. @returns the number of polls, and every response with more than one default */
 function pollForDefaults(
@@ -32,10 +32,10 @@ function pollForDefaults(
   let polls = 0
   const watching = (async () => {
     while (!stopped) {
-      const answer = await ask(caller, 'GET', path)
+      const response = await ask(caller, 'GET', path)
       polls++
-      const defaults = listOf(answer).filter((item) => item.is_default === true)
-      if (new Set(defaults.map(list)).size < defaults.length) wrong.push(answer.text)
+      const defaults = listOf(response).filter((item) => item.is_default === true)
+      if (new Set(defaults.map(list)).size < defaults.length) wrong.push(response.text)
     }
   })()
   return async () => {
@@ -222,17 +222,20 @@ t.test('access under concurrency and faults', async (t) => {
     await pool.query('alter table webhooks.deliveries drop constraint refused')
     await settle(system, client, paid)
     const { canonical, failing } = system.endpoints
-    const told = (id: string) =>
+    const isDelivered = (id: string) =>
       canonical.received.some(({ body }) => body.includes(id) && body.includes('payment.succeeded'))
-    await waitFor(() => told(idOf(paid)) && failing.received.length > 2, { what: 'the webhooks', timeoutMs: 20_000 })
+    await waitFor(() => isDelivered(idOf(paid)) && failing.received.length > 2, {
+      what: 'the webhooks',
+      timeoutMs: 20_000,
+    })
     await assertNoLeaks(t, system, client, fixture)
   })
 })
 
 async function pay({ ask }: Client, { payers }: AccessFixture): Promise<ApiResponse> {
-  const answer = await ask(ada, 'POST', '/payments/intents', { body: paymentBody('ada', emailOf.g1) })
-  payers.set(idOf(answer), emailOf.ada)
-  return answer
+  const response = await ask(ada, 'POST', '/payments/intents', { body: paymentBody('ada', emailOf.g1) })
+  payers.set(idOf(response), emailOf.ada)
+  return response
 }
 
 async function settle(system: AccessHarness, { ask }: Client, payment: ApiResponse): Promise<void> {

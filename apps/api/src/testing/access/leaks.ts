@@ -53,9 +53,9 @@ export function leaksIn({ caller, request, text, headers, status }: ApiResponse)
 }
 
 /** Every leak in a response so far, with its request. */
-export function leaksInResponses({ answers }: Client): readonly string[] {
-  return answers.flatMap((answer) =>
-    leaksIn(answer).map((leak) => `${answer.caller.name}: ${answer.request}: ${answer.status}: ${leak}`),
+export function leaksInResponses({ responses }: Client): readonly string[] {
+  return responses.flatMap((response) =>
+    leaksIn(response).map((leak) => `${response.caller.name}: ${response.request}: ${response.status}: ${leak}`),
   )
 }
 

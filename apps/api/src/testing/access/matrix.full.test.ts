@@ -31,7 +31,7 @@ import {
 } from './model.ts'
 import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
 
-type Case = { readonly expected: number; readonly answer: Promise<ApiResponse>; readonly about: string }
+type Case = { readonly expected: number; readonly result: Promise<ApiResponse>; readonly about: string }
 
 const every = Object.entries({ ...rows, ...undocumented })
 const nobody = '018f0000-0000-7000-8000-000000000000'
@@ -66,7 +66,7 @@ function* readsAndErrors({ ask }: Client, fixture: AccessFixture): Generator<Cas
       const one = (expected: number, path: string, about: string, options = {}): Case => ({
         expected,
         about: `${caller.name}: ${method} ${about}`,
-        answer: ask(caller, method, path, options),
+        result: ask(caller, method, path, options),
       })
       if (row.status !== undefined) yield one(row.status, template, template)
       if (row.access === 'provider')
@@ -125,7 +125,7 @@ async function assertNothingRecorded(t: Test, { store }: AccessHarness, act: () 
 
 type Entry = { readonly id: string; readonly status: string; readonly response: { readonly node: string } }
 
-const entriesOf = (answer: ApiResponse): readonly Entry[] => JSON.parse(answer.text)
+const entriesOf = (result: ApiResponse): readonly Entry[] => JSON.parse(result.text)
 
 t.test('access matrix', async (t) => {
   const system = await startAccessHarness(t)
@@ -147,8 +147,8 @@ t.test('access matrix', async (t) => {
     await assertNothingRecorded(t, system, async () => {
       const cases = [...readsAndErrors(client, fixture)]
       const wrong: string[] = []
-      for (const { expected, about, answer } of cases) {
-        const { status, text } = await answer
+      for (const { expected, about, result } of cases) {
+        const { status, text } = await result
         if (status !== expected) wrong.push(`${about}: ${status} instead of ${expected}: ${text.slice(0, 200)}`)
       }
       t.comment(`${cases.length} cases`)
@@ -169,11 +169,11 @@ t.test('access matrix', async (t) => {
           .filter(({ owner }) => owner !== null && owner === caller.owner)
           .map(({ id }) => id)
         for (const query of ['', ...others, ...more[kind]]) {
-          const answer = await ask(caller, 'GET', `${path}?${query}`)
+          const result = await ask(caller, 'GET', `${path}?${query}`)
           const authError = authErrorStatus({ access: 'known' }, caller)
-          t.equal(answer.status, authError ?? 200, `${caller.name}: ${path}?${query}`)
+          t.equal(result.status, authError ?? 200, `${caller.name}: ${path}?${query}`)
           if (!authError)
-            t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${path}?${query}`)
+            t.same(new Set(listOf(result).map(({ id }) => id)), new Set(own), `${caller.name}: ${path}?${query}`)
         }
       }
     }
@@ -183,27 +183,27 @@ t.test('access matrix', async (t) => {
     for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][])
       for (const caller of [ada, grace, admin, g1, g1Upper, g2])
         for (const email of new Set(Object.values(emailOf))) {
-          const answer = await ask(caller, 'GET', `${path}?guest_email=${email}`)
+          const result = await ask(caller, 'GET', `${path}?guest_email=${email}`)
           const what = `${caller.name}: ${path} of ${email}`
           const own = fixture.things[kind].filter(({ owner }) => owner === caller.owner)
           const isGuest = caller.standing === 'guest'
           const isOwn = caller.owner === (email === emailOf.g1 ? 'g1' : 'g2') && email === emailOf[caller.owner]
-          t.equal(answer.status, !isGuest || isOwn ? 200 : 403, what)
-          if (answer.status !== 200) continue
+          t.equal(result.status, !isGuest || isOwn ? 200 : 403, what)
+          if (result.status !== 200) continue
           const contacts = own.filter(({ name }) => email === emailOf.g1 && name.includes('contact'))
           const expected = isGuest ? own : contacts
-          t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(expected.map(({ id }) => id)), what)
+          t.same(new Set(listOf(result).map(({ id }) => id)), new Set(expected.map(({ id }) => id)), what)
         }
   })
 
   t.test('only administrators can list products [1-products]', async (t) => {
     for (const caller of callers) {
-      const answer = await ask(caller, 'GET', '/admin/products')
+      const result = await ask(caller, 'GET', '/admin/products')
       const authError = authErrorStatus({ access: 'administrator' }, caller)
-      t.equal(answer.status, authError ?? 200, caller.name)
+      t.equal(result.status, authError ?? 200, caller.name)
       if (!authError)
         t.same(
-          listOf(answer).map(({ id }) => id),
+          listOf(result).map(({ id }) => id),
           fixture.things.product.map(({ id }) => id),
         )
     }
@@ -211,15 +211,19 @@ t.test('access matrix', async (t) => {
 
   t.test('foreign, deleted and missing resources get identical 404 responses [5-foreign]', async (t) => {
     const words = new Map<string, Set<string>>()
-    for (const { request, status, json, headers } of client.answers.filter(({ status }) => status === 404)) {
+    for (const { request, status, json, headers } of client.responses.filter(({ status }) => status === 404)) {
       const { error } = json as { error?: { request_id: string } }
       const route = request.split('/', request.includes(' /admin/') ? 3 : 2).join('/')
       const { date, 'x-request-id': _id, ...rest } = headers
-      const said = JSON.stringify({ status, error: { ...error, request_id: '' }, rest: { ...rest, date: date && '' } })
-      words.set(route, (words.get(route) ?? new Set()).add(said))
+      const content = JSON.stringify({
+        status,
+        error: { ...error, request_id: '' },
+        rest: { ...rest, date: date && '' },
+      })
+      words.set(route, (words.get(route) ?? new Set()).add(content))
     }
     t.ok(words.size > 6)
-    for (const [route, said] of words) t.equal(said.size, 1, `${route}: ${[...said].join('\n')}`)
+    for (const [route, content] of words) t.equal(content.size, 1, `${route}: ${[...content].join('\n')}`)
   })
 
   const row = rows['GET /webhooks/logs'] ?? { access: 'public' }
@@ -243,9 +247,9 @@ t.test('access matrix', async (t) => {
       const authError = authErrorStatus(row, caller)
       const own = log.filter((entry) => ownsOrAdministers(row, caller, entry)).map(({ id }) => id)
       for (const query of ['', '&user_id=00000000-0000-4000-8000-000000000001', '&page=1&search=canary', '&offset=0']) {
-        const answer = await ask(caller, 'GET', `${path}${query}`)
-        t.equal(answer.status, authError ?? 200, `${caller.name}: ${query}`)
-        if (!authError) t.same(new Set(entriesOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${query}`)
+        const result = await ask(caller, 'GET', `${path}${query}`)
+        t.equal(result.status, authError ?? 200, `${caller.name}: ${query}`)
+        if (!authError) t.same(new Set(entriesOf(result).map(({ id }) => id)), new Set(own), `${caller.name}: ${query}`)
       }
       for (const query of ['status=success', 'status=failed', 'provider=sandbox', 'event_type=payment.succeeded'])
         if (!authError) {
@@ -259,9 +263,9 @@ t.test('access matrix', async (t) => {
     for (const caller of [ada, grace, admin]) {
       const listed = new Map(entriesOf(await ask(caller, 'GET', path)).map((entry) => [entry.id, entry]))
       for (const { id, name } of log) {
-        const answer = await ask(caller, 'GET', `/webhooks/logs/${id}`)
-        t.equal(answer.status, listed.has(id) ? 200 : 404, `${caller.name}: ${name}`)
-        if (listed.has(id)) t.same(dataOf(answer), listed.get(id), `${caller.name}: ${name}`)
+        const result = await ask(caller, 'GET', `/webhooks/logs/${id}`)
+        t.equal(result.status, listed.has(id) ? 200 : 404, `${caller.name}: ${name}`)
+        if (listed.has(id)) t.same(dataOf(result), listed.get(id), `${caller.name}: ${name}`)
       }
     }
   })

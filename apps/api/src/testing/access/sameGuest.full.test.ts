@@ -19,7 +19,7 @@ import {
   remembered,
 } from './people.ts'
 
-const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
+const idOf = (response: ApiResponse) => String(dataOf(response).id)
 /** Differ in one letter only: k and the Kelvin sign, which Unicode case folding maps to each other. */
 const plain = 'canary.g1.kelvin@example.com'
 const lookalike = 'canary.g1.\u212aelvin@example.com'
@@ -85,7 +85,7 @@ t.test('identity of guests', async (t) => {
   t.test('guest tokens with the same e-mail in any case share their resources [5-same-guest]', async (t) => {
     for (const path of Object.values(pathOf)) {
       const seen = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', path)))
-      const [first, ...others] = seen.map((answer) => listOf(answer))
+      const [first, ...others] = seen.map((response) => listOf(response))
       t.ok(first && first.length > 0, path)
       for (const other of others) t.same(other, first, path)
       for (const { id } of first ?? []) {
@@ -142,11 +142,11 @@ t.test('identity of guests', async (t) => {
         const { owner } = caller
         if (owner === null) throw new Error('nobody')
         const body = path === '/addresses' ? bodyOf(owner) : methodBody(owner, 'pm_card_amex')
-        const answer = await ask(caller, 'POST', path, { body, headers })
-        t.equal(answer.status, 201, `${caller.name}: ${answer.text}`)
+        const response = await ask(caller, 'POST', path, { body, headers })
+        t.equal(response.status, 201, `${caller.name}: ${response.text}`)
         const known = `${path} ${owner}`
-        t.equal(answer.headers['idempotent-replayed'], ids.has(known) ? 'true' : undefined, `${caller.name}: ${path}`)
-        ids.set(known, (ids.get(known) ?? new Set()).add(idOf(answer)))
+        t.equal(response.headers['idempotent-replayed'], ids.has(known) ? 'true' : undefined, `${caller.name}: ${path}`)
+        ids.set(known, (ids.get(known) ?? new Set()).add(idOf(response)))
       }
     }
     for (const [whose, found] of ids) t.equal(found.size, 1, whose)

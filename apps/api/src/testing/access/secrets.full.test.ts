@@ -74,14 +74,14 @@ t.test('a running system logs no secret of its operator, of its providers or of 
   const lost = await client.ask(ada, 'POST', '/addresses', { body: addressBody('ada') })
   t.equal(lost.status, 503)
   await system.start('embedded-event-store')
-  const has = (app: 'api' | 'worker', said: string) => system.written().get(app)?.includes(said)
+  const has = (app: 'api' | 'worker', text: string) => system.written().get(app)?.includes(text)
   await waitFor(() => has('worker', 'traces are not sent'), { what: 'a line about the collector' })
   await waitFor(() => has('worker', 'webhook attempt failed'), { what: 'a line about a webhook', timeoutMs: 20_000 })
-  for (const said of ['request failed', 'request rejected', 'traces are not sent', '"requestId"'])
-    t.ok(has('api', said), `the api logs "${said}"`)
+  for (const text of ['request failed', 'request rejected', 'traces are not sent', '"requestId"'])
+    t.ok(has('api', text), `the api logs "${text}"`)
   t.same(leaksInLogs(system), [])
   for (const [app, written] of system.written()) t.notMatch(written, /4242[ -]?4242/, `${app} writes no card number`)
-  t.same(client.answers.flatMap(leaksIn), [])
+  t.same(client.responses.flatMap(leaksIn), [])
 })
 
 async function askProviders({ ask }: Client): Promise<void> {
