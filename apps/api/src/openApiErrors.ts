@@ -85,7 +85,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   },
   provider_rejected: {
     why: 'The provider rejected the request. When a payment was rejected, it has failed and `details.payment_id` is its id.',
-    message: 'The provider refused the request',
+    message: 'The provider rejected the request',
     details: { payment_id: id },
   },
   idempotency_key_reused: {
