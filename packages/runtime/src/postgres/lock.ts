@@ -41,10 +41,13 @@ export async function holdLock({
     keepAlive: true,
   })
   const lost = new AbortController()
-  client.on('error', (error) =>
-    lost.abort(new Error(`the connection that held the lock ${name} was lost`, { cause: error })),
-  )
-  client.on('end', () => lost.abort(new Error(`the connection that held the lock ${name} was closed`)))
+  let isReleased = false
+  // pg closes the connection at once when a query is in flight, and fails the query: after a release this is no loss.
+  const lose = (message: string, cause?: unknown) => {
+    if (!isReleased) lost.abort(new Error(message, { cause }))
+  }
+  client.on('error', (error) => lose(`the connection that held the lock ${name} was lost`, error))
+  client.on('end', () => lose(`the connection that held the lock ${name} was closed`))
   try {
     await client.connect()
     // Polls, because a wait in the server could not be cancelled cleanly.
@@ -61,9 +64,7 @@ export async function holdLock({
     throw signal.aborted ? signal.reason : error
   }
   const probe = setInterval(() => {
-    client
-      .query('select 1')
-      .catch((error: unknown) => lost.abort(new Error(`the lock ${name} was lost`, { cause: error })))
+    client.query('select 1').catch((error: unknown) => lose(`the lock ${name} was lost`, error))
   }, probeMs)
   lost.signal.addEventListener('abort', () => {
     clearInterval(probe)
@@ -74,8 +75,8 @@ export async function holdLock({
   return {
     lost: lost.signal,
     async release() {
+      isReleased = true
       clearInterval(probe)
-      client.removeAllListeners('end')
       await client.end().catch(() => undefined)
     },
   }

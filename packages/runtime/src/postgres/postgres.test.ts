@@ -163,3 +163,15 @@ t.test('a lock is lost when the server stops responding', async (t) => {
   await once(holder.lost, 'abort')
   t.pass('noticed')
 })
+
+t.test('a lock that is released during a probe does not count as lost', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const target = new URL(databaseUrl)
+  const proxy = await startTcpProxy(t, Number(target.port))
+  target.port = String(proxy.port)
+  const holder = await holdLock({ databaseUrl: target.href, name: 'a', signal: new AbortController().signal, log })
+  proxy.freezeConnections()
+  await proxy.requestHeld()
+  await holder.release()
+  t.notOk(holder.lost.aborted)
+})
