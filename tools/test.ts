@@ -12,8 +12,10 @@ import { startServers } from './testServers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tapProgram = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
-// Two cores; the files are processes, and much of what they do is to wait for others.
-const jobs = 3
+// Two cores; the files are processes, and much of what they do is to wait for others. Many files of the full lane load the
+// machine alone.
+const quickJobs = 4
+const fullJobs = 3
 const fileTimeoutSeconds = 120
 const slowestShown = 10
 // Coverage is not wanted, but tap would still read and measure every module of every test file: a quarter of a second each.
@@ -36,6 +38,7 @@ async function main(args: string[]): Promise<number> {
   const servers = await startServers(say)
   try {
     const report = createTestReport(say)
+    const jobs = args.includes('--full') ? fullJobs : quickJobs
     const options = [`--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap']
     const read = (line: string) => {
       report.add(line)
