@@ -60,7 +60,7 @@ export type EventStore = {
   /**
    * Loads, folds, decides and appends; decides again on a conflict with another writer.
    * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be repeated),
-   *   `concurrent_modification`, and whatever `decide` throws
+   *   `concurrent_modification`, and the errors of `decide`
    */
   handle<State, Event extends RecordedDomainEvent>(
     command: StreamCommand<State, Event>,

@@ -65,5 +65,5 @@ export const guestTokenStream = (tokenHash: string) => streamName('guestToken', 
 /** @param testId id of a webhook test or simulation */
 export const webhookTestStream = (testId: string) => streamName('webhookTest', testId)
 
-/** Percent-encodes, so that stream names are ASCII whatever a provider sends, lone surrogates included. */
+/** Percent-encodes, so that stream names are ASCII for every provider id, even one with lone surrogates. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())

@@ -17,12 +17,12 @@ import { appendWithRetries } from './append.ts'
 
 t.test('an append is repeated when the response leaves its outcome open', async (t) => {
   const unclear = {
-    'a server that stops': [0, 'google.protobuf.Empty'],
+    'a server shutdown': [0, 'google.protobuf.Empty'],
     'a timeout': [status.DEADLINE_EXCEEDED, 'event_store.client.Timeout'],
     'an unknown failure': [status.UNKNOWN, 'event_store.client.Unknown'],
   } as const
-  for (const [name, [code, type]] of Object.entries(unclear)) {
-    await t.test(name, async (t) => {
+  for (const [reason, [code, type]] of Object.entries(unclear)) {
+    await t.test(`an append is repeated after ${reason}`, async (t) => {
       let responses = 0
       const server = await startFakeEventStore(t, {
         append: (call, request) =>
@@ -101,7 +101,7 @@ t.test('an append that the server rejects fails at once', async (t) => {
     unauthenticated: byStatus(status.UNAUTHENTICATED),
   }
   for (const [name, behaviour] of Object.entries(rejections)) {
-    await t.test(name, async (t) => {
+    await t.test(`an append fails at once: ${name}`, async (t) => {
       const server = await startFakeEventStore(t, behaviour)
       await t.rejects(appendFirst(connectEventStore(t, server), 's'), {
         code: 'event_store_unavailable',

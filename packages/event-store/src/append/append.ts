@@ -124,7 +124,7 @@ export async function appendWithRetries(
 
 const namePattern = /^[\x21-\x23\x25-\x7e][\x20-\x7e]*$/
 
-/** A store would accept an empty append, and cannot name a non-ASCII stream in an error; both are mistakes of ours. */
+/** A store would accept an empty append, and cannot name a non-ASCII stream in an error; both would be bugs of ours. */
 function assertAppendable({ stream, events }: Append): void {
   if (events.length === 0) throw new Error(`Nothing to append to ${stream}`)
   if (!namePattern.test(stream)) throw new Error(`Invalid stream name: ${JSON.stringify(stream)}`)

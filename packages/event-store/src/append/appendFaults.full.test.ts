@@ -46,7 +46,7 @@ t.test('two appends that time out on the same connection replace it once', async
   const store = connectEventStore(t, server, { appendTimeoutMs: 1_000 })
   const begun = performance.now()
   const first = appendFirst(store, 's-1')
-  await waitFor(() => performance.now() - begun > 500, { what: 'half of the time that it is given' })
+  await waitFor(() => performance.now() - begun > 500, { what: 'half of the timeout' })
   await Promise.all([first, appendFirst(store, 's-2')])
   await appendFirst(store, 's-3')
   t.equal(streams, 2)
@@ -69,7 +69,7 @@ t.test('a slow append still gets its response on a connection that another appen
   const begun = performance.now()
   const silent = appendFirst(store, 'silent')
   await waitFor(() => server.appends.length === 1, { what: 'an append without a response' })
-  await waitFor(() => performance.now() - begun > 500, { what: 'half of the time that it is given' })
+  await waitFor(() => performance.now() - begun > 500, { what: 'half of the timeout' })
   await Promise.all([silent, appendFirst(store, 'slow')])
   t.same(
     server.appends.map(({ stream }) => stream),
@@ -102,15 +102,15 @@ t.test('the query for supported methods is repeated when it fails or hangs', asy
 
 t.test('appends are repeated at once when their stream ends, with or without an error', async (t) => {
   const endings: Record<string, (call: BatchCall) => void> = {
-    'with OK': (call) => call.end(),
+    ok: (call) => call.end(),
     unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
     cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
     aborted: (call) => call.emit('error', grpcError(status.ABORTED)),
     unknown: (call) => call.emit('error', grpcError(status.UNKNOWN)),
     'deadline exceeded': (call) => call.emit('error', grpcError(status.DEADLINE_EXCEEDED)),
   }
-  for (const [name, end] of Object.entries(endings)) {
-    await t.test(name, async (t) => {
+  for (const [reason, end] of Object.entries(endings)) {
+    await t.test(`an append is repeated when its stream ends: ${reason}`, async (t) => {
       const server = await startFakeEventStore(t, {
         append: (call, request, nth) => (nth === 1 ? end(call) : call.write(successReply(request, 0))),
       })
@@ -147,7 +147,7 @@ t.test('an unexpected or unreadable response does not break the process', async 
   assertOneAppend(t, server, 2)
 })
 
-t.test('a broken connection of one store makes an append of another store repeat, nothing worse', async (t) => {
+t.test('a pending append is repeated when the connection of another store breaks', async (t) => {
   const delayed: (() => void)[] = []
   const healthy = await startFakeEventStore(t, {
     append(call, request) {

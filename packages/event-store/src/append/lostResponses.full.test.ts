@@ -1,4 +1,4 @@
-// Appends whose response is lost: the store recognises the repetition, whatever happened to the stream meanwhile.
+// Appends whose response is lost: the store recognises the repetition, even if the stream has changed meanwhile.
 
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
@@ -21,7 +21,7 @@ type Interleaving = (store: EventStore, stream: string) => Promise<unknown>
 
 const interleavings: Record<string, Interleaving> = {
   'no change': async () => {},
-  'others append': (store, stream) => append(store, stream, 3),
+  'another writer appends': (store, stream) => append(store, stream, 3),
   'the stream is deleted': ({ client }, stream) => client.deleteStream(stream),
   async 'the stream is truncated'(store, stream) {
     await append(store, stream, 3)
@@ -32,7 +32,7 @@ const interleavings: Record<string, Interleaving> = {
 t.test('an append without a response is repeated and recorded once', async (t) => {
   for (const before of [0, 1]) {
     for (const [name, interleave] of Object.entries(interleavings)) {
-      await t.test(`an append after ${before} events, then ${name}`, async (t) => {
+      await t.test(`an append with a lost response is recorded once: ${before} events, ${name}`, async (t) => {
         const { decisions, handling, respond, stream } = await appendWithoutResponse(t, before)
         await interleave(direct, stream)
         const end = await direct.head()
@@ -45,7 +45,7 @@ t.test('an append without a response is repeated and recorded once', async (t) =
   }
 })
 
-t.test('a repeated append that is rejected does not claim that nothing was recorded', async (t) => {
+t.test('an append whose repetition is rejected fails with an unknown outcome', async (t) => {
   const { handling, respond, stream } = await appendWithoutResponse(t, 0)
   await direct.client.tombstoneStream(stream)
   const failing = t.rejects(handling, { code: 'event_store_unavailable', message: /may or may not be recorded/ })

@@ -134,7 +134,7 @@ t.test('an event of a later schema version is reported as written by a newer pro
   )
 })
 
-t.test('a stored type that is no version of a known event is reported as unknown', async (t) => {
+t.test('a stored type that is not a version of a known event is reported as unknown', async (t) => {
   const types = ['GuestTokenLost', 'GuestTokenLost.v2', 'GuestTokenSeen.v1', 'GuestTokenSeen.v03', 'GuestTokenSeen.v']
   for (const type of [...types, 'GuestTokenSeen.v2.v9', '.v2', '__proto__', 'constructor', ''])
     t.throws(() => third.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))

@@ -1,4 +1,4 @@
-// Every event that was ever stored can still be read: each stored type and version has golden samples that decode.
+// Every stored event stays readable: each stored type and version has golden samples that decode.
 
 import { readdirSync } from 'node:fs'
 import type { RecordedEvent } from '@eventstore/db-client'

@@ -36,7 +36,7 @@ export function assertSupportedOptions(connectionString: string): void {
 
 /**
  * Separates credentials that are used without TLS. The client silently drops them, because EventStoreDB accepts none
- * without TLS. The embedded event store does, and it runs on this machine, where nobody can listen in.
+ * without TLS. The embedded event store does, and it runs on this machine.
  * @returns the connection string for the client, and the header to send with every call if the client would send none
  * @throws Error when the credentials would leave this machine in plain text
  */

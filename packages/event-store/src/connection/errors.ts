@@ -57,7 +57,7 @@ function codeOf(error: unknown): number | undefined {
 
 /**
  * Waits for work with a timeout. The outcome of work that ends later is ignored.
- * @throws ResponseTimeoutError after `timeoutMs`, the signal's reason when it aborts, and whatever the work throws
+ * @throws ResponseTimeoutError after `timeoutMs`, the signal's reason when it aborts, and the errors of the work
  */
 export async function withTimeout<T>(
   work: Promise<T>,

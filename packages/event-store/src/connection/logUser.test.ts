@@ -93,9 +93,9 @@ t.test(
     t.same(requests, [`Basic ${Buffer.from(admin).toString('base64')}`, '$$$all', acl])
     await allowLogUser({ adminUrl, userUrl: userUrl.replace(password, 'another'), retryTimeoutMs: 10_000 })
     t.same([...known], [['paylog', 'another']], 'the second call resets the password')
-    const stranger = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, retryTimeoutMs: 0 })
+    const untrusted = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, retryTimeoutMs: 0 })
     await t.rejects(
-      stranger,
+      untrusted,
       { message: /self-signed certificate|unable to (get|verify)/ },
       'the certificate is checked',
     )

@@ -12,7 +12,7 @@ const pauseMs = 1_000
 /**
  * Creates the user, or resets its password, and grants it read access to `$all`, which by default only administrators have.
  * @param options both URLs are connection strings with credentials. Failures are retried for `retryTimeoutMs`, because a
- *   server that has just started knows no users yet
+ *   server that has just started has no users yet
  * @throws Error the last failure
  */
 export async function allowLogUser(options: {

@@ -1,4 +1,4 @@
-// Two logs are equal if and only if all their copied events are.
+// Two logs are equal if and only if all their copied events are equal.
 import t from 'tap'
 import type { RawEvent } from '../raw/rawEvent.ts'
 import { rawEventFixture } from '../testing/copyLogHarness.ts'

@@ -34,14 +34,14 @@ export type SoftDeletions = {
   isRepeatedDeletion(event: RawEvent): boolean
 }
 
-type Deleted = { readonly metadataRevision: bigint; readonly isBack: boolean }
+type Deleted = { readonly metadataRevision: bigint; readonly isRestored: boolean }
 
 /** Must see one log from its start. */
 function createSoftDeletions(): SoftDeletions {
   const streams = new Map<string, Deleted>()
   const pendingRevision = (stream: string) => {
     const deleted = streams.get(stream)
-    return deleted?.isBack ? deleted.metadataRevision + 1n : undefined
+    return deleted?.isRestored ? deleted.metadataRevision + 1n : undefined
   }
   const isPending = ({ stream, revision, type }: RawEvent) => {
     const original = originalStreamOf(stream)
@@ -60,17 +60,17 @@ function createSoftDeletions(): SoftDeletions {
       const original = originalStreamOf(stream)
       const deleted = streams.get(original ?? stream)
       if (original === undefined) {
-        if (deleted) streams.set(stream, { ...deleted, isBack: true })
+        if (deleted) streams.set(stream, { ...deleted, isRestored: true })
       } else if (isPending(event)) streams.delete(original)
       // Any metadata that a client sets restores a deleted stream, even metadata that would delete it.
-      else if (deleted) streams.set(original, { metadataRevision: revision, isBack: !isRepeatedDeletion(event) })
-      else if (isSoftDeletion(event)) streams.set(original, { metadataRevision: revision, isBack: false })
+      else if (deleted) streams.set(original, { metadataRevision: revision, isRestored: !isRepeatedDeletion(event) })
+      else if (isSoftDeletion(event)) streams.set(original, { metadataRevision: revision, isRestored: false })
     },
     restoredStream({ stream }) {
       const original = originalStreamOf(stream) ?? stream
-      return streams.get(original)?.isBack ? original : undefined
+      return streams.get(original)?.isRestored ? original : undefined
     },
-    pendingStreams: () => [...streams].filter(([, { isBack }]) => isBack).map(([stream]) => stream),
+    pendingStreams: () => [...streams].filter(([, { isRestored }]) => isRestored).map(([stream]) => stream),
     forget: (stream) => void streams.delete(stream),
     isRepeatedDeletion,
   }

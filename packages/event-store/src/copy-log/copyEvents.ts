@@ -36,7 +36,7 @@ export async function appendRaw(client: RawClient, events: readonly RawEvent[]):
     })
 }
 
-/** Soft-deletes a stream, unless its metadata is at `revision` already, which means that it has been done. */
+/** Soft-deletes a stream, unless its metadata is at `revision` already: then an earlier attempt has deleted it. */
 export async function deleteRaw(client: RawClient, stream: string, revision: bigint): Promise<void> {
   const options = new streams.DeleteReq.Options()
   options.setStreamIdentifier(identifierOf(stream))
@@ -122,7 +122,7 @@ export async function copyEvents(options: CopyEventsOptions): Promise<{ copied: 
     if (until === undefined || isAfter(event.position, until)) break
     total += 1
     onEvent(event)
-    if (writer.joins(event)) continue
+    if (writer.tryAdd(event)) continue
     await writer.flush()
     const isThere = (await comparison.counterpart(event)) !== undefined
     if (isThere && isBehindTarget) alreadyThere += 1
@@ -170,7 +170,7 @@ function createWriter(target: RawClient, comparison: LogComparison) {
 
   return {
     /** Adds the event to the pending append, if it fits. */
-    joins(event: RawEvent): boolean {
+    tryAdd(event: RawEvent): boolean {
       const isNext =
         group.at(-1)?.stream === event.stream && !isTombstone(event) && originalStreamOf(event.stream) === undefined
       if (!isNext || group.length >= groupEvents || bytes + sizeOf(event) > groupBytes) return false

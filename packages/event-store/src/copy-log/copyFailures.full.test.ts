@@ -43,7 +43,7 @@ t.test('an interrupted copy is continued by the next one', async (t) => {
   t.same(withoutIds(await logContents(target)), withoutIds(await logContents(source)))
 })
 
-t.test('verification detects a target that stores other data than it was sent', async (t) => {
+t.test('verification detects a target that stores other data than it received', async (t) => {
   const { source, target } = await startLogs(t)
   await source.client.appendToStream('kept-1', [numberedEvent(0), numberedEvent(1)])
   await inDatabase(target, async (database) => {

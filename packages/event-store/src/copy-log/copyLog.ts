@@ -38,7 +38,7 @@ export type CopyResult = {
 type LogClients = { readonly source: RawClient; readonly target: RawClient }
 type OnProgress = (progress: CopyProgress) => void
 
-/** The source cannot be copied; the message says why. */
+/** The source cannot be copied; the message has the reason. */
 class NotCopyableError extends Error {
   override readonly name = 'NotCopyableError'
 }
@@ -151,7 +151,7 @@ export type LogSurvey = {
 }
 
 /**
- * Reads the source once: how much there is to copy, and whether it can be copied. Uses about 100 bytes of memory per stream.
+ * Reads the source once, counts the events, and checks that they can be copied. Uses about 100 bytes of memory per stream.
  * @throws NotCopyableError when a scavenge has removed events, because the others could not keep their revisions
  */
 async function surveyLog(source: AsyncIterable<RawEvent>, onEvent: (survey: LogSurvey) => void): Promise<LogSurvey> {
@@ -162,7 +162,7 @@ async function surveyLog(source: AsyncIterable<RawEvent>, onEvent: (survey: LogS
       survey.systemEvents += 1
       continue
     }
-    // A tombstone has the highest possible revision, whatever came before.
+    // A tombstone has the highest possible revision, regardless of earlier events.
     if (!isTombstone(event)) {
       const next = nextRevisions.get(event.stream) ?? 0
       if (event.revision !== BigInt(next)) throw new NotCopyableError(gapMessage(event, next))

@@ -1,4 +1,4 @@
-// Paged reads of the log reach its end, however large its events are.
+// Paged reads of the log reach its end, even with very large events.
 import { startEventStore } from '@paylog/testing/eventStore'
 import t, { type Test } from 'tap'
 import { appendRaw } from '../copy-log/copyEvents.ts'

@@ -13,7 +13,7 @@ const { Options } = streams.ReadReq
 /** How many events a server scans at once when none matches the filter. */
 const searchWindow = 1_000
 
-/** Options of every read; the caller sets what is read and from where. Links are not resolved. */
+/** Options of every read; the caller adds the stream or log and the position. Links are not resolved. */
 export function readOptions(count: number, direction: 'forwards' | 'backwards'): ReadReq.Options {
   const { FORWARDS, BACKWARDS } = Options.ReadDirection
   const options = new Options()
@@ -129,7 +129,7 @@ export async function readEventAt(client: RawClient, position: LogPosition): Pro
   return events.find((event) => event.position.commit === position.commit)
 }
 
-/** CANCELLED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED: they say nothing about the position. */
+/** CANCELLED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED: unrelated to the position. */
 const transientCodes = new Set([1, 4, 7, 14, 16])
 
 const isTransient = (error: unknown) =>

@@ -56,7 +56,7 @@ t.test('the last batch ends at the end of the log even if only events of other s
   t.same(await batchesIn({ prefixes: [prefix], from: head }), [], 'nothing after the end')
 })
 
-t.test('a read with an end position ends exactly there, whatever comes after it', async (t) => {
+t.test('a read with an end position ends exactly there, even if later events exist', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 20)
   await append(`${other}a`, 50)

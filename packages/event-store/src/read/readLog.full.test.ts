@@ -132,7 +132,7 @@ t.test('readLog resumes after the last event or checkpoint when the subscription
     silence: () => {},
   }
   for (const [name, cut] of Object.entries(cuts)) {
-    await t.test(name, async (t) => {
+    await t.test(`readLog resumes after ${name}`, async (t) => {
       const server = await startFakeEventStore(t, {
         log,
         subscription(call, nth, respondNormally) {
@@ -174,7 +174,7 @@ t.test('readLog fails when the store stays unavailable, hangs or rejects the rea
     rejected: (call) => call.emit('error', grpcError(status.PERMISSION_DENIED, { exception: 'access-denied' })),
   }
   for (const [name, end] of Object.entries(ends)) {
-    await t.test(name, async (t) => {
+    await t.test(`readLog fails: ${name}`, async (t) => {
       const server = await startFakeEventStore(t, {
         log,
         subscription(call, nth) {

@@ -42,10 +42,10 @@ export async function* readLog(source: LogSource, range: LogRange): AsyncGenerat
 }
 
 /**
- * The events of these streams in batches. It is a subscription, so that the server filters, which ends where the log ended
- * when the read began. An interrupted subscription resumes after the last batch, with the retries of other reads.
- * @returns batches, the last one at the position where the read ends, whichever stream's event is there; none when there
- *   is no event in the range, not even of other streams
+ * The events of these streams in batches. It uses a subscription, so that the server filters, and ends where the log
+ * ended when the read began. An interrupted subscription resumes after the last batch, with the retries of other reads.
+ * @returns batches, the last one at the position where the read ends, even if another stream's event is there; none
+ *   when there is no event in the range, not even of other streams
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
 export async function* readBatches(source: LogSource, range: BatchRange): AsyncGenerator<EventBatch, void> {

@@ -23,7 +23,7 @@ t.test('an interrupted stream read is repeated from the start, without duplicate
     silence: () => {},
   }
   for (const [name, cut] of Object.entries(cuts)) {
-    await t.test(name, async (t) => {
+    await t.test(`an interrupted stream read is repeated: ${name}`, async (t) => {
       let reads = 0
       const server = await startFakeEventStore(t, {
         log,

@@ -23,7 +23,7 @@ type LagSource = {
   lag(position: LogPosition | undefined, prefixes: readonly string[], limits?: LagLimits): Promise<Lag>
 }
 
-/** How far a subscription has got. */
+/** The progress of a subscription. */
 export type SubscriptionProgress = {
   /** The last event or checkpoint that arrived, or the start position. */
   reached: LogPosition | undefined
@@ -51,7 +51,7 @@ export async function detectSilence(
   let missing: LogPosition | undefined
   for (;;) {
     await sleep(lagCheckMs, undefined, { signal })
-    // A failed read says nothing about the subscription.
+    // A failed read is no evidence against the subscription.
     const found = progress.waiting ? await nextMatching(progress.reached, prefixes).catch(() => undefined) : undefined
     // Compared after the read, so that everything that has arrived could be taken meanwhile.
     if (missing && found && progress.waiting && !hasReached(progress, missing)) {

@@ -1,4 +1,4 @@
-// On request, a subscription skips events of other streams, and never its own.
+// A subscription skips events of other streams on request, and never its own events.
 
 import type { LogPosition } from '@paylog/domain/events'
 import { startEventStore } from '@paylog/testing/eventStore'

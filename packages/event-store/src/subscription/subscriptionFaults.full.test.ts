@@ -27,7 +27,7 @@ t.test('an interrupted subscription resumes after its checkpoint', async (t) => 
     'an end without an error': (call) => call.end(),
   }
   for (const [name, cut] of Object.entries(cuts)) {
-    await t.test(name, async (t) => {
+    await t.test(`a subscription resumes after ${name}`, async (t) => {
       const server = await startFakeEventStore(t, {
         log,
         subscription(call, nth, respondNormally) {

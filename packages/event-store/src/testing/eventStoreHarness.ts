@@ -30,7 +30,7 @@ export const guestTokenSeen: GuestTokenEvent = {
 
 export const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
 
-/** Appends `count` events in one append, whatever the stream's state. */
+/** Appends `count` events in one append, in any state of the stream. */
 export const append = (store: EventStore, stream: string, count: number) =>
   store.handle({
     stream,

@@ -32,7 +32,7 @@ import {
 export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
 
-/** What the server does with the nth call of a kind, counted from 1. The default is to respond normally. */
+/** The server's behaviour for the nth call of a kind, counted from 1. Default: a normal response. */
 export type FakeEventStoreBehaviour = {
   readonly supportedMethods?: (respond: sendUnaryData<SupportedMethods>, nth: number) => void
   /** Called for each message of a call; `nth` counts the calls. */
