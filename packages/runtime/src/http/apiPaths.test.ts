@@ -3,7 +3,7 @@ import t from 'tap'
 import { apiHarness } from '../testing/apiHarness.ts'
 import { methodsOf } from './apiPaths.ts'
 
-t.test('methodsOf names the methods of a path of the API, HEAD beside GET', async (t) => {
+t.test('methodsOf returns the methods of an API path, with HEAD for GET', async (t) => {
   t.same(methodsOf('/addresses'), ['GET', 'HEAD', 'POST'])
   t.same(methodsOf(`/addresses/${randomUUID()}`), ['DELETE', 'GET', 'HEAD', 'PUT'])
   t.same(methodsOf('/payments/intents'), ['GET', 'HEAD', 'POST'], 'intents is an id as well')
@@ -12,7 +12,7 @@ t.test('methodsOf names the methods of a path of the API, HEAD beside GET', asyn
 })
 
 t.test(
-  'a known path with another method is 405 with Allow, on the side that does not serve the path too',
+  'a known path with another method is 405 with Allow, even in the API that does not serve the path',
   async (t) => {
     const { url } = await apiHarness(t, {}, async (http) => {
       http.get('/payments', async () => ({}))

@@ -1,6 +1,6 @@
-// The paths of the whole API and their methods. Each side serves a part of them, and has to know the rest to tell a wrong
-// method (405) from an unknown path (404). The receivers of provider webhooks are not listed: whether a provider is enabled is
-// not for strangers to learn, so anything but its notifications is 404.
+// The paths of the whole API and their methods. Each API serves a part of them and needs the rest to distinguish a
+// wrong method (405) from an unknown path (404). Receivers of provider webhooks are not listed, so that other methods
+// are 404 and do not reveal which providers are enabled.
 
 export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/payments': ['GET'],
@@ -27,7 +27,7 @@ const patterns = Object.entries(apiPaths).map(([path, methods]) => ({
   methods,
 }))
 
-/** @returns the methods of a path of the API, HEAD beside GET; none when there is no such path */
+/** @returns the methods of an API path, with HEAD for GET; none for an unknown path */
 export function methodsOf(path: string): readonly string[] {
   const methods = patterns.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []))
   return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].sort()

@@ -13,19 +13,19 @@ t.test('an API responds 503 while its event loop is blocked, and recovers', asyn
   })
   const status = async (path: string) => (await fetch(`${url}${path}`)).status
   t.equal(await status('/things'), 200)
-  let isHeldUp = true
-  const holdUp = () => {
+  let isBlocked = true
+  const block = () => {
     const until = performance.now() + 100
     while (performance.now() < until);
-    if (isHeldUp) setImmediate(holdUp)
+    if (isBlocked) setImmediate(block)
   }
-  holdUp()
+  block()
   await waitFor(async () => (await status('/things')) === 503, { what: 'a 503' })
   const overloaded = await fetch(`${url}/things`)
   t.match(JSON.parse(await overloaded.text()), { success: false, error: { code: 'service_unavailable' } })
   t.equal(overloaded.headers.get('retry-after'), '5')
   for (const path of ['/health/live', '/health/ready', '/metrics']) t.equal(await status(path), 200, path)
-  isHeldUp = false
+  isBlocked = false
   await waitFor(async () => (await status('/things')) === 200, { what: 'requests to be accepted again' })
 })
 

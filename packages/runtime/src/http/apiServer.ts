@@ -96,7 +96,7 @@ async function connectCounter(redisUrl: string): Promise<Redis> {
     socketTimeout: silenceTimeoutMs,
   })
   redis.on('error', () => undefined)
-  // The API starts without Redis, too; the client keeps reconnecting.
+  // The API also starts without Redis; the client keeps reconnecting.
   await redis.connect().catch(() => undefined)
   return redis
 }

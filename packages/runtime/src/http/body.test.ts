@@ -24,13 +24,13 @@ const trusted = { TRUST_PROXY: '127.0.0.1' }
 /** An API behind a proxy; `/raw` responds after `release` with the number of bytes. */
 async function bodyHarness(t: Test) {
   const gate = Promise.withResolvers<void>()
-  let taken = 0
+  let arrived = 0
   const { url } = await apiHarness(t, trusted, async (http) => {
     http.post('/json', async ({ body }) => ({ body }))
     await http.register(async (scope) => {
       rawBody(scope)
       scope.post('/raw', async ({ body }) => {
-        taken += 1
+        arrived += 1
         await gate.promise
         return { bytes: Buffer.isBuffer(body) ? body.length : -1 }
       })
@@ -59,27 +59,27 @@ async function bodyHarness(t: Test) {
     begun.sending.end(Buffer.alloc(bytes))
     return begun
   }
-  return { url, begin, send, taken: () => taken, release: () => gate.resolve() }
+  return { url, begin, send, arrived: () => arrived, release: () => gate.resolve() }
 }
 
 const overloaded = { status: 503, retryAfter: '5', body: { success: false, error: { code: 'service_unavailable' } } }
 
-t.test('bodies beyond 8 MiB per address get 503 until earlier ones are responded to', async (t) => {
-  const { send, taken, release } = await bodyHarness(t)
+t.test('bodies beyond 8 MiB per address get 503 until earlier requests are complete', async (t) => {
+  const { send, arrived, release } = await bodyHarness(t)
   const first = Array.from({ length: 8 }, () => send('192.0.2.1', mib))
-  await waitFor(() => taken() === 8, { what: 'the bodies to arrive' })
+  await waitFor(() => arrived() === 8, { what: 'the bodies to arrive' })
   t.match(await send('192.0.2.1', 1).response, overloaded)
   const other = send('192.0.2.2', mib)
-  await waitFor(() => taken() === 9, { what: 'the body of another address' })
+  await waitFor(() => arrived() === 9, { what: 'the body of another address' })
   release()
   for (const { response } of [...first, other]) t.match(await response, { status: 200, body: { bytes: mib } })
   t.match(await send('192.0.2.1', mib).response, { status: 200 }, 'after the earlier responses')
 })
 
 t.test('bodies beyond 64 MiB in total get 503', { timeout: 60_000 }, async (t) => {
-  const { send, taken } = await bodyHarness(t)
+  const { send, arrived } = await bodyHarness(t)
   for (let client = 1; client <= 8; client++) for (let n = 0; n < 8; n++) send(`192.0.2.${client}`, mib)
-  await waitFor(() => taken() === 64, { what: 'the bodies to arrive' })
+  await waitFor(() => arrived() === 64, { what: 'the bodies to arrive' })
   t.match(await send('192.0.2.9', 1).response, overloaded)
 })
 

@@ -24,7 +24,7 @@ const remembered: Actor = { kind: 'guest', guest_email: 'r@example.com', token_h
 function app() {
   const finding = (known: Record<string, Actor>): ActorOf => {
     return async ({ headers, query }) => {
-      const actor = known[String(headers['x-who'] ?? query.who)]
+      const actor = known[String(headers['x-caller'] ?? query.caller)]
       if (actor === undefined) throw new DomainError('unauthenticated', 'not valid')
       return actor
     }
@@ -58,10 +58,10 @@ t.test('each hook accepts its callers, responds 401 to anonymous ones and 403 to
   }
   const server = app()
   for (const [hook, statuses] of Object.entries(expected))
-    for (const [who, status] of Object.entries(statuses)) {
-      const response = await server.inject({ url: `/${hook}`, headers: { 'x-who': who } })
-      t.equal(response.statusCode, status, `${who} at ${hook}`)
-      if (status === 200) t.same(response.json(), who === 'remembered' ? remembered : actors[who])
+    for (const [caller, status] of Object.entries(statuses)) {
+      const response = await server.inject({ url: `/${hook}`, headers: { 'x-caller': caller } })
+      t.equal(response.statusCode, status, `${caller} at ${hook}`)
+      if (status === 200) t.same(response.json(), caller === 'remembered' ? remembered : actors[caller])
     }
 })
 
@@ -73,7 +73,7 @@ t.test('without actorOrRemembered, an expired guest token is treated like any ot
 })
 
 t.test('hooks accept credentials from the query string', async (t) => {
-  const response = await app().inject({ url: '/session?who=session' })
+  const response = await app().inject({ url: '/session?caller=session' })
   t.equal(response.statusCode, 200)
 })
 

@@ -61,7 +61,7 @@ function listenTo(socket: Socket) {
 }
 
 /** Opens `count` connections with a request in flight each. */
-async function busyOnes(api: Awaited<ReturnType<typeof connectionHarness>>, count: number, address?: string) {
+async function openBusyClients(api: Awaited<ReturnType<typeof connectionHarness>>, count: number, address?: string) {
   const clients = await Promise.all(Array.from({ length: count }, () => api.open(address)))
   const before = api.seen.slow
   for (const { get } of clients) get('/slow')
@@ -83,7 +83,7 @@ t.test('at MAX_CONNECTIONS, a new connection replaces the one that has been idle
 
 t.test('at MAX_CONNECTIONS, a new connection is closed while all others have requests in flight', async (t) => {
   const api = await connectionHarness(t, { MAX_CONNECTIONS: '2' })
-  const busy = await busyOnes(api, 2)
+  const busy = await openBusyClients(api, 2)
   for (let n = 0; n < 3; n++) t.equal(await (await api.open()).status('/quick'), 'closed')
   t.equal(api.logged.filter((line) => line.includes('connections rejected')).length, 1)
   api.release()
@@ -104,7 +104,7 @@ t.test('connections beyond MAX_CONNECTIONS_PER_ADDRESS do not affect other addre
   const api = await connectionHarness(t, { MAX_CONNECTIONS: '4', MAX_CONNECTIONS_PER_ADDRESS: '2' })
   const other = await api.open('127.0.0.3')
   t.equal(await other.status('/quick'), '200')
-  const busy = await busyOnes(api, 2, '127.0.0.2')
+  const busy = await openBusyClients(api, 2, '127.0.0.2')
   for (let n = 0; n < 20; n++) t.equal(await (await api.open('127.0.0.2')).status('/quick'), 'closed')
   t.equal(await other.status('/quick'), '200', 'the connection of another address')
   t.equal(await (await api.open('127.0.0.4')).status('/quick'), '200', 'a new one')
@@ -118,7 +118,7 @@ t.test('connections beyond MAX_CONNECTIONS_PER_ADDRESS do not affect other addre
 
 t.test('MAX_CONNECTIONS_PER_ADDRESS does not apply to proxies of TRUST_PROXY', async (t) => {
   const api = await connectionHarness(t, { MAX_CONNECTIONS_PER_ADDRESS: '1', TRUST_PROXY: '127.0.0.2' })
-  await busyOnes(api, 3, '127.0.0.2')
+  await openBusyClients(api, 3, '127.0.0.2')
   t.equal(await (await api.open('127.0.0.2')).status('/quick'), '200')
 })
 
@@ -189,7 +189,7 @@ t.test('an idle connection is closed after the keep-alive timeout', async (t) =>
 
 t.test('a connection with a slow handler is not closed by the timeouts', { timeout: 40_000 }, async (t) => {
   const api = await connectionHarness(t, {})
-  const [client] = await busyOnes(api, 1)
+  const [client] = await openBusyClients(api, 1)
   await new Promise((resolve) => setTimeout(resolve, 12_000))
   api.release()
   await waitFor(() => client?.received().includes('slow'), { what: 'the response' })

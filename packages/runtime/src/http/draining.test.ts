@@ -46,18 +46,18 @@ async function connectTo(t: Test, port: number) {
 
 t.test('close finishes requests in flight and closes their connections', async (t) => {
   const { http, slow, client } = await startServer(t)
-  const [asking, idle] = [await client(), await client()]
+  const [active, idle] = [await client(), await client()]
   idle.get('/quick')
   await waitFor(() => idle.received().includes('ok'), { what: 'the first response' })
   t.match(idle.received(), /connection: keep-alive/i)
-  asking.get('/slow')
+  active.get('/slow')
   await waitFor(() => slow.length === 1, { what: 'the request' })
   const closed = http.close()
   await idle.closed
   t.match(requestsInFlight(http), [/^GET \/slow /])
   slow[0]?.()
-  await asking.closed
-  t.match(asking.received(), /^HTTP\/1.1 200 .*connection: close.*"ok":true/is)
+  await active.closed
+  t.match(active.received(), /^HTTP\/1.1 200 .*connection: close.*"ok":true/is)
   await closed
   t.same(requestsInFlight(http), [])
 })

@@ -22,7 +22,7 @@ export function readBodyBeforeClosing(http: FastifyInstance): void {
 
 async function readToEnd(body: IncomingMessage): Promise<void> {
   body.resume()
-  // Whether or not the rest has arrived, respond now.
+  // After the timeout, respond without the rest.
   await finished(body, { signal: AbortSignal.timeout(readTimeoutMs) }).catch(() => undefined)
 }
 

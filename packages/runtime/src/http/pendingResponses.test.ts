@@ -73,12 +73,12 @@ t.test('the error for an invalid chunked body is the response to its own request
   alone.send(`${chunked}zz\r\n`)
   t.same(await alone.responses(), [badRequest])
 
-  const behind = await connectionHarness(t)
-  behind.send(get('/slow'))
-  behind.send(`${chunked}2\r\n{}xx`)
-  await behind.waitForSlow(1)
-  behind.release()
-  t.same(await behind.responses(), [[200, { slow: true }], badRequest])
+  const queued = await connectionHarness(t)
+  queued.send(get('/slow'))
+  queued.send(`${chunked}2\r\n{}xx`)
+  await queued.waitForSlow(1)
+  queued.release()
+  t.same(await queued.responses(), [[200, { slow: true }], badRequest])
 })
 
 t.test('a request that got a response before its invalid body gets no second one', async (t) => {

@@ -21,20 +21,20 @@ type Sent = {
   readonly headers?: readonly string[]
   readonly path?: string
   readonly body: Buffer
-  readonly stated?: number
+  readonly length?: number
 }
 
 const pieceBytes = 32 * 1024
 
 /** Sends the whole request before it reads anything, as a proxy may. @returns everything it received */
-async function sendAll(t: Test, port: number, { headers = ['Connection: close'], path = '/body', body, stated }: Sent) {
+async function sendAll(t: Test, port: number, { headers = ['Connection: close'], path = '/body', body, length }: Sent) {
   const socket = connect(port, '127.0.0.1').pause()
   t.teardown(() => socket.destroy())
   const failures: Error[] = []
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.on('error', (error) => failures.push(error))
-  const length = `Content-Length: ${stated ?? body.length}`
-  const head = [`POST ${path} HTTP/1.1`, 'Host: example.com', 'Content-Type: application/json', length, ...headers]
+  const size = `Content-Length: ${length ?? body.length}`
+  const head = [`POST ${path} HTTP/1.1`, 'Host: example.com', 'Content-Type: application/json', size, ...headers]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   for (let sent = 0; sent < body.length; sent += pieceBytes)
     await new Promise((resolve) => socket.write(body.subarray(sent, sent + pieceBytes), resolve))
@@ -73,7 +73,7 @@ t.test('a large body of an unauthenticated request gets 401 without a connection
 t.test('an error response waits at most two seconds for a body that does not arrive', async (t) => {
   const port = await startServer(t)
   const begun = performance.now()
-  const received = await sendAll(t, port, { body: Buffer.alloc(1000), stated: 2_000_000 })
+  const received = await sendAll(t, port, { body: Buffer.alloc(1000), length: 2_000_000 })
   t.match(received, /^HTTP\/1.1 413 /)
   const ms = performance.now() - begun
   t.ok(ms > 1_000 && ms < 10_000, `${ms} ms: well before the request has to be there`)

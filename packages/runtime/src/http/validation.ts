@@ -49,8 +49,8 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 export type FieldProblem = { readonly field: string; readonly message: string }
 
 /**
- * For a route whose bodies have rules beyond their schema: what breaks either is reported in one response.
- * @param rules what is wrong with a body, which may be anything
+ * For a route whose bodies have rules beyond their schema. One response reports the violations of both.
+ * @param rules returns the problems of a body, before its schema is checked
  */
 export const validatorWithRules =
   (rules: (body: unknown) => readonly FieldProblem[]): FastifySchemaCompiler<TSchema> =>
@@ -61,7 +61,7 @@ export const validatorWithRules =
     return (input: unknown) => {
       const value = withoutUnknown(schema, input)
       const fields = validator.Check(value) ? [] : fieldsOf(validator.Errors(value))
-      // Of one field the first problem is enough.
+      // Keeps the first problem of each field.
       const found = [...fields, ...rules(input)]
       const problems = found.filter(({ field }, index) => found.findIndex((each) => each.field === field) === index)
       return problems.length === 0 ? { value } : { error: invalid(httpPart, problems.slice(0, maxDetails)) }
@@ -127,7 +127,7 @@ const partNames: Readonly<Record<string, string>> = {
   headers: 'The headers are',
 }
 
-/** Parameters of the query that have one value and came several times. */
+/** Single-valued query parameters that were sent several times. */
 function repeatedIn(schema: TSchema, input: unknown, httpPart: string | undefined): readonly string[] {
   if (httpPart !== 'querystring' || !Type.IsObject(schema) || typeof input !== 'object' || input === null) return []
   const isRepeated = ([name, value]: [string, unknown]) => {

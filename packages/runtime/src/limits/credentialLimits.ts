@@ -94,7 +94,7 @@ export function limitUnauthenticated(
     const { address, credentials, counted } = check
     const { actor, invalidCredentials } = request
     const isValid = actor !== undefined && actor.kind !== 'anonymous'
-    // Even if the request has invalid credentials, too: a client may send an old one with every request.
+    // Even if the request also has invalid credentials: a client may send an old one with every request.
     if (isValid) validUntil.set(credentials, now() + knownForMs)
     else if (invalidCredentials > 0) validUntil.delete(credentials)
     // A combination that is known to be valid does not count.

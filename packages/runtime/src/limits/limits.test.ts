@@ -77,7 +77,7 @@ t.test('a credential is limited to RATE_LIMIT_PER_MINUTE, and headers report the
   t.equal((await send('/things')).status, 200, 'an anonymous one')
 })
 
-t.test('a credential has one count, wherever it is sent and with whatever other credentials', async (t) => {
+t.test('a credential has one count in every header and parameter, also with other credentials', async (t) => {
   const { send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '5' })
   await send('/things', session('ada'))
   await send('/things', { authorization: 'Bearer ada' })
@@ -107,7 +107,7 @@ t.test('only anonymous payments count by address [8-rate-anonymous]', async (t) 
   t.equal(
     (await send('/payments', { 'x-forwarded-for': '192.0.2.1' }, 'POST')).status,
     429,
-    'no word of the client counts',
+    'X-Forwarded-For of an untrusted client is ignored',
   )
   for (let n = 0; n < 10; n++) {
     t.equal((await send('/things')).status, 200)
@@ -142,7 +142,7 @@ t.test('RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE=0 means no limit', async (t) => {
   for (let n = 0; n < 12; n++) t.equal((await send('/test', session('ada'), 'POST')).status, 200)
 })
 
-t.test('provider notifications have no limit, whatever credentials they carry', async (t) => {
+t.test('provider notifications have no limit, even with invalid credentials', async (t) => {
   const { send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '1', RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '1' })
   for (let n = 0; n < 15; n++) await send('/things', session('bad'))
   t.equal((await send('/things', session('bad'))).status, 429)
@@ -163,7 +163,7 @@ t.test('behind trusted proxies the right-most untrusted address counts', async (
   t.equal(await from('2001:db8:1:3::5'), 200)
 })
 
-t.test('beyond the limit of invalid credentials few are validated, and a valid one is accepted', async (t) => {
+t.test('beyond the limit of invalid credentials, few are validated and valid ones are accepted', async (t) => {
   const { send, seen } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' })
   t.equal((await send('/things', session('ada'))).status, 200, 'a valid credential does not count')
   for (let n = 0; n < 3; n++) t.equal((await send('/things', session(`bad-${n}`))).status, 401)
@@ -207,7 +207,7 @@ t.test('an invalid credential beside a valid one counts, but only once', async (
   t.equal(statuses.at(-1), 429)
 })
 
-t.test('of many concurrent guesses few more than the limit are validated', async (t) => {
+t.test('concurrent guesses beyond the limit are validated at most 20 more times', async (t) => {
   const { promise: backend, resolve: respond } = Promise.withResolvers<void>()
   const { seen, send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '5' }, () => backend)
   const guesses = Array.from({ length: 90 }, (_, n) => send('/things', session(`bad-${n}`)))
@@ -233,7 +233,7 @@ t.test('a guess counts even if its client disconnects', async (t) => {
   for (const guess of guesses) guess.on('error', () => undefined).end()
   await waitFor(() => seen.validations === 3, { what: 'the guesses to reach the backend' })
   for (const guess of guesses) guess.destroy()
-  await waitFor(() => guesses.every(({ closed }) => closed), { what: 'the connections to be gone' })
+  await waitFor(() => guesses.every(({ closed }) => closed), { what: 'the connections to close' })
   respond()
   t.equal((await send('/things', session('bad'))).status, 429)
 })

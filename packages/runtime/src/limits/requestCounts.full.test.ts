@@ -10,7 +10,7 @@ import { countRequests } from './requestCounts.ts'
 const log = createLog({ app: 'test', level: 'silent' })
 
 /** An API that counts in Redis; `send` sends one request of a caller. */
-async function counting(t: Test, redisUrl: string) {
+async function countingApi(t: Test, redisUrl: string) {
   const variables = { REDIS_URL: redisUrl, RATE_LIMIT_PER_MINUTE: '100', RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100' }
   const { url, logged } = await apiHarness(t, variables, async (http) => {
     http.get('/', async () => ({}))
@@ -56,10 +56,10 @@ t.test('with very many callers, counts of inactive callers are dropped and those
 
 t.test('two processes share counts in Redis, and every count expires', withRedis, async (t) => {
   const redis = await startRedisServer(t, { isDurable: false })
-  const [one, other] = [await counting(t, redis.url), await counting(t, redis.url)]
-  const lefts: number[] = []
-  for (let n = 0; n < 3; n++) lefts.push((await one.send('ada')).left, (await other.send('ada')).left)
-  t.same(lefts, [99, 98, 97, 96, 95, 94])
+  const [one, other] = [await countingApi(t, redis.url), await countingApi(t, redis.url)]
+  const remainders: number[] = []
+  for (let n = 0; n < 3; n++) remainders.push((await one.send('ada')).left, (await other.send('ada')).left)
+  t.same(remainders, [99, 98, 97, 96, 95, 94])
   t.equal((await one.send('grace')).left, 99)
   const client = new Redis(redis.url)
   t.teardown(() => client.disconnect())
@@ -73,7 +73,7 @@ t.test(
   withRedis,
   async (t) => {
     const redis = await startRedisServer(t, { isDurable: false })
-    const { send, logged } = await counting(t, redis.url)
+    const { send, logged } = await countingApi(t, redis.url)
     for (let n = 0; n < 50; n++) await send('ada')
     redis.pause()
     const first = await send('ada')
@@ -94,7 +94,7 @@ t.test(
 t.test('requests do not wait for a Redis that is down or not started yet', withRedis, async (t) => {
   const redis = await startRedisServer(t, { isDurable: false })
   await redis.kill()
-  const { send, logged } = await counting(t, redis.url)
+  const { send, logged } = await countingApi(t, redis.url)
   t.same((await send('ada')).left, 99)
   await redis.restart()
   const inRedis = () => logged.filter((line) => line.includes('in Redis again')).length
@@ -109,7 +109,7 @@ t.test('requests do not wait for a Redis that is down or not started yet', withR
 t.test('a dead Redis connection is replaced', withRedis, async (t) => {
   const redis = await startRedisServer(t, { isDurable: false })
   const proxy = await startTcpProxy(t, redis.port)
-  const { send, logged } = await counting(t, `redis://127.0.0.1:${proxy.port}`)
+  const { send, logged } = await countingApi(t, `redis://127.0.0.1:${proxy.port}`)
   t.equal((await send('ada')).left, 99)
   proxy.freezeConnections()
   const isBack = () => logged.some((line) => line.includes('in Redis again'))

@@ -24,7 +24,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /** undefined_table, undefined_column and invalid_schema_name. */
 const missingObjectCodes = ['42P01', '42703', '3F000']
 
-/** A message that tells an operator what to do about a database error; undefined for other errors. */
+/** Advice to an operator about a database error; undefined for other errors. */
 export function databaseAdvice(error: Error): string | undefined {
   const { code, syscall } = { code: undefined, syscall: undefined, ...error }
   if (syscall === 'connect') return `Postgres cannot be reached: ${error.message}`

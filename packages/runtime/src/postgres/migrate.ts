@@ -16,16 +16,16 @@ const lockNotAvailable = '55P03'
 const connectionCheckMs = 2_000
 
 /**
- * Applies the numbered `.sql` files of a directory (`001_name.sql`, …) that the schema has not seen, forward only, each in
+ * Applies the numbered `.sql` files of a directory (`001_name.sql`, …) that the schema lacks, forward only, each in
  * its own transaction with the schema first in its `search_path`. Processes that start together wait for each other. The
  * unfinished file of a killed process is rolled back, and applied by the next call.
  *
  * Rules for such files, because programs of the previous version run while they are applied, and until the last of them is
  * replaced:
- * - A file only adds: tables, views, indexes, columns that are nullable or have a constant default, columns at the end of a
- *   view. Whatever the previous version uses keeps its name, type and meaning. Unused objects are dropped one version after
- *   the one that stopped using them.
- * - A constraint on a table in use is added `not valid`, and validated by the next file, which blocks nobody.
+ * - A file only adds: tables, views, indexes, columns that are nullable or have a constant default, columns at the end
+ *   of a view. Everything that the previous version uses keeps its name, type and meaning. Unused objects are dropped
+ *   one version after the one that stopped using them.
+ * - A constraint on a table in use is added `not valid`, and validated by the next file, which blocks no queries.
  * - Locks on objects in use are held briefly. If a lock is not available within a second, the whole file is rolled back and
  *   retried after a pause, because a waiting lock blocks all later ones. So each file changes one such table, and slow
  *   backfills have their own file.
@@ -73,7 +73,7 @@ export async function migrate(
     const finished = await inRetriedTransactionOfSchema(async () => (await options.finish?.(client)) ?? [])
     return [...missing.map(({ name }) => name), ...finished]
   } finally {
-    // Closing the session releases the lock and resets the timeout, whatever state it is in.
+    // Closing the session releases the lock and resets the timeout, in any state.
     client.release(true)
   }
 }

@@ -43,9 +43,9 @@ t.test('a pool cancels a statement that runs too long, and survives a lost idle 
   const pool = await testPool(t)
   const { rows } = await pool.query("select current_setting('statement_timeout') as statement_timeout")
   t.strictSame(rows, [{ statement_timeout: '15s' }])
-  const victim = await pool.connect()
-  const { rows: pids } = await victim.query<{ pid: number }>('select pg_backend_pid() as pid')
-  victim.release()
+  const connection = await pool.connect()
+  const { rows: pids } = await connection.query<{ pid: number }>('select pg_backend_pid() as pid')
+  connection.release()
   const other = await testPoolOn(t, pool)
   const removed = new Promise((resolve) => pool.once('remove', resolve))
   await other.query('select pg_terminate_backend($1)', [pids[0]?.pid])
@@ -161,7 +161,7 @@ t.test('a lock is lost when the server stops responding', async (t) => {
   const holder = await holdLock({ databaseUrl: target.href, name: 'a', signal: new AbortController().signal, log })
   proxy.freezeConnections()
   await once(holder.lost, 'abort')
-  t.pass('noticed')
+  t.pass('the loss is detected')
 })
 
 t.test('a lock that is released during a probe does not count as lost', async (t) => {

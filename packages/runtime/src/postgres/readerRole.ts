@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { lockKey } from './lock.ts'
 
-/** The role does not exist. The message says what to do. */
+/** The role does not exist. The message has the command that creates it. */
 export class UnknownRoleError extends Error {
   override readonly name = 'UnknownRoleError'
 

@@ -21,7 +21,7 @@ t.test('readiness is 200 with the details of all checks when all succeed', async
 t.test('readiness is 503 without a reason when a check fails, throws or times out', async (t) => {
   const { http, health } = testServer()
   health.check('fine', async () => ({}))
-  health.check('refusing', async () => {
+  health.check('failing', async () => {
     throw new Error('secret')
   })
   health.check('throwing', () => {
@@ -32,7 +32,7 @@ t.test('readiness is 503 without a reason when a check fails, throws or times ou
   t.equal(response.statusCode, 503)
   t.strictSame(response.json(), {
     status: 'unavailable',
-    checks: { fine: { ok: true }, refusing: { ok: false }, throwing: { ok: false }, silent: { ok: false } },
+    checks: { fine: { ok: true }, failing: { ok: false }, throwing: { ok: false }, silent: { ok: false } },
   })
 })
 
@@ -49,7 +49,7 @@ t.test('a failed check may return details', async (t) => {
 
 t.test('liveness does not depend on checks', async (t) => {
   const { http, health } = testServer()
-  health.check('refusing', async () => {
+  health.check('failing', async () => {
     throw new Error('no')
   })
   const response = await http.inject('/health/live')
@@ -60,9 +60,9 @@ t.test('readiness requests within a second share one run of the checks', async (
   const { http, health } = testServer()
   let runs = 0
   health.check('postgres', async () => ({ run: ++runs }))
-  const ask = async () => (await http.inject('/health/ready')).json().checks.postgres.run
-  t.same(await Promise.all(Array.from({ length: 50 }, ask)), Array(50).fill(1))
-  t.equal(await ask(), 1)
+  const readRun = async () => (await http.inject('/health/ready')).json().checks.postgres.run
+  t.same(await Promise.all(Array.from({ length: 50 }, readRun)), Array(50).fill(1))
+  t.equal(await readRun(), 1)
   await new Promise((resolve) => setTimeout(resolve, 1_100))
-  t.equal(await ask(), 2)
+  t.equal(await readRun(), 2)
 })

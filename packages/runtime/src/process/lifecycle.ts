@@ -147,7 +147,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
       void stop(0)
     },
     disconnected(): void {
-      log.info('the supervisor is gone, stopping')
+      log.info('the supervisor ended, stopping')
       void stop(0)
     },
   }
@@ -189,7 +189,7 @@ function startFailure(error: unknown, portVariable: string): string {
   if ('code' in error && error.code === 'EACCES' && 'port' in error) {
     return `not allowed to listen on port ${error.port}; set ${portVariable} to one above 1023`
   }
-  // An AggregateError (every address of a host refused) has an empty message of its own.
+  // An AggregateError (every address of a host rejected the connection) has an empty message.
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   const text = databaseAdvice(reason) ?? (reason.message || reason.name)
   return `could not start: ${withoutUrlSecrets(text).replaceAll(/\s*\n\s*/g, ' ')}`

@@ -1,4 +1,4 @@
-// DATA_DIR/runtime.json: tells other programs, such as `ops`, how to reach a running local system.
+// DATA_DIR/runtime.json: how other programs, such as `ops`, reach a running local system.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'

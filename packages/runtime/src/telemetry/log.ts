@@ -109,7 +109,7 @@ export function createLog(
     if (failedWrites === 0) return
     const failed_writes = failedWrites
     failedWrites = 0
-    log.warn({ failed_writes }, 'log lines could not be written for some time; some may be missing')
+    log.warn({ failed_writes }, 'log lines could not be written for a while; some may be missing')
   }
   const log = pino(
     {

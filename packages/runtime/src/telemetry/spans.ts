@@ -82,7 +82,7 @@ export function traceRequests(http: FastifyInstance): void {
   http.addHook('onResponse', (request, _reply, done) => runInContext(request, done))
 }
 
-/** Probes come every few seconds and are of no interest. */
+/** Health checks and scrapes are frequent and not worth a trace. */
 const isForOperators = (route = '') => route === '/metrics' || route.startsWith('/health/')
 
 function startRequestSpan({ id, method, protocol, routeOptions, raw }: FastifyRequest): Span {

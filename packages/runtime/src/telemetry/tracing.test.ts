@@ -57,15 +57,15 @@ t.test('a failing collector causes one log line and a bounded stop', async (t) =
   const stop = await startTracing('test', log)
   t.equal(isTracing(), true)
   t.same(logged, [])
-  const begun = (count: number) => {
+  const createSpans = (count: number) => {
     for (let n = 0; n < count; n++) tracer.startSpan('x').end()
   }
   const exported = () => {
-    begun(1)
+    createSpans(1)
     return collector.requests.length >= 3
   }
   await waitFor(exported, { what: 'three failed exports' })
-  begun(10_000)
+  createSpans(10_000)
   const before = performance.now()
   await stop?.()
   const tookMs = performance.now() - before

@@ -61,7 +61,7 @@ export async function startTracing(app: string, log: Pick<Logger, 'warn'>): Prom
   }
 }
 
-/** As the exporter specification says: the general endpoint is a base URL, the one for traces a full URL. */
+/** By the exporter specification, the general endpoint is a base URL, and the one for traces a full URL. */
 function urlOf(endpoint: string, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces }: TracingConfig): string {
   return traces ?? `${endpoint.replace(/\/$/, '')}/v1/traces`
 }
@@ -109,7 +109,7 @@ function throttled(warn: (reason: string) => void): (reason: string) => void {
 
 const silent = () => undefined
 
-/** Logs the SDK's complaints about its variables at start; it then uses the defaults. */
+/** Logs the SDK's warnings about its variables at start; it then uses the defaults. */
 function configurationLogger(log: Pick<Logger, 'warn'>): DiagLogger {
   const logProblem = (problem: string) => log.warn({ problem }, 'invalid tracing configuration')
   return { error: logProblem, warn: logProblem, info: silent, debug: silent, verbose: silent }
