@@ -30,7 +30,7 @@ export function text(defaultValue?: string) {
   return variable(defaultValue, (value) => value)
 }
 
-/** One of a few words. */
+/** One of these words. */
 export function oneOf<const Word extends string>(words: readonly Word[], defaultValue?: NoInfer<Word>) {
   return variable(defaultValue, (value) => {
     const word = words.find((candidate) => candidate === value)

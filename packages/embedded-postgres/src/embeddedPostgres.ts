@@ -12,7 +12,7 @@ import { stopOrphan } from './postgresOrphan.ts'
 import { findPostgresProgram, type PostgresProgram, type RunAs } from './postgresProgram.ts'
 
 const readyTimeoutMs = 30_000
-// Shorter than the ten seconds that an app has to stop, so that we still get to end a hanging Postgres.
+// Shorter than the ten seconds that an app has to stop, so that there is time to kill a hanging Postgres.
 const stopTimeoutMs = 8_000
 const pollMs = 20
 const logLimitBytes = 5 * 1024 * 1024
@@ -154,7 +154,7 @@ async function initialise(
       '--auth=scram-sha-256',
       '--pwfile=/dev/stdin',
       '--encoding=UTF8',
-      // The same collation and case rules on every machine, whatever its locales.
+      // The same collation and case rules on every machine, with any system locale.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',

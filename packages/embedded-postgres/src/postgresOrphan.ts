@@ -12,7 +12,7 @@ const maxStopMs = 20_000
 const pollMs = 20
 
 /**
- * Stops a Postgres whose owner, the process that started it, is gone. Then records this process as the owner.
+ * Stops a Postgres whose owner, the process that started it, has ended. Then records this process as the owner.
  *
  * @throws when the owner is still alive: the directory is in use
  */
@@ -21,7 +21,7 @@ export async function stopOrphan(directory: string, cluster: string, log: Logger
   const postmaster = await findPostmaster(cluster)
   if (postmaster !== undefined) {
     const owner = Number(await readFile(ownerFile, 'utf8').catch(() => ''))
-    // An orphan gets another parent. If the parent is still the recorded owner, the owner lives and its pid was not reused.
+    // An orphan gets another parent. If the parent is still the recorded owner, the owner runs, with no reused pid.
     if (postmaster.parent === owner) throw new Error(`the database in ${directory} is in use by process ${owner}`)
     log.warn({ pid: postmaster.pid, directory }, 'stopping an orphaned Postgres')
     await stopPostmaster(cluster, postmaster.pid)
@@ -44,7 +44,7 @@ async function stopPostmaster(cluster: string, pid: number): Promise<void> {
   }
 }
 
-// The pid file alone proves nothing: after a crash another process may have the pid.
+// The pid file alone is not enough: after a crash another process may have the pid.
 async function findPostmaster(cluster: string): Promise<{ pid: number; parent: number } | undefined> {
   const file = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
   const pid = Number.parseInt(file, 10)

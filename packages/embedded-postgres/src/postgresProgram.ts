@@ -18,7 +18,7 @@ export type PostgresProgram = { readonly initdb: string; readonly postgres: stri
 
 /**
  * Finds the programs. Postgres does not run as root, so root runs it as the system user `postgres`, which we create if it
- * is missing. If that user cannot read the clone (one in root's home), we copy the programs to where it can.
+ * is missing. If that user cannot read the clone (one in root's home), we copy the programs to `/var/lib/paylog`.
  *
  * @throws when npm has no programs for this platform, or there is no user to run them
  */
@@ -100,7 +100,7 @@ async function copyPrograms(directory: string, version: string, runAs: RunAs): P
   await cp(directory, unfinished, { recursive: true, verbatimSymlinks: true })
   await run('chmod', ['-R', 'a+rX', unfinished])
   try {
-    // Renamed when complete, so that nobody runs half a copy. If another start was faster, we use its copy.
+    // Renamed when complete, so that no process runs an incomplete copy. If another start was faster, we use its copy.
     await rename(unfinished, copy)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })

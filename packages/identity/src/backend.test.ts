@@ -39,7 +39,7 @@ async function durationOf(work: Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-t.test('300 unanswered validations over 64 connections time out together, and later ones succeed', async (t) => {
+t.test('300 validations without a response over 64 connections time out together', async (t) => {
   const state = { silent: true }
   const { seen, backend } = await startBackend(t, 1_000, (_, response) => {
     if (!state.silent) respond(response)
@@ -61,7 +61,7 @@ t.test('a validation times out when the TLS handshake never completes', async (t
   const silent = createTcpServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
-  // The server never answers a TLS hello, and 70 requests are more than there are connections.
+  // The server never responds to a TLS hello, and 70 requests are more than there are connections.
   const backend = createIdentityBackend({ authUrl: `https://127.0.0.1:${port}`, service: 'payments', timeoutMs: 1_000 })
   t.teardown(async () => {
     await backend.close()
@@ -81,7 +81,7 @@ t.test('the timeout covers both attempts when a validation is retried', async (t
   t.ok(ms < 2_900, `after ${ms} ms`)
 })
 
-t.test('a 401 counts as soon as its head arrives, and its connection is closed when the body never ends', async (t) => {
+t.test('a 401 is used when its headers arrive, and its connection is closed if the body never ends', async (t) => {
   const closed = Promise.withResolvers<void>()
   const { backend } = await startBackend(t, 1_000, (request, response) => {
     request.socket.on('close', () => closed.resolve())

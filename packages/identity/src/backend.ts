@@ -95,7 +95,7 @@ export function createIdentityBackend(options: {
       if (!tokenResponse.Check(response)) throw invalidResponse()
       return isPast(response.expires_at) ? undefined : { guest_email: response.user.email }
     },
-    // Drops pending requests: their callers are gone.
+    // Drops pending requests, whose callers have disconnected.
     close: () => agent.destroy(),
   }
 }

@@ -6,7 +6,7 @@ export type PresentedCredential =
   /** Present but malformed: the caller is neither anonymous nor authenticated by it. */
   | { readonly kind: 'unusable' }
 
-/** Longer than any credential of an identity backend. Longer values are rejected without asking it. */
+/** Longer than any credential of an identity backend. Longer values are rejected without a call. */
 const maxCredentialLength = 1024
 
 /**

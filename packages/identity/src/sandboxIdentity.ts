@@ -114,7 +114,7 @@ function sessionIdIn(requestBody: string): string | undefined {
   }
 }
 
-/** Invented users of local mode, known only to the sandbox backend. */
+/** Invented users of local mode, which only the sandbox backend accepts. */
 export const demoSessions: readonly SandboxSession[] = [
   {
     session_id: 'demo-session',
