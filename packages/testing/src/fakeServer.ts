@@ -1,4 +1,4 @@
-// What the fake servers share: listening, signed notifications, rate limits, faults, and a ledger of charges.
+// Shared by the fake servers: listening, signed notifications, rate limits, faults, and a ledger of charges.
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ export async function listen(t: Test, server: Server): Promise<string> {
     server.closeAllConnections()
   })
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port')
   return `http://127.0.0.1:${address.port}`
 }
 
@@ -57,7 +57,7 @@ export async function deliverEvents<Event>(
   return statuses
 }
 
-// How many calls a second a fake provider takes.
+// The rate limit of a fake provider.
 
 export type FakeRateLimit = {
   /** @param limit `null` for none; `retryAfter`: the header of the 429 responses */
@@ -70,7 +70,7 @@ export type FakeRateLimit = {
 
 export function createFakeRateLimit(): FakeRateLimit {
   let limit: Parameters<FakeRateLimit['set']>[0] = null
-  let taken: number[] = []
+  let recent: number[] = []
   let rejected = 0
   return {
     set(next) {
@@ -79,9 +79,9 @@ export function createFakeRateLimit(): FakeRateLimit {
     take() {
       if (limit === null) return undefined
       const now = performance.now()
-      taken = taken.filter((at) => now - at < 1_000)
-      if (taken.length < limit.perSecond) {
-        taken.push(now)
+      recent = recent.filter((at) => now - at < 1_000)
+      if (recent.length < limit.perSecond) {
+        recent.push(now)
         return undefined
       }
       rejected++
@@ -107,7 +107,7 @@ export type Fault =
 export type FaultPlan = {
   /** Faults for the next calls, one each; `undefined` lets a call through. */
   next(...faults: readonly (Fault | undefined)[]): void
-  /** A fault for all calls that have no fault of their own; `undefined` ends it. */
+  /** A fault for all calls without a planned fault; `undefined` ends it. */
   always(fault: Fault | undefined): void
   /**
    * Handles a call with its fault, if any.
@@ -119,14 +119,14 @@ export type FaultPlan = {
 
 export function createFaultPlan(): FaultPlan {
   const queue: (Fault | undefined)[] = []
-  let standing: Fault | undefined
+  let permanent: Fault | undefined
   return {
     next: (...faults) => void queue.push(...faults),
     always(fault) {
-      standing = fault
+      permanent = fault
     },
     async play(response, act, respond) {
-      const fault = queue.length > 0 ? queue.shift() : standing
+      const fault = queue.length > 0 ? queue.shift() : permanent
       if (fault === undefined) return respond(act())
       if (fault.kind === 'slow') {
         await sleep(fault.ms)

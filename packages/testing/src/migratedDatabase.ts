@@ -8,7 +8,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Test } from 'tap'
 import { administer, createTestDatabase, databaseAt } from './testDatabase.ts'
 
-const ofEventStore = new URL('../../../apps/embedded-event-store/src/migrations/', import.meta.url)
+const eventStoreMigrations = new URL('../../../apps/embedded-event-store/src/migrations/', import.meta.url)
 
 /** Creates a template database, because copying one is faster than running the migrations. @returns its name */
 export async function createTemplate(serverUrl: string): Promise<string> {
@@ -23,7 +23,7 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
   try {
-    await migrate(pool, { schema: 'event_store', directory: ofEventStore })
+    await migrate(pool, { schema: 'event_store', directory: eventStoreMigrations })
     await migrate(pool, readModelMigrations)
     await migrateWebhooks(pool)
   } finally {

@@ -4,9 +4,9 @@ import { freePort, portsOfJob } from './processes.ts'
 
 t.test('freePort returns different ports of the file’s own range', async (t) => {
   const { first, last } = portsOfJob(process.env.TAP_JOB_ID)
-  const given = await Promise.all(Array.from({ length: 20 }, freePort))
-  t.equal(new Set(given).size, 20)
-  t.ok(given.every((port) => port >= first && port <= last))
+  const ports = await Promise.all(Array.from({ length: 20 }, freePort))
+  t.equal(new Set(ports).size, 20)
+  t.ok(ports.every((port) => port >= first && port <= last))
 })
 
 t.test('the port ranges of parallel test files and of the test runner do not overlap', async (t) => {

@@ -13,7 +13,7 @@ export const withoutLimits = {
   MAX_CONNECTIONS_PER_ADDRESS: '0',
 }
 /**
- * Tests end with unanswered requests, so stopping must be quick; and load shedding would fail them on a busy machine.
+ * Tests end with open requests, so stopping must be quick; load shedding would fail tests on a busy machine.
  */
 const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0', ...withoutLimits }
 const takenPorts = new Set<number>()

@@ -40,8 +40,8 @@ export async function startRedisProcess(options: {
   readonly isDurable: boolean
 }): Promise<RedisProcess> {
   const { program, port, directory, isDurable } = options
-  const keeping = ['--save', '', '--appendonly', isDurable ? 'yes' : 'no', '--dir', directory]
-  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', ...keeping], { stdio: 'ignore' })
+  const persistence = ['--save', '', '--appendonly', isDurable ? 'yes' : 'no', '--dir', directory]
+  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', ...persistence], { stdio: 'ignore' })
   const exited = once(child, 'exit')
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const giveUpAt = performance.now() + readyTimeoutMs

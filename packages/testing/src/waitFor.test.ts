@@ -14,7 +14,7 @@ t.test('waitFor returns the first result of the condition other than undefined a
   t.equal(await waitFor(() => 0, { what: 'zero, which is a result' }), 0)
 })
 
-t.test('waitFor names what it waited for when it times out', async (t) => {
+t.test('waitFor names the awaited condition in its timeout error', async (t) => {
   await t.rejects(
     waitFor(() => undefined, { what: 'a webhook', timeoutMs: 30 }),
     { message: /30 ms .* a webhook/ },

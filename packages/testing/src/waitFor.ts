@@ -11,7 +11,7 @@ const pauseShare = 1 / 20
  *
  * @param options `what`: the awaited thing, for the error message
  * @returns the condition's result
- * @throws Error when the time is over; and whatever the condition throws
+ * @throws Error after `timeoutMs`, and the errors of the condition
  */
 export async function waitFor<Found>(
   condition: () => Promise<Found | undefined | false> | Found | undefined | false,

@@ -20,7 +20,7 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
     ledger.add({
       charge_id: transId,
       intent_id: invoiceNumber ?? transId,
-      // The provider knows a payment only by its invoice number.
+      // The provider identifies a payment only by its invoice number.
       payment_id: isOfAPayment ? invoiceNumber : null,
       amount_cents: settleCents,
       currency,

@@ -17,9 +17,9 @@ async function token(fake: FakePaypal): Promise<string> {
   return textAt(await response.json(), /^A21AA/, 'access_token') ?? ''
 }
 
-type Asked = { readonly path: string; readonly key?: string; readonly body?: unknown; readonly whole?: boolean }
+type PaypalRequest = { readonly path: string; readonly key?: string; readonly body?: unknown; readonly whole?: boolean }
 
-async function post(fake: FakePaypal, { path, key, body = {}, whole = false }: Asked) {
+async function post(fake: FakePaypal, { path, key, body = {}, whole = false }: PaypalRequest) {
   const response = await fetch(`${fake.apiBase}${path}`, {
     method: 'POST',
     headers: {
@@ -87,9 +87,9 @@ t.test('fake PayPal: an order and an invoice number are captured only once', asy
   t.match(await capture(first.id, 'c1'), { status: 422, json: { details: [{ issue: 'ORDER_NOT_APPROVED' }] } })
   fake.approve(first.id)
   fake.approve(second.id)
-  const taken = await capture(first.id, 'c1')
-  t.match(taken, { status: 201, json: { purchase_units: [{ payments: { captures: [{ status: 'COMPLETED' }] } }] } })
-  t.match(await capture(first.id, 'c1'), { status: 200, json: taken.json })
+  const captured = await capture(first.id, 'c1')
+  t.match(captured, { status: 201, json: { purchase_units: [{ payments: { captures: [{ status: 'COMPLETED' }] } }] } })
+  t.match(await capture(first.id, 'c1'), { status: 200, json: captured.json })
   t.match(await capture(first.id, 'c2'), { status: 422, json: { details: [{ issue: 'ORDER_ALREADY_CAPTURED' }] } })
   t.match(await capture(second.id), { status: 422, json: { details: [{ issue: 'DUPLICATE_INVOICE_ID' }] } })
   t.match(await post(fake, { path: orders, body: order() }), { json: { details: [{ issue: 'DUPLICATE_INVOICE_ID' }] } })

@@ -142,7 +142,7 @@ export type ListDistortion = {
   readonly isBehind?: boolean
   /** The list leaves out most fields, even with `Prefer: return=representation`. */
   readonly isMinimal?: boolean
-  /** The maximum page size, whatever the request says. */
+  /** The maximum page size, even for larger requests. */
   readonly pageSize?: number
 }
 

@@ -31,7 +31,7 @@ export function createIssuedTokens(options: {
   readonly clientSecret: string
   readonly lifetimeSeconds: number
 }): IssuedTokens {
-  const goodUntil = new Map<string, number>()
+  const validUntil = new Map<string, number>()
   const expected = `Basic ${Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64')}`
   return {
     issue(authorization, body) {
@@ -39,7 +39,7 @@ export function createIssuedTokens(options: {
       if (new URLSearchParams(body).get('grant_type') !== 'client_credentials')
         return respondWith(400, () => ({ error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' }))
       const access_token = `A21AA${randomBytes(24).toString('base64url')}`
-      goodUntil.set(access_token, performance.now() + options.lifetimeSeconds * 1000)
+      validUntil.set(access_token, performance.now() + options.lifetimeSeconds * 1000)
       return respondWith(200, () => ({
         scope: 'https://uri.paypal.com/services/payments/payment',
         access_token,
@@ -51,9 +51,9 @@ export function createIssuedTokens(options: {
     },
     isValid(authorization) {
       const token = authorization?.replace(/^Bearer /, '') ?? ''
-      return performance.now() < (goodUntil.get(token) ?? 0)
+      return performance.now() < (validUntil.get(token) ?? 0)
     },
-    expire: () => goodUntil.clear(),
+    expire: () => validUntil.clear(),
   }
 }
 

@@ -15,14 +15,14 @@ export type SubscriptionFields = {
   readonly shape?: ApiShape
 }
 
-export function subscriptionBody(facts: SubscriptionFields = {}) {
-  const id = facts.id ?? stripeId('sub')
-  const created = facts.created ?? 1_767_268_800
+export function subscriptionBody(fields: SubscriptionFields = {}) {
+  const id = fields.id ?? stripeId('sub')
+  const created = fields.created ?? 1_767_268_800
   const period = {
-    current_period_end: facts.current_period_end ?? created + monthSeconds,
+    current_period_end: fields.current_period_end ?? created + monthSeconds,
     current_period_start: created,
   }
-  const isOld = facts.shape === 'before_2025'
+  const isOld = fields.shape === 'before_2025'
   return {
     id,
     object: 'subscription',
@@ -38,7 +38,7 @@ export function subscriptionBody(facts: SubscriptionFields = {}) {
     created,
     currency: 'usd',
     ...(isOld ? period : {}),
-    customer: facts.customer ?? stripeId('cus'),
+    customer: fields.customer ?? stripeId('cus'),
     days_until_due: null,
     default_payment_method: null,
     default_source: null,
@@ -72,7 +72,7 @@ export function subscriptionBody(facts: SubscriptionFields = {}) {
     pause_collection: null,
     schedule: null,
     start_date: created,
-    status: facts.status ?? 'active',
+    status: fields.status ?? 'active',
     test_clock: null,
     trial_end: null,
     trial_start: null,
@@ -105,13 +105,13 @@ export type InvoiceFields = {
   readonly shape?: ApiShape
 }
 
-export function invoiceBody(facts: InvoiceFields = {}) {
+export function invoiceBody(fields: InvoiceFields = {}) {
   const id = stripeId('in')
-  const created = facts.created ?? 1_767_268_800
-  const amount = facts.amount ?? 2000
-  const paid = facts.paid ?? true
-  const subscription = facts.subscription === undefined ? stripeId('sub') : facts.subscription
-  const isOld = facts.shape === 'before_2025'
+  const created = fields.created ?? 1_767_268_800
+  const amount = fields.amount ?? 2000
+  const paid = fields.paid ?? true
+  const subscription = fields.subscription === undefined ? stripeId('sub') : fields.subscription
+  const isOld = fields.shape === 'before_2025'
   const parent =
     subscription === null
       ? null
@@ -134,12 +134,12 @@ export function invoiceBody(facts: InvoiceFields = {}) {
     attempted: true,
     auto_advance: !paid,
     automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
-    billing_reason: facts.billing_reason ?? (subscription === null ? 'manual' : 'subscription_cycle'),
+    billing_reason: fields.billing_reason ?? (subscription === null ? 'manual' : 'subscription_cycle'),
     collection_method: 'charge_automatically',
     created,
     currency: 'usd',
-    customer: facts.customer ?? stripeId('cus'),
-    customer_email: facts.customer_email ?? null,
+    customer: fields.customer ?? stripeId('cus'),
+    customer_email: fields.customer_email ?? null,
     default_payment_method: null,
     default_source: null,
     default_tax_rates: [],

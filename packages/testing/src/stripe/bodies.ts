@@ -15,7 +15,7 @@ export function stripeSecret(id: string): string {
 
 const noAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null }
 /** Empty billing details. */
-export const nobody = { address: noAddress, email: null, name: null, phone: null, tax_id: null }
+export const emptyBillingDetails = { address: noAddress, email: null, name: null, phone: null, tax_id: null }
 
 export function setupIntentBody(customer: string | null, usage: string, created: number) {
   const id = stripeId('seti')
@@ -65,7 +65,7 @@ export function methodBody(card: Card, created: number) {
     id: stripeId('pm'),
     object: 'payment_method' as const,
     allow_redisplay: 'unspecified',
-    billing_details: nobody,
+    billing_details: emptyBillingDetails,
     card: {
       brand: card.brand ?? 'visa',
       checks: { address_line1_check: null, address_postal_code_check: null, cvc_check: null },

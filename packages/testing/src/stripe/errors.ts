@@ -9,7 +9,7 @@ export type StripeErrorBody = {
 }
 
 export class StripeApiError extends Error {
-  override readonly name = 'StripeRefusal'
+  override readonly name = 'StripeApiError'
   readonly status: number
   readonly body: StripeErrorBody
   readonly headers: Readonly<Record<string, string>>

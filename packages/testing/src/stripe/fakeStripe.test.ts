@@ -7,7 +7,7 @@ import { listen } from '../fakeServer.ts'
 import { waitFor } from '../waitFor.ts'
 import { type FakeStripe, startFakeStripe } from './fakeStripe.ts'
 
-type Answer = {
+type Reply = {
   readonly status: number
   readonly replayed: boolean
   readonly body: { readonly id?: string; readonly status?: string; readonly error?: Readonly<Record<string, unknown>> }
@@ -15,7 +15,7 @@ type Answer = {
 
 type Sent = { readonly key?: string; readonly headers?: Readonly<Record<string, string>>; readonly method?: string }
 
-async function send(fake: FakeStripe, path: string, form: string | undefined, sent: Sent = {}): Promise<Answer> {
+async function send(fake: FakeStripe, path: string, form: string | undefined, sent: Sent = {}): Promise<Reply> {
   const response = await fetch(`${fake.origin}/v1/${path}`, {
     method: form === undefined ? 'GET' : 'POST',
     headers: {
@@ -26,7 +26,7 @@ async function send(fake: FakeStripe, path: string, form: string | undefined, se
     },
     ...(form === undefined ? {} : { body: form }),
   })
-  const body: Answer['body'] = JSON.parse(await response.text())
+  const body: Reply['body'] = JSON.parse(await response.text())
   return { status: response.status, replayed: response.headers.get('idempotent-replayed') === 'true', body }
 }
 
@@ -150,7 +150,7 @@ t.test('fake Stripe: an internal 500 is stored under its key, executed or not', 
   t.equal(fake.intents().length, 1)
 })
 
-t.test('fake Stripe: a key is forgotten after a day', async (t) => {
+t.test('fake Stripe: a key expires after a day', async (t) => {
   let now = new Date('2026-01-01T12:00:00.000Z')
   const fake = await startFakeStripe(t, { now: () => now })
   const first = await create(fake, 'k1')
@@ -233,7 +233,7 @@ t.test('fake Stripe: an intent can be confirmed by a call', async (t) => {
   t.match(await confirm(id, 'pm_card_visa'), { body: { error: { code: 'payment_intent_unexpected_state' } } })
 })
 
-t.test('fake Stripe: it can be shut and reopened with its state', async (t) => {
+t.test('fake Stripe: a server that is shut and reopened keeps its state', async (t) => {
   const fake = await startFakeStripe(t)
   const { body } = await create(fake)
   fake.shut()

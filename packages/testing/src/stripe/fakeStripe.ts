@@ -62,7 +62,7 @@ export type FakeStripe = {
   openIntent(intent: NewIntent): StripeIntent
   /** The payer submits the intent's form. @returns the resulting events, in order */
   pay(intentId: string, outcome: PayOutcome): StripeEvent[]
-  /** @param amount default: all that is left */
+  /** @param amount default: the amount that is not refunded yet */
   refund(intentId: string, amount?: number): StripeEvent[]
   dispute(intentId: string, amount?: number): StripeEvent[]
   closeDispute(disputeId: string, status: 'won' | 'lost'): StripeEvent[]

@@ -94,11 +94,11 @@ function fail(state: StripeState, intent: StripeIntent): void {
   move(state, intent, 'requires_payment_method', 'payment_intent.payment_failed')
 }
 
-/** Each attempt creates one charge, whatever its outcome. */
+/** Each attempt creates one charge, with every outcome. */
 function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, type: string): StripeCharge {
   const open = intent.latest_charge === null ? undefined : state.charges.get(intent.latest_charge)
-  const isUnderWay = open !== undefined && open.status !== 'failed' && !open.captured
-  const current = isUnderWay ? open : chargeBody(intent, status, state.seconds())
+  const isPending = open !== undefined && open.status !== 'failed' && !open.captured
+  const current = isPending ? open : chargeBody(intent, status, state.seconds())
   current.status = status
   current.captured = status === 'succeeded' && intent.amount_capturable === 0
   current.amount_captured = current.captured ? intent.amount : 0
@@ -122,15 +122,15 @@ function move(
   state.recordEvent(type, intent, { key })
 }
 
-/** @param amount default: all that is left */
+/** @param amount default: the amount that is not refunded yet */
 export function refund(state: StripeState, intentId: string, amount?: number): StripeEvent[] {
   const refunded = chargeOf(state, intentId)
   const before = state.events.length
   const previous = { amount_refunded: refunded.amount_refunded, refunded: refunded.refunded }
-  const back = amount ?? refunded.amount - refunded.amount_refunded
-  refunded.amount_refunded += back
+  const refundedAmount = amount ?? refunded.amount - refunded.amount_refunded
+  refunded.amount_refunded += refundedAmount
   refunded.refunded = refunded.amount_refunded === refunded.amount
-  state.recordEvent('refund.created', refundBody(refunded, back, state.seconds()))
+  state.recordEvent('refund.created', refundBody(refunded, refundedAmount, state.seconds()))
   state.recordEvent('charge.refunded', refunded, { previous })
   return state.events.slice(before)
 }

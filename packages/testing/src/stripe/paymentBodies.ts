@@ -1,5 +1,5 @@
 // The fake Stripe's payment objects in its API version: intents, charges, refunds and disputes.
-import { nobody, stripeId, stripeSecret } from './bodies.ts'
+import { emptyBillingDetails, stripeId, stripeSecret } from './bodies.ts'
 
 export type PaymentError = {
   readonly type: 'card_error'
@@ -95,7 +95,7 @@ export function chargeBody(intent: StripeIntent, status: ChargeStatus, created: 
     application_fee: null,
     application_fee_amount: null,
     balance_transaction: null,
-    billing_details: nobody,
+    billing_details: emptyBillingDetails,
     calculated_statement_descriptor: 'EXAMPLE',
     captured: false,
     created,

@@ -28,7 +28,7 @@ export type IdempotencyKeys = {
   /** Until `release`, other requests with this key get a 409. */
   lock(key: string, request: string): void
   release(key: string): void
-  /** Stores an outcome, also an error. */
+  /** Stores an outcome, which may be an error. */
   keep(key: string, request: string, outcome: StripeOutcome): void
 }
 
@@ -215,7 +215,7 @@ function checkHeaders({ method, key, headers }: Received, secretKey: string): vo
     throw new StripeApiError(401, { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_****' })
   const version = headers['stripe-version']
   if (version !== undefined && version !== apiVersion)
-    throw invalid(undefined, `This stand-in speaks ${apiVersion} and not ${version}`)
+    throw invalid(undefined, `This fake supports ${apiVersion} and not ${version}`)
   if (method === 'POST' && headers['content-type'] !== 'application/x-www-form-urlencoded')
     throw invalid(undefined, 'The body must be a form')
   if (key !== null && (key === '' || key.length > 255)) throw invalid(undefined, 'Invalid Idempotency-Key')

@@ -15,7 +15,7 @@ export type StripeState = {
   /** Tokens of the older card forms, and whether each was used. */
   readonly tokens: Map<string, { readonly card: object; used: boolean }>
   /** Detached methods, which can never be attached again. */
-  readonly spentMethods: Set<string>
+  readonly detachedMethods: Set<string>
   readonly products: Map<string, StripeProduct>
   /** Oldest first. */
   readonly prices: Map<string, StripePrice>
@@ -41,7 +41,7 @@ export function createStripeState(ledger: ChargeLedger, now: () => Date): Stripe
     methods: new Map(),
     setupIntents: new Map(),
     tokens: new Map(),
-    spentMethods: new Set(),
+    detachedMethods: new Set(),
     products: new Map(),
     prices: new Map(),
     events,
@@ -58,7 +58,7 @@ export function createStripeState(ledger: ChargeLedger, now: () => Date): Stripe
 /** Finds an object by the id that a test gives; throws if there is none. */
 export function existing<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
   const found = kept.get(id)
-  if (found === undefined) throw new Error(`Nothing has the id ${id}`)
+  if (found === undefined) throw new Error(`No object has the id ${id}`)
   return found
 }
 

@@ -91,7 +91,7 @@ function attach({ state, id, values, key }: RouteCall): StripeMethod {
   const method = methodAt(state, id)
   if (method.customer !== null)
     throw invalid(undefined, 'The payment method you provided has already been attached to a customer.')
-  if (state.spentMethods.has(method.id)) throw invalid(undefined, 'This PaymentMethod may not be used again.')
+  if (state.detachedMethods.has(method.id)) throw invalid(undefined, 'This PaymentMethod may not be used again.')
   method.customer = customer
   state.recordEvent('payment_method.attached', method, { key })
   return method
@@ -112,7 +112,7 @@ function detach({ state, id, key }: RouteCall): StripeMethod {
 export function detachMethod(state: StripeState, method: StripeMethod, key: string | null): StripeEvent {
   const previous = { customer: method.customer }
   method.customer = null
-  state.spentMethods.add(method.id)
+  state.detachedMethods.add(method.id)
   return state.recordEvent('payment_method.detached', method, { previous, key })
 }
 
