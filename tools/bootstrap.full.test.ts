@@ -1,5 +1,5 @@
-// What bootstrap.mjs has npm do in a clone. npm itself is a stand-in that keeps its arguments and installs nothing but its
-// own record.
+// The npm commands that bootstrap.mjs runs in a clone. A fake npm records its arguments and writes only its own record
+// of packages.
 import { execFile } from 'node:child_process'
 import { copyFileSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -68,7 +68,7 @@ function cloneIn(t: Test, neededNode = `^${process.versions.node}`) {
       return calls
     },
     lock: (version: string) => writeFileSync(join(clone, 'package-lock.json'), lockedAt(version)),
-    /** Runs bootstrap.mjs, from then on, on a Node in node_modules, where the pinned one is. */
+    /** From now on bootstrap.mjs runs on a Node in node_modules, like the pinned one. */
     useNodeInside() {
       node = join(clone, 'node_modules', 'node24')
       linkSync(process.execPath, node)
@@ -109,13 +109,16 @@ t.test('npm start after npm test keeps the packages for development', async (t) 
   t.same(clone.npmCalls(), [ci('include')], 'also after the lock file changed')
 })
 
-t.test('a Node that is too old gets the pinned one; it is the only package whose install script runs', async (t) => {
-  const clone = cloneIn(t, '^99.2.0')
-  t.match(await clone.bootstrap('run'), 'Installing Node 99')
-  t.same(clone.npmCalls(), [ci('omit'), rebuild])
-  await clone.bootstrap('run')
-  t.same(clone.npmCalls(), [])
-})
+t.test(
+  'a Node that is too old is replaced by the pinned one, the only package whose install script runs',
+  async (t) => {
+    const clone = cloneIn(t, '^99.2.0')
+    t.match(await clone.bootstrap('run'), 'Installing Node 99')
+    t.same(clone.npmCalls(), [ci('omit'), rebuild])
+    await clone.bootstrap('run')
+    t.same(clone.npmCalls(), [])
+  },
+)
 
 t.test('a pinned Node older than package.json requires stops the command with a message', async (t) => {
   const clone = cloneIn(t, '^99.4.0')
@@ -124,18 +127,15 @@ t.test('a pinned Node older than package.json requires stops the command with a 
   t.match(stderr, 'is not a working Node 99')
 })
 
-t.test(
-  'the pinned Node is installed again when npm ci deleted it, though it runs the installation itself',
-  async (t) => {
-    const clone = cloneIn(t)
-    await clone.bootstrap('run')
-    clone.npmCalls()
-    clone.useNodeInside()
-    clone.lock('2.0.0')
-    await clone.bootstrap('run')
-    t.same(clone.npmCalls(), [ci('omit'), rebuild])
-  },
-)
+t.test('the pinned Node is installed again when npm ci deletes it while it runs the installation', async (t) => {
+  const clone = cloneIn(t)
+  await clone.bootstrap('run')
+  clone.npmCalls()
+  clone.useNodeInside()
+  clone.lock('2.0.0')
+  await clone.bootstrap('run')
+  t.same(clone.npmCalls(), [ci('omit'), rebuild])
+})
 
 t.test('commands that start together install once', async (t) => {
   const clone = cloneIn(t)
@@ -145,6 +145,6 @@ t.test('commands that start together install once', async (t) => {
   t.equal(clone.npmCalls().length, 1)
 })
 
-t.test('a slow installation prints how far it is', async (t) => {
+t.test('a slow installation prints its progress', async (t) => {
   t.match(await cloneIn(t).bootstrap('run', 6_000), / {2}\d of 1 packages, [5-9] s\n/)
 })

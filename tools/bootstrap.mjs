@@ -1,13 +1,13 @@
-// Runs before the npm scripts, on whatever Node the machine has, and installs the packages of the lock file that are missing:
-// those that Paylog needs to run and, with the argument `dev`, those of its development. It has no dependencies, since it
-// installs them, and prints nothing when nothing is missing.
+// Runs before the npm scripts, on the machine's own Node. Installs the missing packages of the lock file: those for
+// production and, with the argument `dev`, those for development. It has no dependencies, because it installs them, and
+// is silent when nothing is missing.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const oldestNode = 20
-const lockLookMs = 200
+const lockPollMs = 200
 const progressMs = 5_000
 const terminalProgressMs = 500
 
@@ -19,20 +19,20 @@ const tapBuild = `${root}node_modules/@tapjs/test/test-built/dist/esm/index.js`
 const forDevelopment = process.argv[2] === 'dev'
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  refuse(`Paylog needs Node ${oldestNode} or newer to install itself; this is ${process.versions.node}.`)
+  fail(`Paylog needs Node ${oldestNode} or newer to install itself; this is ${process.versions.node}.`)
 }
 const [, nodeMajor, nodeMinor] = /(\d+)\.(\d+)/.exec(readJson('package.json').dependencies.node).map(Number)
 if (!isInstalled(forDevelopment) || !hasNode() || (forDevelopment && !hasBuiltTap())) await withLock(install)
 
 async function install() {
-  // Another process that held the lock before may have installed everything.
+  // Another process may have installed everything before this one got the lock.
   if (!isInstalled(forDevelopment)) await installPackages()
   if (!hasNode()) {
-    say(`Installing Node ${nodeMajor} ...`)
+    print(`Installing Node ${nodeMajor} ...`)
     await npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'])
   }
   if (!hasNode()) {
-    refuse(`node_modules/.bin/node is not a working Node ${nodeMajor}. Delete node_modules and run the command again.`)
+    fail(`node_modules/.bin/node is not a working Node ${nodeMajor}. Delete node_modules and run the command again.`)
   }
   if (forDevelopment && !hasBuiltTap()) {
     await run(existsSync(pinnedProgram) ? pinnedProgram : process.execPath, [tapProgram, 'build'], 'tap build')
@@ -40,23 +40,23 @@ async function install() {
 }
 
 async function installPackages() {
-  // No install script runs here: npm 10 does not know allowScripts. The only one that is needed runs later, for Node.
+  // No install script runs here, because npm 10 ignores allowScripts. Only Node's is needed, and it runs later.
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const startedAt = Date.now()
   if (isInstalled(false)) {
-    say('Installing the packages for development ...')
-    // Adds to node_modules and replaces nothing in it, so a running `npm start` goes on. `npm ci` would delete it first.
+    print('Installing the packages for development ...')
+    // Adds to node_modules and replaces nothing in it, so a running `npm start` continues. `npm ci` would delete it.
     await npm(['install', '--no-save', '--include=dev', ...options], packageProgress(true))
   } else {
-    say('Installing packages (the first start, or the lock file changed) ...')
-    // Packages for development that are there already are kept.
+    print('Installing packages (the first start, or the lock file changed) ...')
+    // Keeps installed packages for development.
     const withDev = forDevelopment || hasDevelopmentPackages()
     await npm(['ci', withDev ? '--include=dev' : '--omit=dev', ...options], packageProgress(withDev))
   }
-  say(`Installed packages in ${secondsSince(startedAt)} s.`)
+  print(`Installed packages in ${secondsSince(startedAt)} s.`)
 }
 
-// npm writes its own record of what it installed last of all, so an interrupted installation has none.
+// npm writes this record last, so an interrupted installation has none.
 function isInstalled(withDev) {
   const installed = readPackages('node_modules/.package-lock.json')
   if (installed === undefined) return false
@@ -91,7 +91,7 @@ function readJson(file) {
   }
 }
 
-// npm puts node_modules/.bin first in the PATH of its scripts: the Node there, if there is one, is also the one that runs this.
+// npm puts node_modules/.bin first in the PATH of its scripts, so a Node there also runs this script.
 function hasNode() {
   // `npm ci` may have deleted the program of this process.
   if (isNeededNode(process.versions.node) && existsSync(process.execPath)) return true
@@ -99,13 +99,13 @@ function hasNode() {
   return isNeededNode(stdout ?? '')
 }
 
-// Of the major version that the project is tested with, and as new as package.json requires.
+// The tested major version, and at least the minor version in package.json.
 function isNeededNode(version) {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(version)?.map(Number) ?? []
   return major === nodeMajor && minor >= nodeMinor
 }
 
-/** @returns a function that says how many of the packages that were missing have been unpacked */
+/** @returns a function that describes how many packages are unpacked */
 function packageProgress(withDev) {
   const places = wantedPackages(withDev).flatMap(([path, { link }]) =>
     path.includes('node_modules/') && !link ? [`${root}${path}/package.json`] : [],
@@ -113,16 +113,16 @@ function packageProgress(withDev) {
   return () => `${places.filter((place) => existsSync(place)).length} of ${places.length} packages`
 }
 
-// tap makes its test class out of the plugins it is configured with. As it comes, that class has the TypeScript plugin, which
-// package.json switches off; tap would rebuild it in the middle of the first run, and fail.
+// tap generates its test class from its plugins. The shipped class has the TypeScript plugin, which package.json
+// disables; tap would rebuild it during the first run, and fail.
 function hasBuiltTap() {
   if (!existsSync(tapProgram)) return true
   return existsSync(tapBuild) && !readFileSync(tapBuild, 'utf8').includes('"@tapjs/typescript"')
 }
 
 async function npm(args, progress) {
-  // Under npm the variables name its own program and the Node that runs it. That Node is not the one in node_modules,
-  // which is about to be replaced.
+  // npm sets these variables to its own program and the Node that runs it. That Node is not the one in node_modules,
+  // which may be replaced.
   const { npm_execpath: program, npm_node_execpath: node = process.execPath } = process.env
   const [command, ...rest] = program?.endsWith('.js') ? [node, program, ...args] : ['npm', ...args]
   await run(command, rest, `npm ${args[0]}`, progress)
@@ -134,7 +134,7 @@ async function run(command, args, name, progress = () => name) {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
-  // npm ends first, so that the lock is not free while it still writes.
+  // Stops npm first, so that the lock is not released while npm still writes.
   let endedBy
   const end = (signal) => {
     endedBy = signal
@@ -155,40 +155,40 @@ async function run(command, args, name, progress = () => name) {
   process.off('SIGINT', end).off('SIGTERM', end)
   if (isTTY) process.stderr.write('\r\x1b[K')
   if (endedBy !== undefined) process.exit(128 + constants.signals[endedBy])
-  if (error?.code === 'ENOENT') refuse(`Paylog needs ${command} to install itself, and there is none on this machine.`)
+  if (error?.code === 'ENOENT') fail(`Paylog needs ${command} to install itself, but it was not found on this machine.`)
   if (status === 0) return
   process.stderr.write(Buffer.concat(output))
-  refuse(`${name} failed${error === undefined ? '; its output is above' : `: ${error.message}`}.`)
+  fail(`${name} failed${error === undefined ? '; its output is above' : `: ${error.message}`}.`)
 }
 
 function secondsSince(startedAt) {
   return Math.round((Date.now() - startedAt) / 1000)
 }
 
-// Two commands that are started together must not install over each other.
+// Commands that start together must not install concurrently.
 async function withLock(work) {
   for (let attempt = 0; !takeLock(); attempt += 1) {
-    if (attempt === 0) say('Another command is installing packages; waiting for it ...')
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockLookMs)
+    if (attempt === 0) print('Another command is installing packages; waiting for it ...')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockPollMs)
   }
-  // Given back however this process ends; the lock of one that was killed names a process that is gone.
+  // Released when this process exits. A killed process leaves a stale lock with its id.
   process.on('exit', () => rmSync(lockFile, { force: true }))
   await work()
 }
 
 function takeLock() {
-  const mine = `${lockFile}.${process.pid}`
-  writeFileSync(mine, String(process.pid))
+  const draft = `${lockFile}.${process.pid}`
+  writeFileSync(draft, String(process.pid))
   try {
-    // A link appears at once and with its content, or not at all.
-    linkSync(mine, lockFile)
+    // Creating a link is atomic, content included.
+    linkSync(draft, lockFile)
     return true
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
     removeStaleLock()
     return false
   } finally {
-    rmSync(mine, { force: true })
+    rmSync(draft, { force: true })
   }
 }
 
@@ -198,7 +198,7 @@ function removeStaleLock() {
   const removed = `${lockFile}.stale.${process.pid}`
   try {
     renameSync(lockFile, removed)
-    // Another waiter may have been faster and its fresh lock be what was moved: it goes back.
+    // If another process took the lock meanwhile, its lock was moved: restore it.
     if (readHolder(removed) !== holder && !existsSync(lockFile)) linkSync(removed, lockFile)
   } catch (error) {
     if (error.code !== 'ENOENT') throw error
@@ -223,11 +223,11 @@ function isAlive(pid) {
   }
 }
 
-function say(line) {
+function print(line) {
   process.stderr.write(`${line}\n`)
 }
 
-function refuse(line) {
-  say(line)
+function fail(line) {
+  print(line)
   process.exit(1)
 }

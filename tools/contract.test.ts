@@ -11,10 +11,10 @@ const testFiles = globSync('{apps,packages,projections,deploy,tools}/**/*.test.t
 
 t.test('each id of docs/contract.md is in a test title, and each id in a title is on the page', async (t) => {
   const ids = new Set(contractIds(textOf('docs/contract.md')))
-  const homes = new Map(testFiles.flatMap((file) => idsInSource(textOf(file)).map((id) => [id, file])))
+  const fileOf = new Map(testFiles.flatMap((file) => idsInSource(textOf(file)).map((id) => [id, file])))
   t.ok(ids.size > 200)
-  for (const id of ids) if (!homes.has(id)) t.fail(`no test title ends with [${id}]`)
-  for (const [id, file] of homes) if (!ids.has(id)) t.fail(`[${id}] of ${file} is not in docs/contract.md`)
+  for (const id of ids) if (!fileOf.has(id)) t.fail(`no test title ends with [${id}]`)
+  for (const [id, file] of fileOf) if (!ids.has(id)) t.fail(`[${id}] of ${file} is not in docs/contract.md`)
 })
 
 t.test('docs/contract.md has each section of the interface', async (t) => {
@@ -22,7 +22,7 @@ t.test('docs/contract.md has each section of the interface', async (t) => {
   for (let section = 1; section <= 9; section++) t.match(page, new RegExp(`^## ${section}\\. `, 'm'))
 })
 
-t.test('contractIds rejects a table line without an id, and an id that repeats', async (t) => {
+t.test('contractIds rejects a table row without an id, and a duplicate id', async (t) => {
   t.same(contractIds('| id | requirement |\n|---|---|\n| 1-a-b | c |\n| 4.12-ab | c |\nText'), ['1-a-b', '4.12-ab'])
   for (const line of ['| a | b |', '| 1-ab | |', '| 1-ab | b | c |', '| [1-ab] | b |'])
     t.throws(() => contractIds(`\n${line}`), /contract\.md:2 is not/)
@@ -73,7 +73,7 @@ t.test('an id is covered when a test with it passed, alone, nested, or as one of
   t.same(verdictOf('1-passed', '1-also', '1-inner', '1-twice'), { missing: [], untested: [] })
 })
 
-t.test('an id is missing when its tests failed, are to do, or did not run', async (t) => {
+t.test('an id is missing when its tests failed, are marked todo, or did not run', async (t) => {
   t.same(verdictOf('1-broken', '1-later', '1-never'), {
     missing: [
       '[1-broken] of a.test.ts failed',
@@ -84,13 +84,13 @@ t.test('an id is missing when its tests failed, are to do, or did not run', asyn
   })
 })
 
-t.test('an id is untested when the machine lacks what its test needs', async (t) => {
+t.test('an id is untested when its test is skipped for a missing program', async (t) => {
   t.same(verdictOf('1-redis'), {
     missing: [],
     untested: ['[1-redis] of a.test.ts skipped: REDIS_TEST_URL is not set: Redis is NOT tested'],
   })
 })
 
-t.test('ids of files that did not run, and of tests that a filter left out, are ignored', async (t) => {
+t.test('ids of files that did not run and of filtered tests are ignored', async (t) => {
   t.same(verdictOf('1-other'), { missing: [], untested: [] })
 })

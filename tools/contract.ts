@@ -1,4 +1,4 @@
-// Reads requirement ids: those of docs/contract.md, and those that test titles end with, as in 'a title [4.2-limit 4.2-page]'.
+// Reads requirement ids from docs/contract.md and from the ends of test titles, as in 'a title [4.2-limit 4.2-page]'.
 
 const id = String.raw`\d+(?:\.\d+)?-[a-z][a-z0-9-]+`
 const idGroup = String.raw` \[(${id}(?: ${id})*)\]`
@@ -32,7 +32,7 @@ export const idsInSource = (source: string): readonly string[] => [
 /** The ids at the end of one title. */
 export const idsInTitle = (title: string): readonly string[] => titleOfResult.exec(title)?.[1]?.split(' ') ?? []
 
-// Follows a test run: did each requirement id in the files that ran have a test that passed?
+// Checks a test run: each requirement id in the files that ran needs a test that passed.
 
 export type ContractRun = {
   /** Takes the next line of tap's output. */
@@ -50,27 +50,27 @@ const isFiltered = (outcome: string) => /^skipped: filter: /.test(outcome)
 
 /** @param idsOf the ids in the titles of a test file, by its path in tap's output */
 export function createContractRun(idsOf: (file: string) => readonly string[]): ContractRun {
-  const homes = new Map<string, string>()
+  const fileOf = new Map<string, string>()
   const outcomes = new Map<string, string>()
 
   return {
     add(line) {
       const started = file.exec(line)?.[1]
-      if (started !== undefined) for (const id of idsOf(started)) homes.set(id, started)
+      if (started !== undefined) for (const id of idsOf(started)) fileOf.set(id, started)
       const [, failed, title = '', directive = '', rest = ''] = result.exec(line) ?? []
       const isSkipped = directive === 'SKIP' || directive === 'TODO'
       const outcome = failed ? 'failed' : isSkipped ? `skipped:${rest || ' without a reason'}` : 'passed'
-      // An id in several titles needs one that passed; a failure of the others fails the run by itself.
+      // One passed test is enough for an id in several titles; failures of the others fail the run anyway.
       for (const id of idsInTitle(title)) if (outcomes.get(id) !== 'passed') outcomes.set(id, outcome)
     },
     verdict() {
       const missing: string[] = []
       const untested: string[] = []
-      for (const [id, home] of homes) {
+      for (const [id, path] of fileOf) {
         const outcome = outcomes.get(id) ?? 'did not run'
         if (outcome === 'passed' || isFiltered(outcome)) continue
         const list = isLacking(outcome) ? untested : missing
-        list.push(`[${id}] of ${home} ${outcome}`)
+        list.push(`[${id}] of ${path} ${outcome}`)
       }
       return { missing, untested }
     },

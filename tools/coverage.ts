@@ -13,7 +13,7 @@ const root = fileURLToPath(rootUrl)
 const reporter = fileURLToPath(import.meta.resolve('c8/bin/c8.js'))
 const pollMs = 5_000
 
-/** What Node writes when a process ends: the execution counts of each script. */
+/** Written by Node when a process ends: the execution counts of each script. */
 type ProcessCoverage = { readonly result: readonly { readonly url: string }[] }
 
 const directory = await mkdtemp(join(tmpdir(), 'paylog-coverage-'))

@@ -23,7 +23,7 @@ type LockedPackage = {
 }
 
 const namesIn = (versions: Readonly<Record<string, string>> = {}) => Object.keys(versions)
-const isForeign = (name: string) => !name.startsWith(own)
+const isExternal = (name: string) => !name.startsWith(own)
 
 /** Paths of the workspaces, from the root. */
 async function workspacePaths(): Promise<string[]> {
@@ -70,8 +70,8 @@ export async function directDependencies(): Promise<{
   const withLicences = async (names: readonly string[]) =>
     new Map(await Promise.all([...new Set(names)].sort().map(async (name) => [name, await licenceOf(name)] as const)))
   return {
-    production: await withLicences([...required].filter(isForeign)),
-    development: await withLicences(all.filter((name) => isForeign(name) && !required.has(name))),
+    production: await withLicences([...required].filter(isExternal)),
+    development: await withLicences(all.filter((name) => isExternal(name) && !required.has(name))),
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs tests with what they need: a Postgres, and a Redis where the machine has one.
+// Runs tests with the servers they need: Postgres, and Redis if it is installed.
 // `npm test` runs the quick lane, `npm run test:full` the files named *.full.test.ts, `npm test -- FILE ...` any files.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,14 +12,13 @@ import { startServers } from './testServers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tapProgram = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
-// Two cores; the files are processes, and much of what they do is to wait for others. Many files of the full lane load the
-// machine alone.
+// For two cores: each file is a process that mostly waits for others. Many files of the full lane use all cores alone.
 const quickJobs = 4
 const fullJobs = 3
 const fileTimeoutSeconds = 120
 const slowestShown = 10
-// Coverage is not wanted, but tap would still read and measure every module of every test file: a quarter of a second each.
-// Its runner sets the variable itself, so each test process sets it once more, before tap's own hooks are loaded.
+// Without coverage tap still records every module of every test file, which takes a quarter of a second each. Its
+// runner sets this variable, so each test process overrides it before tap's hooks load.
 const unrecorded = '--import=data:text/javascript,process.env._TAPJS_PROCESSINFO_EXCLUDE_="/./"'
 const interruptedTimeoutMs = 5_000
 
@@ -28,16 +27,16 @@ let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  say('0 passed, 1 failed')
+  print(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  print('0 passed, 1 failed')
   return 1
 })
 
 async function main(args: string[]): Promise<number> {
   const contract = createContractRun((file) => idsInSource(readFileSync(join(root, file), 'utf8')))
-  const servers = await startServers(say)
+  const servers = await startServers(print)
   try {
-    const report = createTestReport(say)
+    const report = createTestReport(print)
     const jobs = args.includes('--full') ? fullJobs : quickJobs
     const options = [`--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap']
     const read = (line: string) => {
@@ -46,18 +45,18 @@ async function main(args: string[]): Promise<number> {
     }
     const code = interrupted ? 1 : await run(['run', ...options, ...selected(args)], servers.env, read)
     const { passed, failed: failedTests } = report.totals()
-    // A run that was interrupted has not shown everything, which is no news.
+    // An interrupted run is incomplete, so missing ids are not reported.
     const { missing, untested } = interrupted ? { missing: [], untested: [] } : contract.verdict()
     const failed = failedTests + missing.length
-    // A runner that failed, was interrupted or ran nothing is a failure that no assertion could report.
+    // No assertion reports a runner that failed, was interrupted or ran nothing.
     const isFailure = failed > 0 || code !== 0 || interrupted || passed === 0
     await servers.stop()
-    if (servers.skipped !== undefined) say(servers.skipped)
-    say(`Slowest: ${report.slowest(slowestShown).join(', ')}`)
-    for (const comment of report.notTested()) say(`!!! ${comment}`)
-    for (const each of untested) say(`!!! NOT TESTED HERE, docs/contract.md: ${each}`)
-    for (const each of missing) say(`!!! NOT TESTED, docs/contract.md: ${each}`)
-    say(`${passed} passed, ${failed === 0 && isFailure ? 1 : failed} failed`)
+    if (servers.skipped !== undefined) print(servers.skipped)
+    print(`Slowest: ${report.slowest(slowestShown).join(', ')}`)
+    for (const comment of report.notTested()) print(`!!! ${comment}`)
+    for (const each of untested) print(`!!! NOT TESTED HERE, docs/contract.md: ${each}`)
+    for (const each of missing) print(`!!! NOT TESTED, docs/contract.md: ${each}`)
+    print(`${passed} passed, ${failed === 0 && isFailure ? 1 : failed} failed`)
     return isFailure ? 1 : 0
   } finally {
     await servers.stop()
@@ -91,8 +90,8 @@ async function run(args: string[], env: Record<string, string>, read: (line: str
   return child.exitCode ?? 1
 }
 
-// The tests, and whatever they started, are a process group of their own: so they end when we say so and before the servers
-// do, and none of them is left when the runner itself does not listen.
+// The tests and their child processes are one process group, so a signal ends all of them before the servers stop, even
+// if the runner ignores it.
 function interrupt(): void {
   const isRepeated = interrupted
   interrupted = true
@@ -105,10 +104,10 @@ function signalTests(signal: NodeJS.Signals): void {
   try {
     process.kill(-running.pid, signal)
   } catch {
-    // The group ended at this very moment.
+    // The group has just ended.
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }

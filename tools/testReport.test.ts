@@ -8,7 +8,7 @@ function read(tap: string) {
   return { shown, totals: report.totals(), slowest: report.slowest(1) }
 }
 
-t.test('shows a line for each file that passed, and counts its assertions', async (t) => {
+t.test('the test report shows a line for each passed file and counts its assertions', async (t) => {
   const { shown, totals } = read(`TAP version 14
 1..1
 # Subtest: a.test.ts
@@ -27,7 +27,7 @@ ok 1 - a.test.ts # time=12.4ms
   t.strictSame(totals, { passed: 1, failed: 0 })
 })
 
-t.test('shows what failed and why, and nothing of what passed', async (t) => {
+t.test('the test report shows failed assertions with their reasons, and no passed ones', async (t) => {
   const { shown, totals, slowest } = read(`# Subtest: a.test.ts
     # Subtest: one
         ok 1 - fine
@@ -53,7 +53,7 @@ not ok 3 - a.test.ts # time=12.4ms
   t.strictSame(totals, { passed: 1, failed: 2 })
 })
 
-t.test('counts a file that crashed once, and one without any test too', async (t) => {
+t.test('the test report counts a crashed file and a file without tests as one failure each', async (t) => {
   const { shown, totals } = read(`# Subtest: crashed.test.ts
     1..0 # no tests found
 not ok 1 - crashed.test.ts # time=3ms
@@ -72,7 +72,7 @@ ok 2 - empty.test.ts # SKIP no tests found
   t.match(shown.join('\n'), 'signal: SIGKILL')
 })
 
-t.test('shows what was skipped, which is no failure', async (t) => {
+t.test('the test report shows skipped tests and does not count them as failures', async (t) => {
   const { shown, totals } = read(`    ok 1 - sends through Redis # SKIP needs Redis
 ok 1 - a.test.ts # time=1ms
 # { total: 1, skip: 1 }`)
@@ -80,20 +80,20 @@ ok 1 - a.test.ts # time=1ms
   t.strictSame(totals, { passed: 0, failed: 0 })
 })
 
-t.test('keeps what the tests could not test for the end', async (t) => {
+t.test('notTested returns each NOT TESTED reason once', async (t) => {
   const report = createTestReport(() => undefined)
   for (const line of [
     '# Subtest: a.test.ts',
     '    # NOT TESTED: there is no curl',
     '# NOT TESTED: there is no curl',
     '    ok 1 - sends through Redis # SKIP NOT TESTED: there is no redis-server',
-    '    ok 2 - loses power # SKIP nobody asked for it',
+    '    ok 2 - loses power # SKIP not requested',
     '# other',
   ])
     report.add(line)
   t.strictSame(report.notTested(), ['NOT TESTED: there is no curl', 'NOT TESTED: there is no redis-server'])
 })
 
-t.test('counts nothing when the stream ended before its summary', async (t) => {
+t.test('the test report counts nothing when the output ends before its summary', async (t) => {
   t.strictSame(read('ok 1 - a.test.ts # time=1ms').totals, { passed: 0, failed: 0 })
 })

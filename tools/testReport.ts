@@ -1,18 +1,17 @@
-// Turns tap's raw stream into what a person wants to read, and into totals.
-// The stream, because tap's own reporters end without their summary when a file runs out of time.
+// Turns tap's raw output into a short report and totals. tap's own reporters print no summary when a file times out.
 
 export type TestReport = {
-  /** Takes the next line of the stream. */
+  /** Adds the next line of tap's output. */
   add(line: string): void
-  /** Assertions that passed; and assertions that failed, together with files that crashed or ended without running a test. */
+  /** Passed assertions; failed assertions together with crashed files and files without a test. */
   totals(): { passed: number; failed: number }
-  /** The files that took longest, longest first, each with its seconds. They run beside each other. */
+  /** The slowest files with their seconds, slowest first. Files run concurrently. */
   slowest(count: number): readonly string[]
-  /** What the tests said that this machine lacks: their comments, and reasons to be skipped, that begin with NOT TESTED, each one once. */
+  /** Distinct comments and skip reasons that begin with NOT TESTED: what this machine lacks. */
   notTested(): readonly string[]
 }
 
-/** @param show gets a line for each file and each skipped test, and for a file that failed everything that went wrong in it */
+/** @param show prints a line: one for each file and skipped test, and the failures of each failed file */
 export function createTestReport(show: (line: string) => void): TestReport {
   let failures: string[] = []
   let isDiagnosis = false
@@ -22,7 +21,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
   const times: { readonly file: string; readonly ms: number }[] = []
 
   function addFile(ok: boolean, description: string): void {
-    // To tap such a file is merely skipped, but a test file that tests nothing is broken.
+    // tap counts a file without tests as skipped; here it is a failure.
     const [, path, ms] = /^(.*) # time=([\d.]+)ms/.exec(description) ?? []
     if (path !== undefined) times.push({ file: path, ms: Number(ms) })
     const isEmpty = ok && description.endsWith('# SKIP no tests found')
@@ -33,7 +32,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
     isDiagnosis = !ok
   }
 
-  // What stands behind the line of a file that failed: how its process ended, among much that is the same for all.
+  // Shows how the process of a failed file ended, and omits the rest of the diagnosis.
   function addDiagnosis(line: string): void {
     if (/^ {2}(exitCode|signal|expired):/.test(line)) show(line)
     if (line === '  ...') isDiagnosis = false
@@ -65,7 +64,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
   }
 }
 
-// What passed, plans, times and the names of subtests, which their results repeat, are left out.
+// Omits passed assertions, plans, times, and the names of subtests, which their results repeat.
 function isNotable(line: string): boolean {
   return line.trim() !== '' && !/^(TAP version| *(ok \d+|\d+\.\.\d+|# (time=|Subtest:|No coverage|\{)))/.test(line)
 }

@@ -18,7 +18,7 @@ export type TestServers = {
   readonly directory: string
   /** Environment variables with the addresses of the servers. */
   readonly env: Record<string, string>
-  /** What cannot be tested on this machine, printed at the end of the run. */
+  /** A message about tests that this machine cannot run, printed at the end. */
   readonly skipped: string | undefined
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ export type TestServers = {
  * Starts Postgres, and Redis if it is installed. `TEST_DATABASE_URL` and `REDIS_TEST_URL` select existing servers
  * instead; databases of failed tests are kept there for inspection.
  */
-export async function startServers(say: (line: string) => void): Promise<TestServers> {
+export async function startServers(print: (line: string) => void): Promise<TestServers> {
   const log = createLog({ app: 'test', level: 'error' })
   const parent = await serverDirectory()
   await removeLeftovers(parent, log)
@@ -58,7 +58,7 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
       redisProgram === undefined && !process.env.REDIS_TEST_URL
         ? '!!! SKIPPED: everything that needs Redis. Install redis-server (or set REDIS_TEST_URL) to test it too.'
         : undefined
-    if (skipped !== undefined) say(skipped)
+    if (skipped !== undefined) print(skipped)
     if (redisProgram !== undefined && !process.env.REDIS_TEST_URL) {
       const port = await freePort()
       const redis = await startRedisProcess({ program: redisProgram, port, directory, isDurable: false })
@@ -72,8 +72,8 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
   }
 }
 
-// The databases of a run, more than a hundred copies of a template, cost a fifth of its time on a disk. What must be durable
-// in a test is written elsewhere, by the test itself.
+// Memory if possible: on a disk, the more than a hundred databases take a fifth of the run's time. Tests of durability
+// use their own directories.
 async function serverDirectory(): Promise<string> {
   try {
     const { bavail, bsize } = await statfs(sharedMemory)

@@ -12,9 +12,9 @@ import { beginVisit } from './visit.ts'
 import { pages } from './walk.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** The address that the pages print. A free port replaces theirs. */
+/** The address in the pages, which is replaced by one with a free port. */
 const printedUrl = 'http://127.0.0.1:8080'
 
 process.exitCode = await walkThrough()
@@ -27,14 +27,14 @@ async function walkThrough(): Promise<number> {
   const textOf = (page: string) =>
     readFileSync(join(clone, page), 'utf8').replaceAll(printedUrl, `http://127.0.0.1:${port}`)
   const environment = environmentOfNewcomer(textOf('docs/configuration.md'))
-  const visit = beginVisit(openShell(clone, { ...environment, PORT: String(port) }), say)
+  const visit = beginVisit(openShell(clone, { ...environment, PORT: String(port) }), print)
   try {
     for (const { page, sections } of pages) {
       const blocks = shellByHeading(textOf(page))
       for (const heading of blocks.keys())
         if (!(heading in sections)) throw new Error(`walk.ts has no entry for the commands of ${page}, ${heading}`)
       for (const [heading, section] of Object.entries(sections)) {
-        say(`## ${page}: ${heading}`)
+        print(`## ${page}: ${heading}`)
         const commands = blocks.get(heading)
         if (commands === undefined) throw new Error(`${page} has no commands under the heading ${heading}`)
         await section(commands, visit)
@@ -44,8 +44,8 @@ async function walkThrough(): Promise<number> {
     await visit.system?.interrupt()
     rmSync(directory, { recursive: true, force: true })
   }
-  const { ran, failed, leftOut } = visit.totals()
-  say(`${ran} commands of the docs were run, ${failed} failed, ${leftOut} left out`)
+  const { ran, failed, skipped } = visit.totals()
+  print(`${ran} commands of the docs were run, ${failed} failed, ${skipped} skipped`)
   return failed > 0 || ran === 0 ? 1 : 0
 }
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Running, Shell } from './shell.ts'
 
-const lookMs = 200
-const patienceMs = 300_000
+const pollMs = 200
+const timeoutMs = 300_000
 
 export type Visit = {
   readonly shell: Shell
@@ -17,26 +17,26 @@ export type Visit = {
   run(command: string, shows?: readonly string[]): Promise<string>
   /** Waits until a running command has printed a text. */
   await(command: string, running: Running, text: string): Promise<void>
-  /** Reports why a command is not run. */
-  leaveOut(command: string, why: string): void
-  /** Starts a command that keeps running, and waits until it has printed `says`. */
-  start(command: string, says: string): Promise<Running>
-  totals(): { readonly ran: number; readonly failed: number; readonly leftOut: number }
+  /** Skips a command and prints the reason. */
+  skip(command: string, reason: string): void
+  /** Starts a command that keeps running, and waits until it has printed `shown`. */
+  start(command: string, shown: string): Promise<Running>
+  totals(): { readonly ran: number; readonly failed: number; readonly skipped: number }
 }
 
-/** @param say prints a line: one per command, and the output of one that failed */
-export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
+/** @param print prints a line: one per command, and the output of one that failed */
+export function beginVisit(shell: Shell, print: (line: string) => void): Visit {
   let ran = 0
   let failed = 0
-  let leftOut = 0
-  const record = (command: string, fault: string | undefined, output: string) => {
+  let skipped = 0
+  const record = (command: string, failure: string | undefined, output: string) => {
     ran += 1
     const [line = '', ...more] = command.split('\n')
-    say(`${fault === undefined ? 'ok  ' : 'FAIL'} ${line}${more.length > 0 ? ` … (${more.length + 1} lines)` : ''}`)
-    if (fault === undefined) return
+    print(`${failure === undefined ? 'ok  ' : 'FAIL'} ${line}${more.length > 0 ? ` … (${more.length + 1} lines)` : ''}`)
+    if (failure === undefined) return
     failed += 1
-    say(`     ${fault}`)
-    for (const text of output.trimEnd().split('\n')) say(`     | ${text}`)
+    print(`     ${failure}`)
+    for (const text of output.trimEnd().split('\n')) print(`     | ${text}`)
   }
   return {
     shell,
@@ -46,30 +46,30 @@ export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
     async run(command, shows = []) {
       const { code, output } = await shell.run(command)
       const missing = shows.filter((text) => !output.includes(text))
-      const fault =
+      const failure =
         code !== 0 ? `ended with ${code}` : missing.length > 0 ? `does not show ${missing.join(', ')}` : undefined
-      record(command, fault, output)
+      record(command, failure, output)
       return output
     },
-    leaveOut(command, why) {
-      leftOut += 1
-      say(`left ${command} (${why})`)
+    skip(command, reason) {
+      skipped += 1
+      print(`skip ${command} (${reason})`)
     },
-    async start(command, says) {
+    async start(command, shown) {
       const running = shell.start(command)
-      await this.await(command, running, says)
+      await this.await(command, running, shown)
       return running
     },
     async await(command, running, text) {
-      const isThere = () => running.output().includes(text)
-      await look(() => isThere() || running.exitCode() !== null)
-      record(command, isThere() ? undefined : `did not print ${text}`, running.output())
+      const isPrinted = () => running.output().includes(text)
+      await waitUntil(() => isPrinted() || running.exitCode() !== null)
+      record(command, isPrinted() ? undefined : `did not print ${text}`, running.output())
     },
-    totals: () => ({ ran, failed, leftOut }),
+    totals: () => ({ ran, failed, skipped }),
   }
 }
 
-async function look(until: () => boolean): Promise<void> {
-  const latest = Date.now() + patienceMs
-  while (!until() && Date.now() < latest) await sleep(lookMs)
+async function waitUntil(until: () => boolean): Promise<void> {
+  const latest = Date.now() + timeoutMs
+  while (!until() && Date.now() < latest) await sleep(pollMs)
 }

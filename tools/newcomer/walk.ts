@@ -1,4 +1,4 @@
-// What to do with the commands of each page and section, in the order in which they run.
+// How to run the commands of each page and section, in this order.
 import { type Block, commandsOf, synopsesOf } from './readme.ts'
 import type { Visit } from './visit.ts'
 
@@ -6,10 +6,10 @@ type Section = (blocks: readonly Block[], visit: Visit) => Promise<void>
 /** By heading. A page's section with commands and no entry here is an error. */
 type Page = { readonly page: string; readonly sections: Readonly<Record<string, Section>> }
 
-const runOrLeaveOut: Section = async (blocks, visit) => {
+const runOrSkip: Section = async (blocks, visit) => {
   for (const command of blocks.flatMap(commandsOf)) {
     if (!/^docker compose|^deploy\/pinImages\.sh/.test(command)) await visit.run(command)
-    else visit.leaveOut(command, 'needs a Docker engine')
+    else visit.skip(command, 'needs a Docker engine')
   }
 }
 
@@ -20,7 +20,7 @@ export const pages: readonly Page[] = [
       'Run it': async (blocks, visit) => {
         for (const command of blocks.flatMap(commandsOf)) {
           if (command === 'npm start') visit.system = await visit.start(command, '\nready')
-          else visit.leaveOut(command, 'CI runs it in a clean checkout')
+          else visit.skip(command, 'CI runs it in a clean checkout')
         }
       },
       'A tour': async (blocks, visit) => {
@@ -49,7 +49,7 @@ export const pages: readonly Page[] = [
   {
     page: 'docs/webhooks.md',
     sections: {
-      // First, so that there is something to redeliver.
+      // First, because the next section needs a delivery.
       'Try an endpoint': async ([trying], visit) => {
         const shown = ['"canonical_events":["payment.succeeded"]', '"event_type":']
         const output = await visit.run(trying?.text ?? '', shown)
@@ -87,7 +87,7 @@ export const pages: readonly Page[] = [
     page: 'docs/audit.md',
     sections: {
       Audit: async (blocks, visit) => {
-        // The printed time is before the payment, which has no past then.
+        // The payment does not exist yet at the printed time.
         const now = new Date().toISOString()
         for (const command of blocks.flatMap(commandsOf))
           await visit.run(command.replace('<id>', visit.payment).replace(/--at \S+/, `--at ${now}`))
@@ -97,10 +97,10 @@ export const pages: readonly Page[] = [
   {
     page: 'docs/deployment.md',
     sections: {
-      Start: runOrLeaveOut,
-      'Try it without an identity backend': runOrLeaveOut,
-      'Passwords, users and images': runOrLeaveOut,
-      Scale: runOrLeaveOut,
+      Start: runOrSkip,
+      'Try it without an identity backend': runOrSkip,
+      'Passwords, users and images': runOrSkip,
+      Scale: runOrSkip,
     },
   },
 ]
