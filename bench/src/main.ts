@@ -24,7 +24,7 @@ const benchmarks = new Map<string, Benchmark>([
 const benchmarkTimeoutMs = 45 * 60_000
 
 const usage = `Usage: npm run bench -- [${[...benchmarks.keys()].join(' | ')}] [--quick] [--json] [options of the benchmark]
-Without a name all of them run, one after another, for about 40 minutes. --quick: some minutes, for figures that mean nothing.`
+Without a name all of them run, one after another, for about 40 minutes. --quick: some minutes, only to check that the benchmarks work.`
 
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
@@ -34,7 +34,7 @@ const args = options.filter((option) => option !== '--quick' && option !== '--js
 const benchmark = benchmarks.get(name)
 if (name === '' && args.length === 0) {
   const reports: BenchmarkReport[] = []
-  for (const each of benchmarks.keys()) if (!interrupted.signal.aborted) reports.push(await inOwnProcess(each))
+  for (const each of benchmarks.keys()) if (!interrupted.signal.aborted) reports.push(await inChildProcess(each))
   print(reports)
 } else if (benchmark === undefined) {
   process.stderr.write(`${usage}\n`)
@@ -52,7 +52,7 @@ function nameAndOptions(all: readonly string[]): [string, readonly string[]] {
 }
 
 /** In separate processes, so that no benchmark affects the memory or the time limit of the next. */
-async function inOwnProcess(benchmarkName: string): Promise<BenchmarkReport> {
+async function inChildProcess(benchmarkName: string): Promise<BenchmarkReport> {
   process.stderr.write(`\n${benchmarkName}\n`)
   const child = fork(fileURLToPath(import.meta.url), [benchmarkName, ...options], { timeout: benchmarkTimeoutMs })
   const interrupt = () => child.kill('SIGTERM')

@@ -1,7 +1,7 @@
 // command-api as in production, with a bare route on the same Postgres.
 import { randomBytes } from 'node:crypto'
 import { freePort } from '@paylog/testing/processes'
-import { type PrivateServer, startPrivateServer } from '../event-store/privateNode.ts'
+import { type PrivateServer, startPrivateServer } from '../event-store/privateServer.ts'
 import { startBenchmarkProgram } from '../harness/program.ts'
 
 export type Side = {
@@ -11,32 +11,32 @@ export type Side = {
   readonly processes: Readonly<Record<string, number>>
 }
 
-export type CommandSystem = { readonly node: PrivateServer; readonly api: Side; readonly bare: Side }
+export type CommandSystem = { readonly server: PrivateServer; readonly api: Side; readonly bare: Side }
 
 /** Starts the event store, the identity backend, command-api with the sandbox provider, and the bare route. */
 export async function startCommandSystem(stack: AsyncDisposableStack): Promise<CommandSystem> {
-  const node = await startPrivateServer(stack)
+  const server = await startPrivateServer(stack)
   const [apiPort, barePort, identityPort] = [await freePort(), await freePort(), await freePort()]
   const start = (script: string, env: Readonly<Record<string, string>>) =>
     startBenchmarkProgram(new URL(script, import.meta.url), { env, stack })
   const identity = await start('../../../apps/local/src/identity.ts', { PORT: String(identityPort) })
   const api = await start('../../../apps/command-api/src/main.ts', {
     PORT: String(apiPort),
-    EVENTSTORE_URL: node.connectionString,
+    EVENTSTORE_URL: server.connectionString,
     AUTH_URL: `http://127.0.0.1:${identityPort}`,
     SANDBOX_PROVIDER: 'true',
     SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),
   })
   const bare = await start('./bareRoute.ts', {
     PORT: String(barePort),
-    DATABASE_URL: node.postgres.databaseUrl,
+    DATABASE_URL: server.postgres.databaseUrl,
   })
   return {
-    node,
+    server,
     api: {
       port: apiPort,
       path: '/payments/intents',
-      processes: { 'command-api': api.pid, identity: identity.pid, 'embedded-event-store': node.pid() },
+      processes: { 'command-api': api.pid, identity: identity.pid, 'embedded-event-store': server.pid() },
     },
     bare: { port: barePort, path: '/orders', processes: { 'bare route': bare.pid } },
   }

@@ -30,22 +30,22 @@ export async function measureCommandToWebhook(
   const { base_url } = await startPrivateSystem(stack, settings)
   const arrived = (count: number) => endpoint.received(count, AbortSignal.timeout(timeoutMs))
   const open = (durationMs: number) => measureRate(() => openPayment(base_url), { inFlight, durationMs })
-  const opened = await open(times.warmUp)
-  const fully = await open(times.full)
-  const before = opened.times.length + fully.times.length
+  const warmUp = await open(times.warmUp)
+  const atFullLoad = await open(times.full)
+  const before = warmUp.times.length + atFullLoad.times.length
   await arrived(before)
-  const perSecond = fully.perSecond * load
-  const answered = new Map<string, number>()
-  await asTheyCome(perSecond, times.paced, async () => {
-    answered.set(await openPayment(base_url), performance.now())
+  const perSecond = atFullLoad.perSecond * load
+  const respondedAt = new Map<string, number>()
+  await atRandomTimes(perSecond, times.paced, async () => {
+    respondedAt.set(await openPayment(base_url), performance.now())
   })
-  const webhooks = await arrived(before + answered.size)
+  const webhooks = await arrived(before + respondedAt.size)
   const waits = webhooks.flatMap(({ paymentId, at }) => {
-    const since = answered.get(paymentId)
+    const since = respondedAt.get(paymentId)
     return since === undefined ? [] : [Math.max(0, at - since)]
   })
   const bare: number[] = []
-  await asTheyCome(perSecond, times.bare, async () => void bare.push(await postBare(endpoint)))
+  await atRandomTimes(perSecond, times.bare, async () => void bare.push(await postBare(endpoint)))
   print(`${formatNumber(perSecond)} payments a second, ${waits.length} of them`)
   const row = (name: 'p50' | 'p99', q: number): BenchmarkRow => ({
     name: `from a command response to its webhook, at a fifth of the load,  ${name}`,
@@ -55,12 +55,12 @@ export async function measureCommandToWebhook(
     target: { of: 'figure', atMost: targets[name] },
   })
   const opening = 'payments created while they are projected and delivered, 16 in flight'
-  return [row('p50', 0.5), row('p99', 0.99), { name: opening, figure: fully.perSecond, unit: '/s' }]
+  return [row('p50', 0.5), row('p99', 0.99), { name: opening, figure: atFullLoad.perSecond, unit: '/s' }]
 }
 
 /** Runs work at random times, as many independent clients would, and waits for all of it. */
-async function asTheyCome(perSecond: number, durationMs: number, work: () => Promise<void>): Promise<void> {
-  const underWay: Promise<void>[] = []
-  for await (const _ of arrivals(perSecond, performance.now() + durationMs, Math.random)) underWay.push(work())
-  await Promise.all(underWay)
+async function atRandomTimes(perSecond: number, durationMs: number, work: () => Promise<void>): Promise<void> {
+  const pending: Promise<void>[] = []
+  for await (const _ of arrivals(perSecond, performance.now() + durationMs, Math.random)) pending.push(work())
+  await Promise.all(pending)
 }

@@ -36,13 +36,13 @@ type Length = { readonly inFlight: number; readonly seconds: number }
 export async function commands(options: BenchmarkOptions): Promise<BenchmarkResult> {
   const { rounds, seconds } = optionsOf(options)
   const system = await startCommandSystem(options.stack)
-  const { node } = system
-  const answered: string[] = []
-  const take = (response: string) => void answered.push(idIn(response))
+  const { server } = system
+  const acknowledged: string[] = []
+  const recordId = (response: string) => void acknowledged.push(idIn(response))
   const rows: BenchmarkRow[] = []
   for (const inFlight of depths) {
     const length = { inFlight, seconds }
-    const ours = () => measureRound(system, system.api, length, take)
+    const ours = () => measureRound(system, system.api, length, recordId)
     const bareSide = () => measureRound(system, system.bare, length, () => undefined)
     // A warm-up: query plans are made and code is compiled.
     await alternateRounds(1, ours, bareSide)
@@ -50,7 +50,7 @@ export async function commands(options: BenchmarkOptions): Promise<BenchmarkResu
     options.print(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}; ${cpuOf(measured)}`)
     rows.push(...rowsOf(inFlight, measured))
   }
-  return { postgres: node.postgres.description, rows: [...rows, ...(await paymentsInLog(node, answered))] }
+  return { postgres: server.postgres.description, rows: [...rows, ...(await paymentsInLog(server, acknowledged))] }
 }
 
 function optionsOf({ args, isQuick }: BenchmarkOptions): { readonly rounds: number; readonly seconds: number } {
@@ -66,7 +66,7 @@ function optionsOf({ args, isQuick }: BenchmarkOptions): { readonly rounds: numb
 }
 
 async function measureRound(
-  { node }: CommandSystem,
+  { server }: CommandSystem,
   { port, path, processes }: Side,
   { inFlight, seconds }: Length,
   onResponse: (response: string) => void,
@@ -75,7 +75,7 @@ async function measureRound(
   const request = `POST ${path} HTTP/1.1\r\n${head}\r\ncontent-length: ${order.length}\r\n\r\n${order}`
   const cpu = (): [string, number][] => [
     ...Object.entries(processes).map(([name, pid]): [string, number] => [name, cpuMicros(pid)]),
-    ['Postgres', cpuMicrosOfAll(node.postgres.pid)],
+    ['Postgres', cpuMicrosOfAll(server.postgres.pid)],
   ]
   const before = cpu()
   const begin = performance.now()

@@ -20,7 +20,7 @@ const restMs = 60
 const timeoutMs = 10_000
 const targets = { start: 20_000, list: 50, webhook: 100 }
 
-type Times = Readonly<Record<'answer' | 'list' | 'bareList' | 'webhook' | 'barePost', number[]>>
+type Times = Readonly<Record<'response' | 'list' | 'bareList' | 'webhook' | 'barePost', number[]>>
 
 /** Starts a private system and times payments one at a time. @throws Error for any option: it has none */
 export async function latency({ args, isQuick, print, stack }: BenchmarkOptions): Promise<BenchmarkResult> {
@@ -30,11 +30,11 @@ export async function latency({ args, isQuick, print, stack }: BenchmarkOptions)
   const begin = performance.now()
   const { base_url, environment } = await startPrivateSystem(stack, { ...withoutLimits, ...endpoint.settings })
   const startMs = performance.now() - begin
-  const times: Times = { answer: [], list: [], bareList: [], webhook: [], barePost: [] }
+  const times: Times = { response: [], list: [], bareList: [], webhook: [], barePost: [] }
   for (let round = -warmUps; round < rounds; round++) {
-    const sent = performance.now()
+    const sentAt = performance.now()
     const id = await openPayment(base_url)
-    const answered = performance.now()
+    const respondedAt = performance.now()
     const listed = await untilListed(base_url, id)
     const arrivals = await endpoint.received(2 * (round + warmUps) + 1, AbortSignal.timeout(timeoutMs))
     const arrival = arrivals.find(({ paymentId }) => paymentId === id)
@@ -43,13 +43,13 @@ export async function latency({ args, isQuick, print, stack }: BenchmarkOptions)
     const bareList = await timed(() => list(base_url))
     const barePost = await postBare(endpoint)
     if (round < 0) continue
-    times.answer.push(answered - sent)
-    times.list.push(listed - answered)
-    times.webhook.push(Math.max(0, arrival.at - answered))
+    times.response.push(respondedAt - sentAt)
+    times.list.push(listed - respondedAt)
+    times.webhook.push(Math.max(0, arrival.at - respondedAt))
     times.bareList.push(bareList)
     times.barePost.push(barePost)
   }
-  print(`${rounds} payments, one at a time: responses in p50 ${quantile(times.answer, 0.5).toFixed(1)} ms`)
+  print(`${rounds} payments, one at a time: responses in p50 ${quantile(times.response, 0.5).toFixed(1)} ms`)
   const start: BenchmarkTarget = { of: 'figure', atMost: targets.start }
   const { description } = await describePostgres(environment.DATABASE_URL ?? '')
   return {

@@ -2,32 +2,32 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { BenchmarkRow } from '../harness/benchmark.ts'
 
-/** @param answered ids of all payments with a 201 response */
+/** @param acknowledged ids of all payments with a 201 response */
 export async function paymentsInLog(
   { connectionString }: { readonly connectionString: string },
-  answered: readonly string[],
+  acknowledged: readonly string[],
 ): Promise<BenchmarkRow[]> {
   const store = createEventStore({ connectionString })
-  const counts = new Map<string, { begun: number; made: number }>()
+  const counts = new Map<string, { initiated: number; created: number }>()
   try {
     for await (const event of store.readLog({ prefixes: ['payment-'] })) {
       if (event.type !== 'PaymentInitiated' && event.type !== 'ProviderIntentCreated') continue
-      const count = counts.get(event.data.payment_id) ?? { begun: 0, made: 0 }
-      if (event.type === 'PaymentInitiated') count.begun += 1
-      else count.made += 1
+      const count = counts.get(event.data.payment_id) ?? { initiated: 0, created: 0 }
+      if (event.type === 'PaymentInitiated') count.initiated += 1
+      else count.created += 1
       counts.set(event.data.payment_id, count)
     }
   } finally {
     await store.close()
   }
-  const once = answered.filter((id) => counts.get(id)?.begun === 1 && counts.get(id)?.made === 1).length
-  const others = counts.size - new Set(answered).size
+  const once = acknowledged.filter((id) => counts.get(id)?.initiated === 1 && counts.get(id)?.created === 1).length
+  const others = counts.size - new Set(acknowledged).size
   return [
     {
       name: 'acknowledged payments that are in the log exactly once',
       figure: once,
       unit: 'payments',
-      bound: { name: '201 responses', figure: answered.length },
+      bound: { name: '201 responses', figure: acknowledged.length },
       target: { of: 'ratio', atLeast: 1 },
     },
     {

@@ -13,11 +13,11 @@ import {
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { appendOne } from './appends.ts'
 import { createBareTable } from './bareTable.ts'
-import { startPrivateServer } from './privateNode.ts'
+import { startPrivateServer } from './privateServer.ts'
 import { type Measured, memorySamples, startOf, startRow, wholeLog } from './wholeLog.ts'
 
 const depths = [1, 16, 64, 256]
-const wantedAppends = new Map([
+const targetAppends = new Map([
   [1, 900],
   [64, 4_500],
 ])
@@ -32,15 +32,15 @@ const rounds = 4
 export async function eventStore(options: BenchmarkOptions): Promise<BenchmarkResult> {
   const { url, events, seconds } = optionsOf(options)
   const { print, stack } = options
-  const node = url === undefined ? await startPrivateServer(stack) : undefined
-  const postgres = node?.postgres ?? (await startPrivatePostgres(stack))
+  const server = url === undefined ? await startPrivateServer(stack) : undefined
+  const postgres = server?.postgres ?? (await startPrivatePostgres(stack))
   const bare = await createBareTable(postgres.databaseUrl, stack)
-  const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')
+  const client = EventStoreDBClient.connectionString(url ?? server?.connectionString ?? '')
   stack.defer(() => client.dispose())
-  const measured: Measured = { client, node, bare, print }
-  const startEmptyMs = node && (await startOf(node))
+  const measured: Measured = { client, server, bare, print }
+  const startEmptyMs = server && (await startOf(server))
   const rows = [...(await appends(measured, seconds * 1_000)), ...(await wholeLog(measured, events))]
-  if (node !== undefined && startEmptyMs !== undefined) rows.push(await startRow(node, events, startEmptyMs))
+  if (server !== undefined && startEmptyMs !== undefined) rows.push(await startRow(server, events, startEmptyMs))
   return { postgres: postgres.description, rows }
 }
 
@@ -76,12 +76,12 @@ async function appends({ client, bare, print }: Measured, durationMs: number): P
       `appends of one event of 400 bytes, each to a new stream, ${inFlight} in flight: p50 ${p50} ms, p99 ${p99} ms`,
     )
     const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
-    const least = wantedAppends.get(inFlight)
+    const atLeast = targetAppends.get(inFlight)
     rows.push({
       name: `appends, ${inFlight} in flight`,
       unit: '/s',
       ...summarizeRounds(rates, 'durable INSERTs of one row'),
-      ...(least === undefined ? {} : { target: { of: 'figure', atLeast: least } }),
+      ...(atLeast === undefined ? {} : { target: { of: 'figure', atLeast } }),
     })
   }
   return rows

@@ -8,7 +8,7 @@ export async function readWholeLog(client: EventStoreDBClient, maxEvents: number
   return rateOf(client.readAll({ direction: FORWARDS, fromPosition: START, maxCount: maxEvents }))
 }
 
-/** Subscribes from the start of the log until this many events with one of the prefixes have come. */
+/** Subscribes from the start of the log until this many events with one of the prefixes have arrived. */
 export async function catchUp(
   client: EventStoreDBClient,
   events: number,

@@ -19,9 +19,9 @@ export function benchTable(reports: readonly BenchmarkReport[], now: Date): stri
     return [title, ...report.rows.map(cells)]
   })
   const targets = reports.flatMap((report) => ('rows' in report ? report.rows.map(isMet) : []))
-  const judged = targets.filter((met) => met !== undefined)
-  const met = judged.filter((isReached) => isReached).length
-  return [surroundings(reports, now), '', markdown(header, lines), '', `${met} of ${judged.length} targets met`].join(
+  const known = targets.filter((isReached) => isReached !== undefined)
+  const met = known.filter((isReached) => isReached).length
+  return [environment(reports, now), '', markdown(header, lines), '', `${met} of ${known.length} targets met`].join(
     '\n',
   )
 }
@@ -29,12 +29,12 @@ export function benchTable(reports: readonly BenchmarkReport[], now: Date): stri
 /** @returns undefined for a row without a target */
 export function isMet(row: BenchmarkRow): boolean | undefined {
   if (row.target === undefined) return undefined
-  const measured = judgedFigure(row, row.target.of)
+  const measured = measuredFigure(row, row.target.of)
   if (measured === undefined) return false
   return 'atLeast' in row.target ? measured >= row.target.atLeast : measured <= row.target.atMost
 }
 
-function surroundings(reports: readonly BenchmarkReport[], now: Date): string {
+function environment(reports: readonly BenchmarkReport[], now: Date): string {
   const postgres = new Set(reports.flatMap((report) => ('postgres' in report ? [report.postgres] : [])))
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${formatNumber(totalmem() / 2 ** 30)} GiB`
   const system = `${process.platform} ${release()}`
@@ -57,7 +57,7 @@ function cells(row: BenchmarkRow): string[] {
 
 const ratioOf = ({ figure, bound, ratio }: BenchmarkRow) => ratio ?? (bound && figure / bound.figure)
 
-function judgedFigure(row: BenchmarkRow, of: BenchmarkTarget['of']): number | undefined {
+function measuredFigure(row: BenchmarkRow, of: BenchmarkTarget['of']): number | undefined {
   if (of === 'figure') return row.figure
   return of === 'ratio' ? ratioOf(row) : row.bound && row.figure - row.bound.figure
 }

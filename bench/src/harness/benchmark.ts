@@ -1,11 +1,11 @@
-// What every benchmark takes and returns, and the statistics they share.
+// Options, results and statistics of all benchmarks.
 
 export type Print = (text: string) => void
 
 export type BenchmarkOptions = {
   /** Options of the individual benchmark. */
   readonly args: readonly string[]
-  /** For a try-out with little data and short runs. The figures are meaningless. */
+  /** Little data and short runs, to check that the benchmark works. The figures are meaningless. */
   readonly isQuick: boolean
   readonly env: NodeJS.ProcessEnv
   /** For information that is not a row. */

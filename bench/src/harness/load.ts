@@ -47,7 +47,7 @@ async function sendSequentially(socket: Socket, send: SendRequest, until: number
   for (let now = performance.now(); now < until; now = performance.now()) await send(socket, now)
 }
 
-/** Random arrival times of many independent clients, each yielded when it has come. */
+/** Random arrival times of many independent clients, each yielded when it is due. */
 export async function* arrivals(rate: number, until: number, random: () => number): AsyncGenerator<number> {
   let due = performance.now()
   while (due < until) {
@@ -67,7 +67,7 @@ async function sendOnSchedule(
 ): Promise<void> {
   const idle = [...sockets]
   const waiting: number[] = []
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
   const serve = async (socket: Socket, since: number) => {
     await send(socket, since)
     const next = waiting.shift()
@@ -80,10 +80,10 @@ async function sendOnSchedule(
       waiting.push(since)
       continue
     }
-    const served = serve(socket, since).finally(() => underWay.delete(served))
-    underWay.add(served)
+    const served = serve(socket, since).finally(() => pending.delete(served))
+    pending.add(served)
   }
-  await Promise.all(underWay)
+  await Promise.all(pending)
 }
 
 async function open(port: number): Promise<Socket> {

@@ -13,7 +13,7 @@ export type BenchmarkProgram = {
   /** The first message: for an app, that it is ready. */
   readonly readyMessage: unknown
   /** @throws when the process exits, or its response does not fit the schema */
-  request<Answer extends TSchema>(question: object, response: Answer): Promise<Static<Answer>>
+  request<Response extends TSchema>(message: object, schema: Response): Promise<Static<Response>>
   /** Stops the process and waits for its exit. */
   stop(): Promise<void>
 }
@@ -53,20 +53,20 @@ export async function startBenchmarkProgram(
   return {
     pid: child.pid ?? 0,
     readyMessage: await nextMessage(),
-    async request(question, response) {
+    async request(message, schema) {
       const next = nextMessage()
-      child.send(question)
-      return Value.Parse(response, await next)
+      child.send(message)
+      return Value.Parse(schema, await next)
     },
     stop,
   }
 }
 
-/** In the child: reports that it is ready, serves requests, and ends when the parent is gone. */
-export function serveRequests(response: (question: unknown) => Promise<object>, end: () => Promise<void>): void {
-  process.on('message', (question) => {
-    response(question).then(
-      (message) => process.send?.(message),
+/** In the child: reports that it is ready, serves requests, and ends when the parent disconnects. */
+export function serveRequests(handle: (request: unknown) => Promise<object>, end: () => Promise<void>): void {
+  process.on('message', (request) => {
+    handle(request).then(
+      (response) => process.send?.(response),
       (error: unknown) => {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
         process.exit(1)

@@ -47,10 +47,10 @@ async function append(store: EventStore, { stream, after, events }: Appending): 
 }
 
 /** The first payment events, as a rebuild would read them. */
-export async function paymentEvents(store: EventStore, most: number): Promise<Recorded[]> {
+export async function paymentEvents(store: EventStore, maxEvents: number): Promise<Recorded[]> {
   const events: Recorded[] = []
   for await (const event of store.readLog({ prefixes: payments.streamPrefixes })) {
-    if (events.push(event) === most) break
+    if (events.push(event) === maxEvents) break
   }
   return events
 }

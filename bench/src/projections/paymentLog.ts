@@ -8,10 +8,10 @@ import { type Appending, notificationOf, ownedIntent } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
 
 type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
-type Life = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }
+type Payment = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }
 
 /** Concurrent payments. */
-const underWay = 300
+const maxOpen = 300
 const firstMoment = Date.parse('2026-01-01T00:00:00.000Z')
 const millisecondsApart = 35
 
@@ -21,44 +21,47 @@ const millisecondsApart = 35
  */
 export function* paymentLog({ mixed }: { readonly mixed: number }): Generator<Appending, never> {
   const random = createRandom(20_260_101)
-  const lives: Life[] = []
-  const toRefund: Life[] = []
+  const open: Payment[] = []
+  const toRefund: Payment[] = []
   let others = 0
   for (let moment = firstMoment; ; moment += millisecondsApart) {
-    if (lives.length < underWay) lives.push(beginning(moment, random))
-    if (toRefund.length > underWay && random.oneIn(2)) lives.push(...toRefund.splice(random.below(toRefund.length), 1))
-    const turn = random.below(lives.length)
-    const life = lives[turn]
-    if (life === undefined) throw new Error('No payment is under way')
-    const appending = nextOf(life, new Date(moment).toISOString(), random)
+    if (open.length < maxOpen) open.push(newPayment(moment, random))
+    if (toRefund.length > maxOpen && random.oneIn(2)) open.push(...toRefund.splice(random.below(toRefund.length), 1))
+    const index = random.below(open.length)
+    const payment = open[index]
+    if (payment === undefined) throw new Error('No payment is open')
+    const appending = nextOf(payment, new Date(moment).toISOString(), random)
     yield appending
     for (others += mixed * appending.events.length; others >= 1; ) {
-      const other = random.oneIn(2) ? ownedIntent(life.id, random) : notificationOf(life.id, moment, random)
+      const other = random.oneIn(2) ? ownedIntent(payment.id, random) : notificationOf(payment.id, moment, random)
       others -= other.events.length
       yield other
     }
-    if (life.steps.length > 0 && life.steps[0] !== 'refund') continue
-    lives.splice(turn, 1)
-    if (life.steps.length > 0) toRefund.push(life)
+    if (payment.steps.length > 0 && payment.steps[0] !== 'refund') continue
+    open.splice(index, 1)
+    if (payment.steps.length > 0) toRefund.push(payment)
   }
 }
 
 /** The next step of a payment. Sometimes two events at once, which makes writing the log faster. */
-function nextOf(life: Life, occurred_at: string, random: Random): Appending {
+function nextOf(payment: Payment, occurred_at: string, random: Random): Appending {
   const events: PaymentEvent[] = []
-  const after = life.revision < 0n ? 'no_stream' : life.revision
+  const after = payment.revision < 0n ? 'no_stream' : payment.revision
   do {
-    const step = life.steps.shift()
+    const step = payment.steps.shift()
     if (step === undefined) throw new Error('A finished payment is still in progress')
-    const decided = decide(step, life, occurred_at, random)
-    life.state = decided.reduce(paymentFold.evolve, life.state)
-    life.revision += BigInt(decided.length)
+    const decided = decide(step, payment, occurred_at, random)
+    payment.state = decided.reduce(paymentFold.evolve, payment.state)
+    payment.revision += BigInt(decided.length)
     events.push(...decided)
-  } while (life.steps[0] === 'intent' || (life.steps.length > 0 && life.steps[0] !== 'refund' && random.oneIn(2)))
-  return { stream: paymentStream(life.id), after, events }
+  } while (
+    payment.steps[0] === 'intent' ||
+    (payment.steps.length > 0 && payment.steps[0] !== 'refund' && random.oneIn(2))
+  )
+  return { stream: paymentStream(payment.id), after, events }
 }
 
-function beginning(moment: number, random: Random): Life {
+function newPayment(moment: number, random: Random): Payment {
   const detours: Step[][] = [[], ['processing'], ['pending', 'processing']]
   const ends: Step[] = ['succeeded', 'succeeded', 'succeeded', 'succeeded', 'failed', 'canceled']
   const end = ends[random.below(ends.length)] ?? 'succeeded'
@@ -67,7 +70,7 @@ function beginning(moment: number, random: Random): Life {
   return { id: random.idAt(moment), state: noPayment, revision: -1n, steps }
 }
 
-function decide(step: Step, { id, state }: Life, occurred_at: string, random: Random): readonly PaymentEvent[] {
+function decide(step: Step, { id, state }: Payment, occurred_at: string, random: Random): readonly PaymentEvent[] {
   const provider_intent_id = `pi_${id.replaceAll('-', '')}`
   const reported = {
     occurred_at,

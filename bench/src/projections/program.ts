@@ -10,9 +10,9 @@ import { dropTable, liveTable, tableName } from '@paylog/projections/tables/tabl
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { catchUp } from '../event-store/reads.ts'
-import type { Task, Took } from './task.ts'
+import type { Task, TaskResult } from './task.ts'
 
-const lookMs = 20
+const pollMs = 20
 const timeoutMs = 600_000
 
 const { DATABASE_URL: databaseUrl = '', EVENTSTORE_URL: connectionString = '', TASK, EVENTS } = process.env
@@ -40,7 +40,7 @@ async function live(): Promise<number> {
     const position = (await liveCheckpoint(pool, payments.name))?.position
     if (position !== undefined && (end === undefined || !isAfter(end, position))) break
     if (performance.now() > giveUpAt) throw new Error(`The projector only reached ${position?.commit}`)
-    await sleep(lookMs)
+    await sleep(pollMs)
   }
   stop.abort()
   await running
@@ -73,7 +73,8 @@ const begin = performance.now()
 const events = await task()
 const ms = performance.now() - begin
 const { user, system } = process.cpuUsage(before)
-const took: Took = { events, ms, cpuMicros: user + system, peakMiB: process.resourceUsage().maxRSS / 1_024, phases }
+const peakMiB = process.resourceUsage().maxRSS / 1_024
+const result: TaskResult = { events, ms, cpuMicros: user + system, peakMiB, phases }
 await store.close()
 await pool.end()
-process.send?.(took, () => process.disconnect())
+process.send?.(result, () => process.disconnect())

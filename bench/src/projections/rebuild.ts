@@ -5,15 +5,15 @@ import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startPrivateServer } from '../event-store/privateNode.ts'
+import { startPrivateServer } from '../event-store/privateServer.ts'
 import { type BenchmarkOptions, type BenchmarkResult, type BenchmarkRow, formatNumber } from '../harness/benchmark.ts'
-import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
+import { type EndToEnd, measureEndToEnd, memoryRows, type Servers, speedRows } from './endToEnd.ts'
 import { fillLog, paymentEvents, withStore } from './fillLog.ts'
 import { paymentLog } from './paymentLog.ts'
 import { measureProjectionPart, type ProjectionPart } from './projectionPart.ts'
 
 /** Events for the projection alone, which are all in memory. */
-const mostInMemory = 100_000
+const maxInMemory = 100_000
 
 /**
  * Starts a private event store and fills it with `--events` (100000 and 1000000) payment events and `--mixed` (0.25)
@@ -25,43 +25,43 @@ const mostInMemory = 100_000
 export async function rebuild(benchmarkOptions: BenchmarkOptions): Promise<BenchmarkResult> {
   const options = optionsOf(benchmarkOptions)
   const { print } = benchmarkOptions
-  const beside = await startBeside(benchmarkOptions.stack)
-  const { node, pool } = beside
-  const made = paymentLog(options)
+  const servers = await startServers(benchmarkOptions.stack)
+  const { server, pool } = servers
+  const log = paymentLog(options)
   const rows: BenchmarkRow[] = []
   const measured: EndToEnd[] = []
   let part: ProjectionPart | undefined
   let events = 0
   for (const size of options.sizes) {
     const begin = performance.now()
-    const { payments, others } = await withStore(node, (store) => fillLog(store, made, size - events))
+    const { payments, others } = await withStore(server, (store) => fillLog(store, log, size - events))
     const seconds = (performance.now() - begin) / 1_000
     print(
       `${formatNumber(payments)} events of payments and ${formatNumber(others)} others written in ${seconds.toFixed(0)} s`,
     )
     events += payments
     if (part === undefined) {
-      const inMemory = await withStore(node, (store) => paymentEvents(store, mostInMemory))
+      const inMemory = await withStore(server, (store) => paymentEvents(store, maxInMemory))
       part = await measureProjectionPart(pool, inMemory, { ...options, print })
       rows.push(part.row)
     }
     if (options.only === 'projection') continue
-    const took = await measureEndToEnd(beside, { ...options, events }, print)
-    measured.push(took)
-    rows.push(...speedRows(took, part.copyMsPerEvent))
+    const measurement = await measureEndToEnd(servers, { ...options, events }, print)
+    measured.push(measurement)
+    rows.push(...speedRows(measurement, part.copyMsPerEvent))
   }
-  return { postgres: node.postgres.description, rows: [...rows, ...memoryRows(measured)] }
+  return { postgres: server.postgres.description, rows: [...rows, ...memoryRows(measured)] }
 }
 
-async function startBeside(stack: AsyncDisposableStack): Promise<Beside> {
-  const node = await startPrivateServer(stack)
+async function startServers(stack: AsyncDisposableStack): Promise<Servers> {
+  const server = await startPrivateServer(stack)
   const log = createLog({ app: 'bench', level: 'error' })
-  const { databaseUrl } = node.postgres
+  const { databaseUrl } = server.postgres
   const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
   stack.defer(() => pool.end())
   await pool.query('set statement_timeout = 0')
   await migrate(pool, readModelMigrations)
-  return { node, pool }
+  return { server, pool }
 }
 
 function optionsOf({ args, isQuick }: BenchmarkOptions) {

@@ -3,9 +3,9 @@
 import { figures } from '../harness/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { seededRandom } from '../harness/seededRandom.ts'
+import { type BenchQuery, rowsOf, subjectOf } from './benchQueries.ts'
 import { type Spread, sessionOf } from './owners.ts'
 import type { Pgbench } from './pgbench.ts'
-import { type BenchQuery, rowsOf, subjectOf } from './questions.ts'
 import type { Measured } from './report.ts'
 import type { Script } from './sameSql.ts'
 import type { MeasuredSystem } from './system.ts'
@@ -63,14 +63,14 @@ export async function measureStep(
 }
 
 /** The API first, then its SQL alone. @throws Error when a response is not 200 or a statement fails */
-export async function measureQuery(question: BenchQuery, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
+export async function measureQuery(query: BenchQuery, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
   const { system, spread } = run
   const random = seededRandom(seed)
   const next = () => {
-    const { owner, path } = subjectOf(1 + Math.floor(random() * rowsOf(question, spread)), question, spread)
+    const { owner, path } = subjectOf(1 + Math.floor(random() * rowsOf(query, spread)), query, spread)
     return get(path, sessionOf(owner))
   }
   const service = figures(await measureLoad({ ...run, port: system.apiPort, connections }, next, seededRandom(seed)))
   const sql = figures(await pgbench(script, { ...run, databaseUrl: system.postgres.databaseUrl, connections }))
-  return { name: question.name, service, sql }
+  return { name: query.name, service, sql }
 }

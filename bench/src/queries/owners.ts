@@ -15,8 +15,8 @@ export const manyRows = 1_000
  */
 export function spread(rows: number) {
   const ordinary = rows / rowsPerOwner
-  const asking = { withThousand: ordinary + 1, withTenThousand: ordinary + 2, administrator: ordinary + 3 }
-  return { rows, products: Math.ceil(rows / 10), ordinary, ...asking }
+  const callers = { withThousand: ordinary + 1, withTenThousand: ordinary + 2, administrator: ordinary + 3 }
+  return { rows, products: Math.ceil(rows / 10), ordinary, ...callers }
 }
 export type Spread = ReturnType<typeof spread>
 

@@ -3,11 +3,11 @@ import { parseArgs } from 'node:util'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { BenchmarkOptions, BenchmarkResult, BenchmarkRow } from '../harness/benchmark.ts'
+import { type BenchQuery, benchQueries, isProductQuery } from './benchQueries.ts'
 import { fill } from './fill.ts'
 import { connections, measureQuery, measureStep, withoutSql } from './measure.ts'
 import { rowsPerOwner, type Spread, spread } from './owners.ts'
 import { findPgbench } from './pgbench.ts'
-import { type BenchQuery, benchQueries, isAboutProducts } from './questions.ts'
 import { heading, line, type Measured, rowsOf } from './report.ts'
 import { type Script, sameSql } from './sameSql.ts'
 import { startSystem } from './system.ts'
@@ -46,10 +46,10 @@ export async function queries({ args, isQuick, env, print, stack }: BenchmarkOpt
     }
     const run = { ...options, system, pgbench, rate }
     for (const step of withoutSql) add(await measureStep(step, run))
-    for (const [question, script] of scripts) {
-      if (rate !== undefined && (sqlPerSecond.get(question) ?? 0) < rate * headroom) continue
-      const measured = await measureQuery(question, script, run)
-      sqlPerSecond.set(question, measured.sql?.perSecond ?? 0)
+    for (const [query, script] of scripts) {
+      if (rate !== undefined && (sqlPerSecond.get(query) ?? 0) < rate * headroom) continue
+      const measured = await measureQuery(query, script, run)
+      sqlPerSecond.set(query, measured.sql?.perSecond ?? 0)
       add(measured)
     }
   }
@@ -66,9 +66,9 @@ async function prepare(stack: AsyncDisposableStack, wanted: readonly BenchQuery[
       const db = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
       try {
         await db.query('set statement_timeout = 0')
-        const isCatalog = wanted.map((question) => isAboutProducts(question, spread))
+        const isCatalog = wanted.map((query) => isProductQuery(query, spread))
         await fill(db, spread, { owned: isCatalog.includes(false), catalog: isCatalog.includes(true) })
-        for (const question of wanted) scripts.push([question, await sameSql(question, { db, spread, log })])
+        for (const query of wanted) scripts.push([query, await sameSql(query, { db, spread, log })])
       } finally {
         await db.end()
       }

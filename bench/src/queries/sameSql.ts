@@ -3,8 +3,8 @@ import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { queryApi } from '@paylog/query-routes/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import { type BenchQuery, isProductQuery, rowsOf, subjectOf } from './benchQueries.ts'
 import { idOf, idSql, owner as ownerName, ownerOfRowSql, ownerSql, type Spread, userId } from './owners.ts'
-import { type BenchQuery, isAboutProducts, rowsOf, subjectOf } from './questions.ts'
 
 export type Script = {
   readonly text: string
@@ -23,11 +23,11 @@ const sampleRow = 1
  * @throws Error when the response is not 200
  */
 export async function sameSql(
-  question: BenchQuery,
+  benchQuery: BenchQuery,
   { db, spread, log }: { readonly db: Queryable; readonly spread: Spread; readonly log: Logger },
 ): Promise<Script> {
   const statements: Statement[] = []
-  const subject = subjectOf(sampleRow, question, spread)
+  const subject = subjectOf(sampleRow, benchQuery, spread)
   const query = new Proxy(db.query, {
     apply: (target, _, [statement]) => {
       statements.push(statement)
@@ -35,17 +35,17 @@ export async function sameSql(
     },
   })
   const http = createHttp({ log })
-  const is_administrator = isAboutProducts(question, spread)
+  const is_administrator = isProductQuery(benchQuery, spread)
   const user = { user_id: userId(subject.owner), user_email: 'x@example.com', user_type: 'user', is_administrator }
   await http.register(queryApi({ db: { query }, actorOf: async () => ({ kind: 'session', ...user }) }))
   const { statusCode, body } = await http.inject(subject.path)
   await http.close()
-  if (statusCode !== 200) throw new Error(`${question.name} got ${statusCode}: ${body}`)
-  return scriptOf(statements, question, spread, ownerName(subject.owner))
+  if (statusCode !== 200) throw new Error(`${benchQuery.name} got ${statusCode}: ${body}`)
+  return scriptOf(statements, benchQuery, spread, ownerName(subject.owner))
 }
 
-function scriptOf(statements: readonly Statement[], question: BenchQuery, spread: Spread, owner: string): Script {
-  const { thing } = question
+function scriptOf(statements: readonly Statement[], benchQuery: BenchQuery, spread: Spread, owner: string): Script {
+  const { thing } = benchQuery
   const id = thing && idOf(thing, sampleRow)
   const variables: Record<string, string> = {}
   const parameter = (value: unknown): string => {
@@ -59,10 +59,10 @@ function scriptOf(statements: readonly Statement[], question: BenchQuery, spread
     ({ text, values = [] }) =>
       `${text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d+)/g, (_, index) => parameter(values[Number(index) - 1]))};`,
   )
-  const drawn = `\\set row random(1, ${rowsOf(question, spread)})`
-  const its = `\\set owner ${question.owner ?? ownerOfRowSql(':row', spread)}`
+  const rowLine = `\\set row random(1, ${rowsOf(benchQuery, spread)})`
+  const ownerLine = `\\set owner ${benchQuery.owner ?? ownerOfRowSql(':row', spread)}`
   const protocol = statements.every(({ name }) => name !== undefined) ? 'prepared' : 'extended'
-  return { text: [drawn, its, ...lines, ''].join('\n'), variables, protocol }
+  return { text: [rowLine, ownerLine, ...lines, ''].join('\n'), variables, protocol }
 }
 
 function textOf(value: unknown): string {

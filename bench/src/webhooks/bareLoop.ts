@@ -16,8 +16,8 @@ const BenchCommand = Type.Object({
 
 const dispatcher = new Agent({ pipelining: 1 })
 
-async function reply(given: unknown): Promise<object> {
-  const { url, secret, concurrency, seconds } = Value.Parse(BenchCommand, given)
+async function handle(message: unknown): Promise<object> {
+  const { url, secret, concurrency, seconds } = Value.Parse(BenchCommand, message)
   const begin = performance.now()
   const until = begin + seconds * 1_000
   let delivered = 0
@@ -36,4 +36,4 @@ async function reply(given: unknown): Promise<object> {
   return { perSecond: (delivered * 1_000) / (performance.now() - begin) }
 }
 
-serveRequests(reply, () => dispatcher.destroy())
+serveRequests(handle, () => dispatcher.destroy())

@@ -14,10 +14,10 @@ import {
 } from '../harness/benchmark.ts'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
-const leastShare = 0.4
+const minRatio = 0.4
 /** Share of the maximum delivery rate, split between two endpoints. */
 const load = 0.2
-const mostChange = 1.1
+const maxRatio = 1.1
 /** Deliveries per p99, about one second of them. */
 const windowSize = 500
 
@@ -80,7 +80,7 @@ async function throughput(parts: Parts): Promise<BenchmarkRow> {
     name: 'deliveries with durable attempts',
     unit: '/s',
     ...summarizeRounds(rates, 'a loop that signs and POSTs'),
-    target: { of: 'ratio', atLeast: leastShare },
+    target: { of: 'ratio', atLeast: minRatio },
   }
 }
 
@@ -88,12 +88,12 @@ async function throughput(parts: Parts): Promise<BenchmarkRow> {
 async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
   const { sink, times } = parts
-  const nodes = {
+  const endpoints = {
     ...endpointVariables(1, parts, 'first'),
     ...endpointVariables(2, parts, 'second'),
     WEBHOOK_2_TIMEOUT: '40s',
   }
-  const worker = await startPipeline(stack, { ...parts.servers, ...nodes })
+  const worker = await startPipeline(stack, { ...parts.servers, ...endpoints })
   const agesOf = async (hang: boolean, seconds: number) => {
     await sink.request({ hang }, Port)
     await sink.request({ take: true }, Arrived)
@@ -119,7 +119,7 @@ async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[
   })
   return [
     row('p50', quantile(hanging, 0.5), quantile(calm, 0.5)),
-    { ...row('p99', usualP99(hanging), usualP99(calm)), target: { of: 'ratio', atMost: mostChange } },
+    { ...row('p99', usualP99(hanging), usualP99(calm)), target: { of: 'ratio', atMost: maxRatio } },
   ]
 }
 

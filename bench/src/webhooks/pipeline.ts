@@ -21,7 +21,7 @@ import { machineMicros, settledPayment } from './messages.ts'
 const maxConnections = 6
 const maxBatch = 100
 /** Enough to keep the senders busy, and less than the dispatcher puts into a queue. */
-const mostUnderWay = 1_000
+const maxInFlight = 1_000
 const timeoutMs = 60_000
 
 const BenchCommand = Type.Union([
@@ -78,18 +78,18 @@ async function saturate(seconds: number): Promise<object> {
   const begin = performance.now()
   const until = begin + seconds * 1_000
   const before = recorded
-  let handed = 0
+  let created = 0
   while (performance.now() < until) {
-    if (handed - (recorded - before) > mostUnderWay - maxBatch) await new Promise((resolve) => setTimeout(resolve, 1))
+    if (created - (recorded - before) > maxInFlight - maxBatch) await new Promise((resolve) => setTimeout(resolve, 1))
     else {
       await handle(Array.from({ length: maxBatch }, machineMicros))
-      handed += maxBatch
+      created += maxBatch
     }
   }
   const perSecond = ((recorded - before) * 1_000) / (performance.now() - begin)
   const giveUpAt = performance.now() + timeoutMs
-  while (recorded - before < handed) {
-    if (performance.now() > giveUpAt) throw new Error(`${handed - (recorded - before)} deliveries did not finish`)
+  while (recorded - before < created) {
+    if (performance.now() > giveUpAt) throw new Error(`${created - (recorded - before)} deliveries did not finish`)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   return { perSecond }
@@ -115,12 +115,12 @@ async function pace(seconds: number, perSecond: number): Promise<object> {
   return { cpuShare: (user + system) / 1e6 / seconds }
 }
 
-async function reply(given: unknown): Promise<object> {
-  const question = Value.Parse(BenchCommand, given)
-  return 'perSecond' in question ? await pace(question.seconds, question.perSecond) : await saturate(question.seconds)
+async function run(message: unknown): Promise<object> {
+  const command = Value.Parse(BenchCommand, message)
+  return 'perSecond' in command ? await pace(command.seconds, command.perSecond) : await saturate(command.seconds)
 }
 
-serveRequests(reply, async () => {
+serveRequests(run, async () => {
   stop.abort()
   await requeueing
   await workers.close()

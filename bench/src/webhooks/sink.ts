@@ -9,13 +9,13 @@ import { machineMicros, momentOf } from './messages.ts'
 const hangMs = 30_000
 
 const BenchCommand = Type.Union([
-  /** Makes the second endpoint respond after 30 s, or at once again; then waiting requests get their response. */
+  /** Makes the second endpoint respond after 30 s, or at once again, also to waiting requests. */
   Type.Object({ hang: Type.Boolean() }),
   /** Returns what has arrived since the last request of this kind. */
   Type.Object({ take: Type.Literal(true) }),
 ])
 
-const held = new Map<ServerResponse, NodeJS.Timeout>()
+const pending = new Map<ServerResponse, NodeJS.Timeout>()
 let isHanging = false
 let arrived = { first: 0, second: 0, ages: [] as number[] }
 
@@ -26,7 +26,7 @@ const server = createServer((request, response) => {
     const isFirst = request.url === '/first'
     arrived[isFirst ? 'first' : 'second'] += 1
     if (isFirst) arrived.ages.push((machineMicros() - momentOf(Buffer.concat(chunks).toString())) / 1_000)
-    if (!isFirst && isHanging) held.set(response, setTimeout(respond, hangMs, response))
+    if (!isFirst && isHanging) pending.set(response, setTimeout(respond, hangMs, response))
     else respond(response)
   })
 })
@@ -34,16 +34,16 @@ server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 
 function respond(response: ServerResponse): void {
-  clearTimeout(held.get(response))
-  held.delete(response)
+  clearTimeout(pending.get(response))
+  pending.delete(response)
   response.end('ok')
 }
 
-async function reply(given: unknown): Promise<object> {
-  const question = Value.Parse(BenchCommand, given)
-  if ('hang' in question) {
-    isHanging = question.hang
-    if (!isHanging) for (const response of held.keys()) respond(response)
+async function handle(message: unknown): Promise<object> {
+  const command = Value.Parse(BenchCommand, message)
+  if ('hang' in command) {
+    isHanging = command.hang
+    if (!isHanging) for (const response of pending.keys()) respond(response)
     const address = server.address()
     return { port: typeof address === 'object' ? address?.port : undefined }
   }
@@ -52,4 +52,4 @@ async function reply(given: unknown): Promise<object> {
   return taken
 }
 
-serveRequests(reply, async () => server.closeAllConnections())
+serveRequests(handle, async () => server.closeAllConnections())

@@ -25,17 +25,17 @@ export async function startPrivateServer(stack: AsyncDisposableStack): Promise<P
   const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
   const start = () =>
     startBenchmarkProgram(new URL('../../../apps/embedded-event-store/src/main.ts', import.meta.url), { env, stack })
-  let node = await start()
+  let server = await start()
   return {
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,
     postgres,
-    pid: () => node.pid,
-    memoryMiB: () => residentMiB(node.pid),
-    peakMiB: () => peakMiB(node.pid),
+    pid: () => server.pid,
+    memoryMiB: () => residentMiB(server.pid),
+    peakMiB: () => peakMiB(server.pid),
     async restart() {
-      await node.stop()
+      await server.stop()
       const begin = performance.now()
-      node = await start()
+      server = await start()
       return performance.now() - begin
     },
   }

@@ -12,17 +12,17 @@ export type BenchQuery = {
 }
 
 export function benchQueries(spread: Spread): readonly BenchQuery[] {
-  return [...aboutOwned(spread), ...aboutProducts(spread)]
+  return [...ownedQueries(spread), ...productQueries(spread)]
 }
 
 /** Catalogue queries are sent as the administrator. */
-export const isAboutProducts = ({ owner }: BenchQuery, { administrator }: Spread) => owner === administrator
+export const isProductQuery = ({ owner }: BenchQuery, { administrator }: Spread) => owner === administrator
 
 /** The number of rows to choose from. */
-export const rowsOf = (question: BenchQuery, spread: Spread) =>
-  isAboutProducts(question, spread) ? spread.products : spread.rows
+export const rowsOf = (query: BenchQuery, spread: Spread) =>
+  isProductQuery(query, spread) ? spread.products : spread.rows
 
-function aboutOwned({ withThousand, withTenThousand }: Spread): readonly BenchQuery[] {
+function ownedQueries({ withThousand, withTenThousand }: Spread): readonly BenchQuery[] {
   return [
     { name: 'GET /payments', path: () => '/payments' },
     { name: 'GET /payments, 50 of a page', path: () => '/payments?limit=50' },
@@ -43,7 +43,7 @@ function aboutOwned({ withThousand, withTenThousand }: Spread): readonly BenchQu
   ]
 }
 
-function aboutProducts({ administrator: owner, products }: Spread): readonly BenchQuery[] {
+function productQueries({ administrator: owner, products }: Spread): readonly BenchQuery[] {
   const path = '/admin/products'
   const [common, rare] = [vocabulary[0] ?? '', vocabulary.at(-1) ?? '']
   const productQuery = (name: string, query: string) => ({
