@@ -168,17 +168,17 @@ t.test(
     })
     await redis.start()
     const password = readFileSync(join(directory, 'redis_password'), 'utf8')
-    const ask = async (...args: string[]) => (await run('redis-cli', ['-p', port, '--no-auth-warning', ...args])).stdout
+    const cli = async (...args: string[]) => (await run('redis-cli', ['-p', port, '--no-auth-warning', ...args])).stdout
     const as = (user: string, secret: string) => ['--user', user, '--pass', secret]
-    await waitFor(async () => (await ask('ping').catch(() => '')) === 'PONG\n', { what: 'Redis' })
+    await waitFor(async () => (await cli('ping').catch(() => '')) === 'PONG\n', { what: 'Redis' })
     for (const command of ['get a', 'set a b', 'info', 'config get *', 'publish a b', 'acl whoami'])
-      t.match(await ask(...command.split(' ')), /^NOPERM/, `without a login: ${command}`)
-    t.match(await ask(...as('paylog', 'wrong'), 'get', 'a'), /WRONGPASS|NOPERM/)
+      t.match(await cli(...command.split(' ')), /^NOPERM/, `without a login: ${command}`)
+    t.match(await cli(...as('paylog', 'wrong'), 'get', 'a'), /WRONGPASS|NOPERM/)
     const paylog = as('paylog', password)
-    t.match(await ask(...paylog, 'set', 'a', 'b'), 'OK')
-    t.match(await ask(...paylog, 'info', 'server'), 'redis_version')
+    t.match(await cli(...paylog, 'set', 'a', 'b'), 'OK')
+    t.match(await cli(...paylog, 'info', 'server'), 'redis_version')
     for (const command of ['config get *', 'flushall', 'acl list', 'shutdown', 'slaveof a 1', 'module list'])
-      t.match(await ask(...paylog, ...command.split(' ')), /^NOPERM/, `the apps: ${command}`)
+      t.match(await cli(...paylog, ...command.split(' ')), /^NOPERM/, `the apps: ${command}`)
   },
 )
 

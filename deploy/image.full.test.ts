@@ -22,15 +22,15 @@ const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
 
-/** As Docker decides: the last rule that matches the file or one of its directories. */
+/** Like Docker: the last rule that matches the file or one of its directories decides. */
 function isInImage(path: string): boolean {
   const parts = path.split('/')
   const paths = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
-  const speaks = (rule: string) => paths.some((each) => matchesGlob(each, rule.replace(/^!/, '')))
-  return rules.findLast(speaks)?.startsWith('!') ?? true
+  const matches = (rule: string) => paths.some((each) => matchesGlob(each, rule.replace(/^!/, '')))
+  return rules.findLast(matches)?.startsWith('!') ?? true
 }
 
-/** What `npm ci --omit=dev` installs for these workspaces, by place in the lock file. */
+/** The packages that `npm ci --omit=dev` installs for these workspaces, by path in the lock file. */
 function productionPackages(workspaces: readonly string[]): ReadonlySet<string> {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -44,8 +44,8 @@ function productionPackages(workspaces: readonly string[]): ReadonlySet<string> 
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
       let from = place
       while (!(`${from}/node_modules/${name}` in packages) && from !== '.') from = dirname(from)
-      const there = from === '.' ? `node_modules/${name}` : `${from}/node_modules/${name}`
-      if (there in packages) add(there)
+      const path = from === '.' ? `node_modules/${name}` : `${from}/node_modules/${name}`
+      if (path in packages) add(path)
     }
   }
   for (const workspace of workspaces) add(workspace)

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Makes the secrets that docker-compose.yml hands to the containers, each a file in deploy/secrets. One that is there stays.
+# Creates the secrets of docker-compose.yml, each as a file in deploy/secrets. Existing files are kept.
 set -eu
 umask 077
 directory=${1:-"$(dirname "$0")/secrets"}
-# Whom they belong to inside the containers differs; outside, the directory is what keeps them from others.
+# Container users differ, so everyone may read the files; the directory keeps other users of the host out.
 mkdir -p "$directory/app" "$directory/webhooks"
 chmod 700 "$directory"
 chmod 755 "$directory/app" "$directory/webhooks"
 
-# NAME: its value is what comes in.
+# keep NAME: stores standard input as this secret, unless it exists.
 keep() {
   if [ -e "$directory/$1" ]; then
     cat >/dev/null
     echo "$directory/$1 already exists and is kept"
     return
   fi
-  # Atomically.
+  # A rename is atomic.
   cat >"$directory/.$1.new"
   chmod 644 "$directory/.$1.new"
   mv "$directory/.$1.new" "$directory/$1"
@@ -30,7 +30,7 @@ value() {
   cat "$directory/$1"
 }
 
-# An authority that signs the certificate of the event store, and nothing after that: its key is not kept.
+# Creates an authority and the event store's certificate. The authority's key is not kept, so it signs nothing else.
 makeCertificate() {
   work=$(mktemp -d)
   openssl req -x509 -newkey rsa:3072 -nodes -days 3650 -subj /CN=paylog-eventstore-ca -keyout "$work/ca.key" \
@@ -52,7 +52,7 @@ random | keep sandbox_webhook_secret
 printf 'postgres://paylog:%s@postgres:5432/paylog' "$(value database_password)" | keep database_url
 printf 'postgres://paylog_query:%s@postgres:5432/paylog' "$(value query_password)" | keep query_database_url
 
-# Whoever has not logged in may ask Redis whether it lives. Of what is dangerous, BullMQ and ioredis need these.
+# Without a login only PING works. BullMQ and ioredis need these two of the dangerous commands.
 hash=$(value redis_password | sha256sum | cut -d ' ' -f 1)
 keep redis_acl <<ACL
 user default on nopass resetkeys resetchannels -@all +ping
@@ -60,7 +60,7 @@ user paylog on #$hash ~* &* +@all -@admin -@dangerous +info +client|list
 ACL
 printf 'redis://paylog:%s@redis:6379' "$(value redis_password)" | keep redis_url
 
-# All three or none: they belong together.
+# The three files are created together.
 [ -e "$directory/eventstore_key" ] || makeCertificate
 where='eventstore:2113?tls=true&tlsCAFile=/run/secrets/eventstore_ca'
 printf 'esdb://paylog:%s@%s' "$(value eventstore_password)" "$where" | keep eventstore_url

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes into .env which images the containers are made from, by digest, so that every machine and every restart has the same
-# ones. Docker looks the digests up. Run it once; to raise an image, run it again with the new version:
+# Writes the images of the containers into .env by digest, so that every machine and every restart uses the same ones.
+# Docker resolves the digests. Run it once; to upgrade an image, run it again with the new version:
 #
 #   deploy/pinImages.sh                          the versions in .env, otherwise those in docker-compose.yml
 #   deploy/pinImages.sh POSTGRES_IMAGE=postgres:17.11
@@ -11,7 +11,7 @@ file=${PAYLOG_ENV_FILE:-"$root/.env"}
 compose="$root/docker-compose.yml $root/docker-compose.cluster.yml"
 touch "$file"
 
-# NAME: the image that is asked for, in .env, or the default; without its digest.
+# wanted NAME: the image from the arguments, .env or the default, without its digest.
 wanted() {
   for argument in $arguments; do
     case $argument in "$1="*) found=${argument#*=} && echo "${found%@*}" && return ;; esac

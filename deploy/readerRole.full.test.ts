@@ -97,7 +97,7 @@ t.test('the reader login cannot read tables or write anything', async (t) => {
   )
 })
 
-t.test('by default the reader login cannot write where Postgres allows everybody', async (t) => {
+t.test('the reader login cannot write where Postgres allows every role to write', async (t) => {
   const roles = await createRoles(t)
   const login = await connected(t, roles.loginUrl)
   await t.rejects(login.query("select lo_from_bytea(0, 'x')"), { code: '25006' })

@@ -85,11 +85,11 @@ async function paymentSucceeds(t: Test, { deployment, endpoint }: Awaited<Return
     { what: 'the settled payment in the list' },
   )
   t.ok(list.success)
-  const redisHarness = await waitFor(
+  const webhook = await waitFor(
     () => endpoint.received.find(({ body }) => body.includes(id) && body.includes('payment.succeeded')),
     { what: 'the webhook', timeoutMs: 30_000 },
   )
-  new Webhook(signingSecret).verify(redisHarness.body, redisHarness.headers as Record<string, string>)
+  new Webhook(signingSecret).verify(webhook.body, webhook.headers as Record<string, string>)
   return id
 }
 

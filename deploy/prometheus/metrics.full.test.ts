@@ -73,7 +73,7 @@ const pay = (url: string, provider_id: string) =>
   })
 const guest = { email: 'guest@example.com', name: 'Guest Example' }
 
-/** Causes each condition that the alerts and panels look for once. */
+/** Causes each condition of the alerts and panels once. */
 async function causeFailures({ log, urlOf, scrape }: Awaited<ReturnType<typeof startServices>>) {
   const api = urlOf('command-api')
   await pay(api, 'sandbox')
@@ -108,10 +108,10 @@ function checkExpression(t: Test, name: string, expression: string, shown: reado
   t.ok(selectors.length > 0, `${name} has a selector`)
   for (const selector of selectors) {
     const { metric, matchers } = selector
-    const looked = [metric, ...matchers.map(({ value }) => value)].join(' ')
-    if (unseen.includes(looked)) continue
+    const wanted = [metric, ...matchers.map(({ value }) => value)].join(' ')
+    if (unseen.includes(wanted)) continue
     const found = select(selector, samples)
-    if (!t.ok(found.length > 0, `${name} finds ${looked}`)) continue
+    if (!t.ok(found.length > 0, `${name} finds ${wanted}`)) continue
     for (const label of [...groupedBy, ...shown])
       t.ok(found[0]?.labels[label] !== undefined, `${metric} of ${name} has the label ${label}`)
   }

@@ -30,14 +30,14 @@ export type ComposeService = {
 
 export type Compose = { readonly services: Readonly<Record<string, ComposeService>> }
 
-/** The reason why they cannot be read here, or undefined. */
+/** @returns a message about the first program that is not installed, or undefined */
 export async function missingProgram(...programs: readonly string[]): Promise<string | undefined> {
   for (const program of programs) {
-    const isThere = await run('sh', ['-c', `command -v ${program}`]).then(
+    const isInstalled = await run('sh', ['-c', `command -v ${program}`]).then(
       () => true,
       () => false,
     )
-    if (!isThere) return `there is no ${program}`
+    if (!isInstalled) return `there is no ${program}`
   }
   return undefined
 }

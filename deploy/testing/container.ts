@@ -8,7 +8,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { type ComposeService, root } from './composeFile.ts'
 
-/** Of EventStoreDB, Redis, and the health page of the edge. The others listen on 8080. */
+/** The ports of EventStoreDB, Redis, and the health page of the edge. The others listen on 8080. */
 const innerPorts: Readonly<Record<string, number>> = { eventstore: 2113, redis: 6379, edge: 2019 }
 const otherInnerPort = 8080
 const innerPortOf = (name: string) => innerPorts[name] ?? otherInnerPort

@@ -72,8 +72,8 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
 /** Starts each service when its dependencies are in the state that it requires. */
 async function startContainers(t: Test, { services }: Compose, host: Host): Promise<Record<string, Container>> {
   const containers: Record<string, Container> = {}
-  const there = ['eventstore', 'postgres', 'grant']
-  const starting = new Map(there.map((name) => [name, Promise.resolve()]))
+  const external = ['eventstore', 'postgres', 'grant']
+  const starting = new Map(external.map((name) => [name, Promise.resolve()]))
 
   async function bringUp(name: string): Promise<void> {
     const service = services[name]
