@@ -1,4 +1,4 @@
-// The caller of a request, and the owner strings by which rows are filtered.
+// The caller of a request, and the owner strings that rows are filtered by.
 
 export type Session = {
   readonly kind: 'session'
@@ -13,7 +13,7 @@ export type Guest = {
   readonly guest_email: string
   /** SHA-256 of the token, in hex. */
   readonly token_hash: string
-  /** The token has expired, but we know it from earlier requests: its holder may change the guest's data, not read it. */
+  /** The token has expired, but was recorded while valid: its holder may change the guest's data, but not read it. */
   readonly is_remembered?: true
 }
 
@@ -31,7 +31,7 @@ export function userOwner(userId: string): string {
   return `user:${userId}`
 }
 
-/** The owner of rows created without a session: everyone with a guest token for this e-mail, in any case. */
+/** The owner of rows created without a session: everyone with a guest token for this e-mail, ignoring ASCII case. */
 export function guestOwner(email: string): string {
   return `guest:${foldEmail(email)}`
 }
@@ -49,8 +49,8 @@ export function foldEmail(email: string): string {
   return email.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** The owner recorded in these two fields: the user, or else the guest; null without either. */
-export function recordedOwner(thing: { readonly user_id: string | null; readonly guest_email: string | null }) {
-  if (thing.user_id !== null) return userOwner(thing.user_id)
-  return thing.guest_email === null ? null : guestOwner(thing.guest_email)
+/** The owner recorded in these two fields: the user if there is one, otherwise the guest, otherwise null. */
+export function recordedOwner(recorded: { readonly user_id: string | null; readonly guest_email: string | null }) {
+  if (recorded.user_id !== null) return userOwner(recorded.user_id)
+  return recorded.guest_email === null ? null : guestOwner(recorded.guest_email)
 }

@@ -21,8 +21,8 @@ const unclassified = 255
 const classes = new Uint8Array(0x20000).fill(unclassified)
 
 function classOf(code: number): number {
-  const known = classes[code] ?? otherCharacter
-  if (known !== unclassified) return known
+  const cached = classes[code] ?? otherCharacter
+  if (cached !== unclassified) return cached
   const classified = classify(String.fromCodePoint(code), code)
   classes[code] = classified
   return classified

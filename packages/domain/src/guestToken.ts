@@ -59,8 +59,8 @@ export function recordGuestTokenUse(
  * The e-mail of a token that the identity backend rejects (interface, section 5, rule 6).
  *
  * @param maxAgeMs how long we remember a token after it was last valid; 0 disables this
- * @returns undefined for a token that was never seen, was seen too long ago, with two e-mails, or at a time in the future,
- *   whose age is unknown
+ * @returns undefined for a token that was never seen, was last seen too long ago or at a future time, or was seen with two
+ *   e-mails
  */
 export function rememberedEmail(known: SeenGuestToken | null, now: Date, maxAgeMs: number): string | undefined {
   if (known === null || known.is_ambiguous) return undefined

@@ -17,7 +17,7 @@ export function requireSameRequest(
     throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
 }
 
-/** @param details what the caller can query in the meantime */
+/** @param details the payment that the caller can query in the meantime */
 export function keyInFlight(details?: { readonly payment_id: string }): DomainError {
   return new DomainError('idempotency_key_in_flight', 'The first request with this key is still in progress', details)
 }
@@ -36,7 +36,7 @@ export type RequestBegun = Static<typeof RequestBegun>
 const RequestFailed = Type.Object({ kind: Type.Literal('failed') })
 export type RequestFailed = Static<typeof RequestFailed>
 
-/** The end of a request. @param finalResult schema of the results that repeated requests get as well */
+/** The end of a request. @param finalResult schema of the results that are replayed for repeated requests */
 export const requestEnded = <FinalResult extends TSchema>(finalResult: FinalResult) =>
   Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([finalResult, RequestFailed]) })
 
@@ -49,18 +49,18 @@ export type RequestEnded<Result> = {
 /** An event of requests of one kind. */
 type RequestEvent<Result> = { readonly type: string; readonly data: RequestBegun | RequestEnded<Result> }
 
-/** @typeParam Result the result that a repeated request gets as well */
+/** @typeParam Result the result that is replayed for a repeated request */
 export type IdempotentRequest<Result> =
   | { readonly status: 'none' }
   | { readonly status: 'begun'; readonly request_fingerprint: string; readonly begun_at: string }
   | { readonly status: 'failed'; readonly request_fingerprint: string }
-  | { readonly status: 'answered'; readonly request_fingerprint: string; readonly answer: Result }
+  | { readonly status: 'completed'; readonly request_fingerprint: string; readonly result: Result }
 
 export type BeginRequest = {
   readonly begun: RequestBegun
   /**
    * How long we assume that the first request is still in progress. This is not a lock: a second request makes the same
-   * calls with the same keys, and what both record is recorded once.
+   * calls with the same keys, and equal results are recorded once.
    */
   readonly inFlightMs: number
 }
@@ -68,9 +68,9 @@ export type BeginRequest = {
 /** The commands for requests of one kind. */
 export type RequestRules<Result extends { readonly kind: string }, Event extends RequestEvent<Result>> = {
   readonly fold: Fold<IdempotentRequest<Result>, Event>
-  /** Begins a request, unless it has a final result. @throws what `recordedResponse` throws */
+  /** Begins a request, unless it has a final result. @throws the errors of `recordedResponse` */
   readonly begin: (command: BeginRequest, request: IdempotentRequest<Result>) => Event[]
-  /** Records how it ended. The first final result stays. */
+  /** Records the result. The first final result stays. */
   readonly end: (command: RequestEnded<Result>, request: IdempotentRequest<Result>) => Event[]
 }
 
@@ -83,7 +83,7 @@ export function requestRules<Result extends { readonly kind: string }, Event ext
     fold: { initialState: Object.freeze({ status: 'none' }), evolve: (request, { data }) => evolved(request, data) },
     begin: (command, request) => (recordedResponse(command, request) === null ? [events.begun(command.begun)] : []),
     end: (command, request) =>
-      request.status === 'none' || request.status === 'answered' ? [] : [events.ended(command)],
+      request.status === 'none' || request.status === 'completed' ? [] : [events.ended(command)],
   }
 }
 
@@ -91,19 +91,19 @@ function evolved<Result extends { readonly kind: string }>(
   request: IdempotentRequest<Result>,
   data: RequestBegun | RequestEnded<Result>,
 ): IdempotentRequest<Result> {
-  if (request.status === 'answered') return request
+  if (request.status === 'completed') return request
   if (!('answer' in data))
     return { status: 'begun', request_fingerprint: data.request_fingerprint, begun_at: data.occurred_at }
   if (request.status === 'none') return request
   const { request_fingerprint } = request
-  const { answer } = data
-  return isRequestFailed(answer)
+  const { answer: result } = data
+  return isRequestFailed(result)
     ? { status: 'failed', request_fingerprint }
-    : { status: 'answered', request_fingerprint, answer }
+    : { status: 'completed', request_fingerprint, result }
 }
 
-function isRequestFailed(answer: { readonly kind: string }): answer is RequestFailed {
-  return answer.kind === 'failed'
+function isRequestFailed(result: { readonly kind: string }): result is RequestFailed {
+  return result.kind === 'failed'
 }
 
 /**
@@ -118,7 +118,7 @@ export function recordedResponse<Result>(
   requireSameRequest(request, request_fingerprint)
   if (request.status === 'begun' && Date.parse(occurred_at) - Date.parse(request.begun_at) < inFlightMs)
     throw keyInFlight()
-  return request.status === 'answered' ? request.answer : null
+  return request.status === 'completed' ? request.result : null
 }
 
 type RecordedResponseQuery = {

@@ -6,7 +6,7 @@ export const maxAmountCents = 999_999_999_999
 
 export const AmountCents = Type.Integer({ minimum: 0, maximum: maxAmountCents })
 
-/** Funds, metals and test codes, which cannot be paid with. */
+/** Codes of funds, metals and tests, which payments cannot use. */
 const notForPayments = new Set([
   'XAU',
   'XAG',

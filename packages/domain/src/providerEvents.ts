@@ -12,15 +12,15 @@ export type ProviderName = (typeof providerNames)[number]
 const facts = {
   provider_id: Type.String(),
   provider_event_id: Type.String(),
-  /** The provider's name of the type. */
+  /** The provider's name for the event type. */
   provider_type: Type.String(),
-  /** The name in interface section 6.1, if any. */
+  /** The generic name (interface, section 6.1), if any. */
   generic_type: Nullable(Type.String()),
   /** Time by the provider's clock. */
   occurred_at: Instant,
 }
 
-/** The object of the notification, as far as it is given. */
+/** The object of the notification. A field is null when the notification has no value for it. */
 export const subject = {
   object_id: Nullable(Type.String()),
   amount_cents: Nullable(Type.Integer()),
@@ -32,7 +32,7 @@ export const subject = {
 export const SubscriptionFacts = Type.Object({
   subscription_id: Nullable(Type.String()),
   current_period_end: Nullable(Instant),
-  /** Whether the notification says that the subscription's status has changed. */
+  /** Whether the notification reports a change of the subscription's status. */
   status_changed: Type.Boolean(),
   /** Whether this is the first invoice of the subscription. */
   is_first_invoice: Type.Boolean(),

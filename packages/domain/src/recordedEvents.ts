@@ -39,7 +39,7 @@ export type Upcaster<Next> = {
   readonly before?: Upcaster<unknown>
 }
 
-/** The upcaster from the last but one schema of each event that had several. */
+/** For each event with earlier schemas: the upcaster to the newest one. */
 export type Upcasters<Current extends Readonly<Record<string, TSchema>>> = {
   readonly [Name in keyof Current & string]?: Upcaster<Static<Current[Name]>>
 }

@@ -1,4 +1,4 @@
-// Setup intents, with which a provider saves a user's payment method.
+// Setup intents: a provider uses them to save a user's payment method.
 import { type Static, Type } from 'typebox'
 import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'

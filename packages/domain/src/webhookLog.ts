@@ -22,7 +22,7 @@ export const WebhookLogEntry = Type.Object({
   response: Type.Object({
     node: Type.String({ description: 'The endpoint, by its name in the configuration' }),
     test: Type.Boolean({ description: 'True for a test or simulation, which belongs to no payment' }),
-    requested_by: Nullable(Type.String({ description: 'The user who requested the test; else null' })),
+    requested_by: Nullable(Type.String({ description: 'The user who requested the test, or null' })),
     ...attemptResult,
     body: Nullable(Type.String({ description: 'The beginning of the last response body' })),
     attempts: Type.Array(Type.Object({ at: Time, ms: Type.Integer(), ...attemptResult }), {
@@ -35,7 +35,7 @@ export const WebhookLogEntry = Type.Object({
         revision: Type.Integer(),
         event_id: Type.String(),
         causation_id: Type.String({ description: 'Id of the event or request that led to the event' }),
-        correlation_id: Type.String({ description: 'Id of the request or notification that started it all' }),
+        correlation_id: Type.String({ description: 'Id of the request or notification at the start of the chain' }),
       },
       { description: 'The recorded event that caused the webhook' },
     ),

@@ -23,13 +23,13 @@ export type DispatchPlan = Static<typeof DispatchPlan>
 const facts = {
   webhook_test_id: Id,
   occurred_at: Instant,
-  /** The user who requested it, who may see its deliveries in the log. */
+  /** The user who requested it and may see its deliveries in the log. */
   requested_by: Type.Object({ id: Type.String(), type: Type.String(), email: Nullable(Type.String()) }),
   provider_id: Type.String(),
   canonical_name: Nullable(Type.String()),
-  /** The provider's name of the type. */
+  /** The provider's name for the event type. */
   provider_type: Nullable(Type.String()),
-  /** The name in interface section 6.1, if any. */
+  /** The generic name (interface, section 6.1), if any. */
   generic_type: Nullable(Type.String()),
   /** The body as the provider would send it. */
   body: Nullable(Type.String()),
@@ -43,9 +43,9 @@ const facts = {
 }
 
 export const webhookTestEvents = {
-  /** POST /webhooks/test: the user is the one who requested it. */
+  /** POST /webhooks/test: the webhook's user is the requesting user. */
   WebhookTestRequested: Type.Object(facts),
-  /** POST /webhooks/external/simulate: the user is the provider's customer. */
+  /** POST /webhooks/external/simulate: the webhook's user is the provider's customer. */
   WebhookSimulationRequested: Type.Object(facts),
 }
 export type WebhookTestEvent = EventsOf<typeof webhookTestEvents>

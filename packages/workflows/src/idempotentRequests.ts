@@ -1,4 +1,4 @@
-// Records requests that carry an Idempotency-Key, and finds the response that an earlier request got.
+// Records requests that carry an Idempotency-Key, and finds the response to an earlier request.
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import {
   type BeginRequest,
@@ -13,7 +13,7 @@ import type { StreamName } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
 
 export type RepeatableRequest = {
-  /** Derived from the Idempotency-Key, when there is one. */
+  /** Derived from the Idempotency-Key; random without one. */
   readonly request_id: string
   /** SHA-256 of the request; null without an Idempotency-Key, when nothing is recorded. */
   readonly request_fingerprint: string | null
@@ -55,7 +55,7 @@ export function idempotentRequests<
     },
     /**
      * Records that a request begins. Of concurrent requests only one may continue.
-     * @returns null when this request may continue, or the response that another request has recorded meanwhile
+     * @returns null when this request may continue, or the response that a concurrent request recorded
      * @throws DomainError like `earlier`
      */
     async begin(
@@ -74,10 +74,10 @@ export function idempotentRequests<
         decide: (request) => rules.begin(command(), request),
         metadata,
       })
-      return state.status === 'answered' ? { response: state.answer, position } : null
+      return state.status === 'completed' ? { response: state.result, position } : null
     },
     /**
-     * Records how a request ended. The first recorded response is final.
+     * Records the response to a request. The first recorded response is final.
      * @returns the recorded response, which may be that of an earlier request; `null` if none is recorded
      * @throws DomainError `event_store_unavailable`
      */
@@ -93,7 +93,7 @@ export function idempotentRequests<
         decide: (request) => rules.end({ request_id, occurred_at: now().toISOString(), answer: response }, request),
         metadata,
       })
-      return state.status === 'answered' ? { response: state.answer, position, isEarlier: events.length === 0 } : null
+      return state.status === 'completed' ? { response: state.result, position, isEarlier: events.length === 0 } : null
     },
   }
 }

@@ -34,7 +34,7 @@ export type IntentRejection = Static<typeof IntentRejection>
 /** The source of a status. `provider_time` orders reports that arrive out of order. */
 const evidence = {
   provider_time: Instant,
-  /** Null when the source is the response to a call of ours. */
+  /** Null when the source is the response to our own call. */
   provider_event_id: Nullable(Type.String()),
   provider_payment_id: Nullable(Type.String()),
 }
@@ -108,7 +108,7 @@ export const paymentEvents = {
       Type.Literal('foreign_intent'),
     ]),
   }),
-  /** Money went back. `refunded_cents` is this refund alone; null when the provider did not report it in our currency. */
+  /** Money was refunded. `refunded_cents` is this refund alone; null when the provider did not report it in our currency. */
   PaymentRefundRecorded: Type.Object({
     ...facts,
     ...evidence,

@@ -54,9 +54,8 @@ export type IgnoredReport = Extract<PaymentEvent, { type: 'ProviderEventIgnored'
 function ignoredReport(
   report: ReceivedReport,
   payment: Payment,
-  why: Pick<IgnoredReport['data'], 'reported_status' | 'reason'>,
+  { reported_status, reason }: Pick<IgnoredReport['data'], 'reported_status' | 'reason'>,
 ): IgnoredReport {
-  const { reported_status, reason } = why
   return { type: 'ProviderEventIgnored', data: { ...reportFacts(report, payment), reported_status, reason } }
 }
 
@@ -73,14 +72,14 @@ export type Evidence = ReportSource & {
 export type RecordEvidence = ReceivedReport &
   Evidence & {
     /**
-     * `notification` is the default. After an `askable_notification` that decides nothing we can query the provider, which
-     * returns a `snapshot`.
+     * `notification` is the default. An `askable_notification` comes from a provider that we can query for a `snapshot`
+     * when the order of reports is undecided.
      */
     readonly source?: 'notification' | 'askable_notification' | 'snapshot'
   }
 
 /**
- * Applies a report about the status. Returns the resulting event, or `[]` when the report says nothing new or was applied
+ * Applies a report about the status. Returns the resulting event, or `[]` when the report has nothing new or was applied
  * before. A report that must not change the payment is recorded as ignored.
  *
  * A snapshot is the provider's current state, so no notification is newer. The caller must make sure that the payment has not
@@ -116,8 +115,8 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
 }
 
 /**
- * Applies a report with the payment's present status. It is nothing new for a final status or for a recorded failure. The
- * failure of another charge is new, and so is a later notification.
+ * Applies a report with the payment's present status. A final status or a recorded failure is not recorded again. The
+ * failure of another charge is recorded, and so is a later notification.
  */
 function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   if (isAbsorbing(payment.status) || isRecordedFailure(command, payment)) return null
@@ -132,10 +131,10 @@ function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | n
 function isConflict({ status, provider_payment_id }: Evidence, payment: Payment): boolean {
   if (status !== 'succeeded') return false
   if (payment.status === 'canceled') return true
-  const { provider_payment_id: known, failed_charges } = payment
-  const isOther = known !== null && provider_payment_id !== null && known !== provider_payment_id
+  const { provider_payment_id: recorded, failed_charges } = payment
+  const isOther = recorded !== null && provider_payment_id !== null && recorded !== provider_payment_id
   // A success without a charge id leaves the id of the failed attempt before it, which took no money.
-  return payment.status === 'succeeded' && isOther && !failed_charges.includes(known)
+  return payment.status === 'succeeded' && isOther && !failed_charges.includes(recorded)
 }
 
 function isRecordedFailure({ status, provider_payment_id }: Evidence, { failed_charges }: Payment): boolean {

@@ -22,7 +22,7 @@ export function priceOf(parts: AmountParts & { readonly currency: string }): Amo
   return { ...amounts, currency }
 }
 
-/** Opens a payment. @throws what `priceOf` throws */
+/** Opens a payment. @throws the errors of `priceOf` */
 export function initiatePayment(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
   if (state.status !== 'none') return []
   const price = priceOf(command)

@@ -90,7 +90,7 @@ const nonStatusEventTypes = [
 /** An event that neither changes the status nor records the outcome of a call. */
 export type NonStatusEvent = Extract<PaymentEvent, { type: (typeof nonStatusEventTypes)[number] }>
 
-/** Identifies the content of an event, regardless of when and how we learned it. */
+/** Identifies the content of an event, regardless of its time and source. */
 export function contentKey(event: NonStatusEvent): string {
   return JSON.stringify([event.type, ...contentFields(event)])
 }
@@ -175,8 +175,8 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
 }
 
 /** The later time. A report that counts regardless of its time may be older than the newest one. */
-function laterOf(known: string | null, other: string): string {
-  return known !== null && Date.parse(known) > Date.parse(other) ? known : other
+function laterOf(time: string | null, other: string): string {
+  return time !== null && Date.parse(time) > Date.parse(other) ? time : other
 }
 
 function withNonStatusEvent(payment: Payment, event: NonStatusEvent): Payment {

@@ -33,7 +33,7 @@ export const PaymentResource = Type.Object({
 })
 export type PaymentResource = Static<typeof PaymentResource>
 
-/** A payment in a list. `payment_method` is there only when the request includes it. */
+/** A payment in a list. `payment_method` is present only when the request includes it. */
 export const ListedPayment = Type.Interface(
   [
     Type.Omit(PaymentResource, [

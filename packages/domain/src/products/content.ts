@@ -52,7 +52,7 @@ export type ProductChanges = Static<typeof ProductChanges>
 
 /**
  * The complete content of a new product.
- * @throws DomainError what `requireValidContent` throws, `amount_inconsistent`
+ * @throws DomainError `amount_inconsistent`, and the errors of `requireValidContent`
  */
 export function newContent(product: NewProduct): ProductContent {
   const { name, product_type, currency, subtotal_cents = null, total_cents = null } = product
@@ -73,7 +73,7 @@ export function newContent(product: NewProduct): ProductContent {
 /**
  * The complete content of a product after changes. Tax and discount stay unless they are changed; the subtotal stays unless
  * it or the total is changed.
- * @throws DomainError what `requireValidContent` throws, `amount_inconsistent`
+ * @throws DomainError `amount_inconsistent`, and the errors of `requireValidContent`
  */
 export function changedContent(before: ProductContent, changes: ProductChanges): ProductContent {
   requireValidContent(changes)
@@ -96,10 +96,10 @@ function orUnchanged<Value>(change: Value | undefined, before: Value): Value {
 }
 
 function changedAmounts(before: Amounts, changes: ProductChanges): Amounts {
-  const given = amountParts(changes)
+  const parts = amountParts(changes)
   const tax_cents = orUnchanged(changes.tax_cents, before.tax_cents) ?? 0
   const discount_cents = orUnchanged(changes.discount_cents, before.discount_cents) ?? 0
-  return resolveAmounts({ ...given, ...basisOf(before, changes), tax_cents, discount_cents })
+  return resolveAmounts({ ...parts, ...basisOf(before, changes), tax_cents, discount_cents })
 }
 
 /**
@@ -111,7 +111,7 @@ function basisOf(before: Amounts, { subtotal_cents, total_cents }: ProductChange
   return subtotal_cents === null ? { total_cents: before.total_cents } : { subtotal_cents: before.subtotal_cents }
 }
 
-/** `null` counts as not given. */
+/** `null` counts as omitted. */
 function amountParts({ subtotal_cents, tax_cents, discount_cents, total_cents }: ProductChanges): AmountParts {
   return {
     subtotal_cents: subtotal_cents ?? undefined,

@@ -65,7 +65,7 @@ export type ChangeProduct = { readonly occurred_at: string; readonly changes: Pr
 
 /**
  * Changes a product. Values that it already has are not recorded again.
- * @throws DomainError `not_found`, and what `changedContent` throws
+ * @throws DomainError `not_found`, and the errors of `changedContent`
  */
 export function changeProduct({ occurred_at, changes }: ChangeProduct, state: ProductState): ProductEvent[] {
   const product = existingProduct(state)

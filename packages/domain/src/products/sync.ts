@@ -1,4 +1,4 @@
-// Syncing a product to a provider: its state there, which concurrent syncs may change, and what a sync has to do.
+// Syncing a product to a provider: its state there, which concurrent syncs may change, and the plan of a sync.
 import type { ProductEvent, ProductSynced } from './events.ts'
 
 type SyncEvent = Extract<ProductEvent, { type: 'ProductSyncStarted' | 'ProductSynced' | 'ProductSyncFailed' }>
@@ -15,9 +15,9 @@ export type SyncGoal = Hashes & Pick<Started, 'price'>
  * A product at one provider, folded from its sync events.
  *
  * A sync is open from its start until its end, or until its calls can no longer arrive. If two open syncs have different
- * goals, we cannot know whose call arrived last: the part that they both put is contested, and their success proves
- * nothing. A part is settled when its value is known for certain: not contested, and not left half done. Content and price
- * are separate parts, because a sync may put one and keep the other.
+ * goals, the order of their calls at the provider is unknown: the part that they both put is contested, and their success
+ * proves nothing. A part is settled when its value is certain: not contested and not half written. Content and price are
+ * separate parts, because a sync may put one and keep the other.
  */
 export type ProviderSyncState = {
   /** The latest successful sync; `null` before the first. */
@@ -31,11 +31,11 @@ export type ProviderSyncState = {
   readonly open: readonly OpenSync[]
   readonly price_key: PriceKey
   /** Hash of the latest price that we tried to put, successfully or not, unless the provider rejected it. */
-  readonly asked_price_hash: string | null | undefined
+  readonly requested_price_hash: string | null | undefined
 }
 
 type SyncedPart = {
-  /** The last value known for certain: `null` for no price, `undefined` before the first. */
+  /** The last certain value: `null` for no price, `undefined` before the first. */
   readonly hash: string | null | undefined
   /** The value may have changed since. */
   readonly is_unsettled: boolean
@@ -60,12 +60,12 @@ const neverSynced: ProviderSyncState = {
   price: unknownSyncedPart,
   open: [],
   price_key: { number: 0, price_hash: undefined },
-  asked_price_hash: undefined,
+  requested_price_hash: undefined,
 }
 
 /**
  * How long after its start the calls of a sync may still reach the provider, for example from a crashed process or after a
- * timeout. A sync that takes longer counts as closed, which it notices at its end.
+ * timeout. A sync that takes longer counts as closed, which is detected at its end.
  */
 export const lateCallMs = 300_000
 
@@ -100,38 +100,38 @@ function started(
     price: price === 'put' ? unsettled(state.price) : state.price,
     open: [...contestedOthers, { ...goal, sync, started_at, contested }],
     price_key: isOtherPrice ? { number: state.price_key.number + 1, price_hash } : state.price_key,
-    asked_price_hash: price === 'put' ? price_hash : state.asked_price_hash,
+    requested_price_hash: price === 'put' ? price_hash : state.requested_price_hash,
   }
 }
 
 function succeeded(state: ProviderSyncState, data: ProductSynced['data']): ProviderSyncState {
-  const mine = openSync(state, data)
-  const known = {
+  const ended = openSync(state, data)
+  const updated = {
     ...state,
     synced: data,
     successes: state.successes + 1,
     last_sync: Math.max(state.last_sync, data.sync),
   }
   if (data.mapped_locally)
-    return { ...known, content: settled(data.content_hash), price: settled(data.price_hash), open: [] }
+    return { ...updated, content: settled(data.content_hash), price: settled(data.price_hash), open: [] }
   // It took longer than lateCallMs, so other syncs no longer counted it as open.
-  if (!mine) return { ...known, content: unsettled(state.content), price: unsettled(state.price) }
+  if (!ended) return { ...updated, content: unsettled(state.content), price: unsettled(state.price) }
   const { number, price_hash } = state.price_key
   return {
-    ...known,
-    content: mine.contested.content ? unsettled(state.content) : settled(mine.content_hash),
-    price: priceAfter(state, mine, data),
-    open: without(state, mine),
-    price_key: mine.price === 'put' ? { number: number + 1, price_hash } : state.price_key,
+    ...updated,
+    content: ended.contested.content ? unsettled(state.content) : settled(ended.content_hash),
+    price: priceAfter(state, ended, data),
+    open: without(state, ended),
+    price_key: ended.price === 'put' ? { number: number + 1, price_hash } : state.price_key,
   }
 }
 
 function priceAfter(
   { price }: ProviderSyncState,
-  mine: OpenSync,
+  ended: OpenSync,
   { provider_price_id }: ProductSynced['data'],
 ): SyncedPart {
-  if (mine.price === 'put') return mine.contested.price ? unsettled(price) : settled(mine.price_hash)
+  if (ended.price === 'put') return ended.contested.price ? unsettled(price) : settled(ended.price_hash)
   // If the merchant deleted the product, its price is gone as well.
   const isGone = provider_price_id === null && typeof price.hash === 'string'
   return isGone ? unsettled(unknownSyncedPart) : price
@@ -140,16 +140,16 @@ function priceAfter(
 const rejectionCodes: ReadonlySet<string> = new Set(['provider_rejected', 'currency_not_supported'])
 
 function failed(state: ProviderSyncState, data: Failed): ProviderSyncState {
-  const mine = openSync(state, data)
-  const isRejected = mine?.price === 'put' && rejectionCodes.has(data.code)
+  const ended = openSync(state, data)
+  const isRejected = ended?.price === 'put' && rejectionCodes.has(data.code)
   return {
     ...state,
     last_sync: Math.max(state.last_sync, data.sync),
     content: unsettled(state.content),
-    price: mine?.price === 'keep' ? state.price : unsettled(state.price),
+    price: ended?.price === 'keep' ? state.price : unsettled(state.price),
     // Its last call may still take effect, even after another sync has ended.
-    open: data.code === 'provider_outcome_unknown' ? state.open : without(state, mine),
-    asked_price_hash: isRejected ? undefined : state.asked_price_hash,
+    open: data.code === 'provider_outcome_unknown' ? state.open : without(state, ended),
+    requested_price_hash: isRejected ? undefined : state.requested_price_hash,
   }
 }
 
@@ -158,7 +158,7 @@ const unsettled = ({ hash }: SyncedPart): SyncedPart => ({ hash, is_unsettled: t
 
 const openSync = ({ open }: ProviderSyncState, { sync }: { readonly sync: number }) =>
   open.find((one) => one.sync === sync)
-const without = ({ open }: ProviderSyncState, mine: OpenSync | undefined) => open.filter((one) => one !== mine)
+const without = ({ open }: ProviderSyncState, ended: OpenSync | undefined) => open.filter((one) => one !== ended)
 
 function stillOpen({ open }: ProviderSyncState, now: string): readonly OpenSync[] {
   return open.filter(({ started_at }) => Date.parse(now) - Date.parse(started_at) < lateCallMs)
@@ -177,7 +177,7 @@ const either = (one: Contested, other: Contested): Contested => ({
   price: one.price || other.price,
 })
 
-/** Whether an open sync puts something else than this goal. */
+/** Whether an open sync puts something other than this goal. */
 function isContested(state: ProviderSyncState, goal: SyncGoal, now: string): boolean {
   return stillOpen(state, now).some((other) => {
     const { content, price } = conflict(other, goal)
@@ -210,10 +210,10 @@ export function planSync(
   state: ProviderSyncState = neverSynced,
   { wanted, force, updatePrices }: SyncOptions,
 ): SyncPlan {
-  const { synced, content, price, asked_price_hash } = state
+  const { synced, content, price, requested_price_hash } = state
   if (synced === null) return { status: 'created', goal: { ...wanted, price: 'put' }, price_differs: false }
   const isOtherPrice = price.hash !== undefined && price.hash !== wanted.price_hash
-  const isRequested = updatePrices || asked_price_hash === wanted.price_hash
+  const isRequested = updatePrices || requested_price_hash === wanted.price_hash
   const isPut = isOtherPrice ? isRequested : force || price.is_unsettled
   const isStale = force || content.is_unsettled || content.hash !== wanted.content_hash
   return {
@@ -243,7 +243,7 @@ export function endSync(
   const { content_hash } = goal
   const left = { ...facts, content_hash, ...response, mapped_locally: false }
   if (goal.price === 'put') return [{ type: 'ProductSynced', data: { ...left, price_hash: goal.price_hash } }]
-  // Another sync may have put a price in the meantime. We only know for certain when there is no price.
+  // Another sync may have put a price in the meantime. Only the absence of a price is certain.
   const { provider_price_id } = response.provider_price_id === null ? response : (state.synced ?? response)
   return [{ type: 'ProductSynced', data: { ...left, price_hash: state.price.hash ?? null, provider_price_id } }]
 }
@@ -257,8 +257,8 @@ export function mapLocally(facts: SyncFacts, wanted: Hashes, state: ProviderSync
 }
 
 /**
- * Whether a successful sync must be followed by another: concurrent syncs put different values, we do not know whose call
- * arrived last, and no open sync will settle it.
+ * Whether a successful sync must be followed by another: concurrent syncs put different values, the order of their calls
+ * is unknown, and no open sync will settle it.
  */
 export function needsAnotherSync(
   state: ProviderSyncState,

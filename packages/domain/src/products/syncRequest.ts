@@ -60,7 +60,7 @@ export const productSyncRequestEvents = {
 }
 export type ProductSyncRequestEvent = EventsOf<typeof productSyncRequestEvents>
 
-/** The result that a repeated request gets as well. */
+/** The result that is replayed for a repeated request. */
 export type RecordedReport = { readonly kind: 'reported'; readonly report: SyncReport }
 
 export const syncRequestRules = requestRules<RecordedReport, ProductSyncRequestEvent>({
