@@ -113,7 +113,7 @@ const naturalTexts: Readonly<Record<string, (number: string) => string>> = {
   'a time in milliseconds': (n) => `17637${n}123456`,
 }
 
-t.test('dates, prices, versions and phone numbers are not found as card numbers, whatever their digits', async (t) => {
+t.test('dates, prices, versions and phone numbers with any digits are not found as card numbers', async (t) => {
   for (const [name, write] of Object.entries(naturalTexts))
     t.same(
       upTo(100)

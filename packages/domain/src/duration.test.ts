@@ -15,7 +15,7 @@ t.test('durations are numbers with a unit; a bare number is milliseconds [10.4-d
     t.equal(parseDurationMs(text), ms, text)
 })
 
-t.test('text that is not a duration is undefined', async (t) => {
+t.test('parseDurationMs returns undefined for text that is not a duration', async (t) => {
   for (const text of ['', 's', '5 s', '-1s', '1.5s', '5w', '5S', '1h30m', '12345678901', '5s\n'])
     t.equal(parseDurationMs(text), undefined, JSON.stringify(text))
 })

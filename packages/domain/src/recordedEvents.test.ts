@@ -66,8 +66,8 @@ t.test('a notification is received, then settled by any of its other events', as
     project_id: null,
   }
   t.same(evolve(received, { type: 'ProviderEventApplied', data: applied }), { state: 'settled' })
-  const ofMethod = { ...notification, object_id: 'pm_1', payment_method_id: applied.payment_id }
-  t.same(evolve(received, { type: 'ProviderEventAppliedToMethod', data: ofMethod }), { state: 'settled' })
+  const appliedToMethod = { ...notification, object_id: 'pm_1', payment_method_id: applied.payment_id }
+  t.same(evolve(received, { type: 'ProviderEventAppliedToMethod', data: appliedToMethod }), { state: 'settled' })
 })
 
 t.test('intentOwnerFold returns the payment of an intent', async (t) => {

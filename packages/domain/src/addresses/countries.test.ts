@@ -1,7 +1,7 @@
 import t from 'tap'
 import { countries, countryCode } from './countries.ts'
 
-t.test('the list has the 249 countries of ISO 3166-1, sorted, as two capital letters', async (t) => {
+t.test('the country list has the 249 codes of ISO 3166-1, sorted, each of two capital letters', async (t) => {
   t.equal(countries.size, 249)
   t.same(
     [...countries].filter((code) => !/^[A-Z]{2}$/.test(code)),
@@ -17,7 +17,7 @@ t.test('each country code has a distinct name in Intl.DisplayNames', async (t) =
   t.notOk(named.includes(undefined))
 })
 
-t.test('a country code is accepted in any case, and other text is not [2.7-country]', async (t) => {
+t.test('countryCode accepts a country code in any case and rejects other text [2.7-country]', async (t) => {
   for (const [text, code] of [
     ['DE', 'DE'],
     ['de', 'DE'],
@@ -26,8 +26,8 @@ t.test('a country code is accepted in any case, and other text is not [2.7-count
     ['zw', 'ZW'],
   ] as const)
     t.equal(countryCode(text), code, text)
-  // UK, EU and XK are reserved or of private use; AN, CS and SU were withdrawn; a sharp s, a ligature and a dotless i
-  // become letters of ASCII in upper case.
+  // UK, EU and XK are reserved or for private use; AN, CS and SU were withdrawn; a sharp s, a ligature and a dotless i
+  // become ASCII letters in upper case.
   for (const text of ['', 'D', 'DEU', 'UK', 'EU', 'XK', 'AN', 'CS', 'SU', 'XX', 'ZZ', 'AA', '49', ' DE', 'DE ', 'D E'])
     t.equal(countryCode(text), undefined, JSON.stringify(text))
   for (const text of ['\u00df', '\ufb01', '\u0131t', '\uff24\uff25', 'DE\n'])

@@ -4,7 +4,7 @@ import { existingPayment, type Payment, type PaymentState, paymentFold } from '.
 import { applyTo, at, eventsAfter, fold, notifies, snapshots } from './testing/paymentFixture.ts'
 
 const created = () => existingPayment(fold(eventsAfter()))
-const askableSource = { source: 'askable_notification' } as const
+const queryable = { source: 'askable_notification' } as const
 const ch_1 = { provider_payment_id: 'ch_1' }
 const ch_2 = { provider_payment_id: 'ch_2' }
 const foldOf = (events: ReturnType<ReturnType<typeof notifies>>, before: Payment) =>
@@ -32,7 +32,7 @@ t.test('a snapshot that contradicts a final status is recorded once', async (t) 
 })
 
 t.test(
-  'a contradiction that a notification reported is not recorded again by a snapshot, but another one is',
+  'a snapshot does not repeat a contradiction that a notification reported, but records another one',
   async (t) => {
     const contradicted = applyTo(applyTo(created(), notifies('succeeded', 10, ch_1)), notifies('failed', 20))
     t.same(snapshots('failed', 30)(contradicted), [])
@@ -76,7 +76,7 @@ t.test('a second successful charge is a conflict, recorded once for each charge'
     ])
   }
   t.same(notifies('succeeded', 20, ch_1)(paid), [], 'the same charge')
-  t.same(notifies('succeeded', 20)(paid), [], 'a charge that is not named')
+  t.same(notifies('succeeded', 20)(paid), [], 'a report without a charge id')
   matchList(t, snapshots('succeeded', 20, { ...ch_2, amount_cents: 1 })(paid), [{ type: 'PaymentConflictDetected' }])
 })
 
@@ -93,8 +93,8 @@ t.test('a success without a charge id does not conflict with a later charge afte
   t.same(snapshots('succeeded', 30, ch_2)(paid), [])
 })
 
-t.test('the failure of a charge counts once, however often it is reported', async (t) => {
-  const first = { ...askableSource, ...ch_1 }
+t.test('the failure of a charge counts once when it is reported repeatedly', async (t) => {
+  const first = { ...queryable, ...ch_1 }
   for (const applyFirst of [notifies('failed', 10, first), snapshots('failed', 10, ch_1)]) {
     const failed = applyTo(created(), applyFirst)
     for (const seconds of [5, 10, 15]) {
@@ -106,11 +106,11 @@ t.test('the failure of a charge counts once, however often it is reported', asyn
 })
 
 t.test('a failure reported again after another attempt began is a tie, which a snapshot decides', async (t) => {
-  const first = { ...askableSource, ...ch_1 }
-  const again = applyTo(applyTo(created(), notifies('failed', 10, first)), notifies('processing', 20, askableSource))
+  const first = { ...queryable, ...ch_1 }
+  const again = applyTo(applyTo(created(), notifies('failed', 10, first)), notifies('processing', 20, queryable))
   matchList(t, notifies('failed', 15, first)(again), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
   matchList(t, notifies('failed', 25, first)(again), [{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
-  matchList(t, notifies('failed', 25, { ...askableSource, ...ch_2 })(again), [{ type: 'PaymentAttemptFailed' }])
+  matchList(t, notifies('failed', 25, { ...queryable, ...ch_2 })(again), [{ type: 'PaymentAttemptFailed' }])
   t.same(snapshots('processing', 30)(applyTo(again, notifies('failed', 25, first))), [], 'still processing')
   matchList(t, snapshots('failed', 30, ch_1)(again), [{ type: 'PaymentAttemptFailed' }], 'failed by the same charge')
   matchList(
@@ -122,36 +122,31 @@ t.test('a failure reported again after another attempt began is a tie, which a s
 })
 
 t.test('failures of two charges count as two', async (t) => {
-  const failed = applyTo(created(), notifies('failed', 10, { ...askableSource, ...ch_1 }))
+  const failed = applyTo(created(), notifies('failed', 10, { ...queryable, ...ch_1 }))
   for (const seconds of [10, 15])
-    matchList(t, notifies('failed', seconds, { ...askableSource, ...ch_2 })(failed), [{ type: 'PaymentAttemptFailed' }])
+    matchList(t, notifies('failed', seconds, { ...queryable, ...ch_2 })(failed), [{ type: 'PaymentAttemptFailed' }])
   matchList(t, snapshots('failed', 15, ch_2)(failed), [{ type: 'PaymentAttemptFailed' }], 'the notification was lost')
   t.same(failuresOf(applyTo(failed, snapshots('failed', 15, ch_2))), [2, ['ch_1', 'ch_2']])
-  matchList(
-    t,
-    notifies('failed', 5, { ...askableSource, ...ch_2 })(failed),
-    [{ type: 'ProviderEventIgnored' }],
-    'stale',
-  )
+  matchList(t, notifies('failed', 5, { ...queryable, ...ch_2 })(failed), [{ type: 'ProviderEventIgnored' }], 'stale')
 })
 
 t.test('failures without a charge are distinguished by their provider time', async (t) => {
-  const failed = applyTo(created(), notifies('failed', 10, askableSource))
-  t.same(notifies('failed', 10, askableSource)(failed), [])
-  matchList(t, notifies('failed', 11, askableSource)(failed), [{ type: 'PaymentAttemptFailed' }])
-  t.same(failuresOf(applyTo(failed, notifies('failed', 11, askableSource))), [2, []])
+  const failed = applyTo(created(), notifies('failed', 10, queryable))
+  t.same(notifies('failed', 10, queryable)(failed), [])
+  matchList(t, notifies('failed', 11, queryable)(failed), [{ type: 'PaymentAttemptFailed' }])
+  t.same(failuresOf(applyTo(failed, notifies('failed', 11, queryable))), [2, []])
 })
 
 t.test('an approval counts once, even when it is stale, and a report with a charge is no approval', async (t) => {
-  const first = notifies('processing', 10, askableSource)
+  const first = notifies('processing', 10, queryable)
   const approved = applyTo(applyTo(created(), first), first)
   t.equal(approved.approvals_reported, 1)
-  const failed = applyTo(approved, notifies('failed', 20, askableSource))
+  const failed = applyTo(approved, notifies('failed', 20, queryable))
   for (const seconds of [15, 20, 25])
-    t.equal(applyTo(failed, notifies('processing', seconds, askableSource)).approvals_reported, 2)
+    t.equal(applyTo(failed, notifies('processing', seconds, queryable)).approvals_reported, 2)
   const others = [
-    { ...askableSource, ...ch_1 },
-    { ...askableSource, provider_intent_id: 'pi_other' },
+    { ...queryable, ...ch_1 },
+    { ...queryable, provider_intent_id: 'pi_other' },
   ]
   for (const other of others) t.equal(applyTo(failed, notifies('processing', 20, other)).approvals_reported, 1)
   t.equal(applyTo(failed, snapshots('processing', 25)).approvals_reported, 1, 'a snapshot is no approval')

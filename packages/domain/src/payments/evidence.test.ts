@@ -20,7 +20,7 @@ type Age = 'older' | 'same' | 'newer'
 
 const statuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled'] as const
 
-/** The event for each word below, and the new status; without one the status stays. */
+/** The event for each word in the tables below, and the new status if it changes. */
 const events: Readonly<Record<string, readonly [type: string, to?: PaymentStatus]>> = {
   pending: ['PaymentActionRequired', 'pending'],
   processing: ['PaymentProcessingStarted', 'processing'],
@@ -73,7 +73,7 @@ const table: Readonly<Record<Source, Readonly<Record<Age, Readonly<Record<Paymen
 const seconds: Readonly<Record<Age, number>> = { older: 9, same: 10, newer: 11 }
 
 for (const source of ['notification', 'askable_notification', 'snapshot'] as const)
-  t.test(`every payment status changes as specified by every ${source} [3-transitions]`, async (t) => {
+  t.test(`payment statuses change as specified after reports with source ${source} [3-transitions]`, async (t) => {
     for (const age of ['older', 'same', 'newer'] as const)
       for (const from of statuses) {
         const before = existingPayment(fold(eventsAfter(from)))
@@ -94,12 +94,12 @@ for (const source of ['notification', 'askable_notification', 'snapshot'] as con
       }
   })
 
-t.test('the first report about a payment is applied, whatever its time', async (t) => {
+t.test('the first report about a payment is applied regardless of its time', async (t) => {
   for (const source of ['notification', 'askable_notification'] as const)
     for (const status of statuses)
       t.equal(applyTo(existingPayment(fold(eventsAfter())), notifies(status, -1000, { source })).status, status)
   matchList(t, notifies('pending', 1)(fold(eventsAfter())), [{ type: 'PaymentActionRequired' }])
-  t.same(snapshots('pending', 1)(fold(eventsAfter())), [], 'a pending snapshot of a new payment is nothing new')
+  t.same(snapshots('pending', 1)(fold(eventsAfter())), [], 'a pending snapshot of a new payment records nothing')
 })
 
 t.test('a report that is applied despite its older time does not change evidence_time', async (t) => {
@@ -110,10 +110,10 @@ t.test('a report that is applied despite its older time does not change evidence
 })
 
 t.test('a time in whole seconds does not decide the order within that second', async (t) => {
-  const askable = { source: 'askable_notification', provider_event_id: 'evt_fine' } as const
+  const queryable = { source: 'askable_notification', provider_event_id: 'evt_fine' } as const
   const processing = fold(eventsAfter('processing'))
   const fine = (ms: number) => new Date(Date.parse(at(10)) + ms).toISOString()
-  const failed = (ms: number) => notifies('failed', 10, { ...askable, provider_time: fine(ms) })(processing)
+  const failed = (ms: number) => notifies('failed', 10, { ...queryable, provider_time: fine(ms) })(processing)
   matchList(t, failed(900), [{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
   matchList(t, failed(1_000), [{ type: 'PaymentAttemptFailed' }])
   matchList(t, failed(-1), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
@@ -121,7 +121,7 @@ t.test('a time in whole seconds does not decide the order within that second', a
     ...eventsAfter(),
     ...notifies('processing', 10, { provider_time: fine(500) })(fold(eventsAfter())),
   ])
-  const failedAfterPrecise = (ms: number) => notifies('failed', 10, { ...askable, provider_time: fine(ms) })(precise)
+  const failedAfterPrecise = (ms: number) => notifies('failed', 10, { ...queryable, provider_time: fine(ms) })(precise)
   matchList(t, failedAfterPrecise(400), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
   matchList(t, failedAfterPrecise(600), [{ type: 'PaymentAttemptFailed' }])
 })
@@ -130,9 +130,9 @@ t.test('a regression makes older reports stale, and a tie does not', async (t) =
   const processing = existingPayment(fold(eventsAfter('processing')))
   const regressed = applyTo(processing, notifies('pending', 20))
   matchList(t, notifies('failed', 15)(regressed), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
-  const askable = { source: 'askable_notification' } as const
-  const tied = applyTo(processing, notifies('failed', 10, askable))
-  matchList(t, notifies('failed', 11, askable)(tied), [{ type: 'PaymentAttemptFailed' }])
+  const queryable = { source: 'askable_notification' } as const
+  const tied = applyTo(processing, notifies('failed', 10, queryable))
+  matchList(t, notifies('failed', 11, queryable)(tied), [{ type: 'PaymentAttemptFailed' }])
 })
 
 t.test(
@@ -159,19 +159,19 @@ t.test(
 )
 
 t.test('a wrong amount reported after the success is recorded, and the payment stays succeeded', async (t) => {
-  const silent = { amount_cents: null, currency: null }
-  const succeeded = applyTo(existingPayment(fold(eventsAfter())), notifies('succeeded', 9, silent))
+  const withoutAmount = { amount_cents: null, currency: null }
+  const succeeded = applyTo(existingPayment(fold(eventsAfter())), notifies('succeeded', 9, withoutAmount))
   matchList(t, snapshots('succeeded', 20, { amount_cents: 1 })(succeeded), [{ type: 'PaymentAmountMismatch' }])
   t.equal(applyTo(succeeded, snapshots('succeeded', 20, { amount_cents: 1 })).status, 'succeeded')
   t.same(snapshots('succeeded', 20)(succeeded), [])
 })
 
-t.test('the amount is compared only for a success', async (t) => {
+t.test('the amount of a report is compared only for a success', async (t) => {
   for (const status of ['processing', 'failed', 'canceled'] as const)
     t.equal(applyTo(existingPayment(fold(eventsAfter())), notifies(status, 9, { amount_cents: 1 })).status, status)
 })
 
-t.test('a success without amount or currency is compared only by what it has', async (t) => {
+t.test('a missing amount or currency of a success is not compared', async (t) => {
   given(t, paymentFold, eventsAfter())
     .when(notifies('succeeded', 9, { amount_cents: null, currency: null }))
     .then([{ type: 'PaymentSucceeded' }])
@@ -204,7 +204,7 @@ t.test('a report about another intent is recorded as ignored', async (t) => {
 })
 
 t.test(
-  'while the intent is unknown, a report counts if the create call may have made it, or our records link it',
+  'before the intent is recorded, a report counts if the create call may have made its intent or our records link it',
   async (t) => {
     const early = { provider_intent_id: 'pi_1' }
     given(t, paymentFold, initiated)
@@ -223,7 +223,7 @@ t.test('a report without an intent is applied to the payment that it was matched
       .then([{ type: 'PaymentSucceeded' }])
 })
 
-t.test('a cancellation keeps its reason, and a report without a charge keeps the known charge id', async (t) => {
+t.test('a cancellation keeps its reason, and a report without a charge keeps the recorded charge id', async (t) => {
   given(t, paymentFold, eventsAfter())
     .when(notifies('canceled', 9, { reason: 'abandoned' }))
     .then([{ type: 'PaymentCanceled', data: { reason: 'abandoned' } }])

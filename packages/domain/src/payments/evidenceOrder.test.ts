@@ -36,7 +36,7 @@ function applyAll(t: Test, start: Payment, reports: readonly Decision[]): Paymen
     if (decide(before).length > 1) t.fail('more than one event for one report')
     if (decide(now).length > 0) t.fail('the same report had an effect twice')
     if (isAbsorbing(before.status) && now.status !== before.status) t.fail(`final status ${before.status} changed`)
-    if (before.completed_at !== null && now.completed_at !== before.completed_at) t.fail('completed once more')
+    if (before.completed_at !== null && now.completed_at !== before.completed_at) t.fail('completed_at changed')
     if (isAbsorbing(now.status) !== (now.completed_at !== null))
       t.fail(`status ${now.status} and completed_at do not agree`)
     return now
@@ -58,20 +58,20 @@ for (const secondsApart of [10, 0])
   t.test(`after notifications ${secondsApart} s apart in any order, a snapshot decides the status`, async (t) => {
     let tested = 0
     for (const history of [1, 2, 3, 4, 5].flatMap(histories)) {
-      const truth = history.at(-1) ?? 'pending'
+      const lastStatus = history.at(-1) ?? 'pending'
       for (const order of testedOrders(notificationsOf(history, secondsApart))) {
         const notified = applyAll(t, created(), order)
         if (!isSame(applyAll(t, notified, order), notified)) t.fail(`${history.join()} changes when it is sent again`)
-        const settled = applyAll(t, notified, [snapshots(truth, 100)])
+        const settled = applyAll(t, notified, [snapshots(lastStatus, 100)])
         tested++
-        if (settled.status !== truth) t.fail(`${history.join()} ends as ${settled.status}`)
-        if (snapshots(truth, 200)(settled).length > 0) t.fail(`${history.join()} is not settled`)
+        if (settled.status !== lastStatus) t.fail(`${history.join()} ends as ${settled.status}`)
+        if (snapshots(lastStatus, 200)(settled).length > 0) t.fail(`${history.join()} is not settled`)
       }
     }
     t.equal(tested, isThorough ? 52_145 : 7_595, 'number of tested orders')
   })
 
-t.test('notifications from before a snapshot change nothing when they arrive after it', async (t) => {
+t.test('notifications older than a snapshot change nothing when they arrive after it', async (t) => {
   for (const history of [1, 2, 3, 4].flatMap(histories))
     for (const order of orders(notificationsOf(history, 10))) {
       const settled = applyTo(created(), snapshots(history.at(-1) ?? 'pending', 100))
@@ -82,7 +82,7 @@ t.test('notifications from before a snapshot change nothing when they arrive aft
   t.pass('no status changed')
 })
 
-t.test('of success and cancellation, the first to arrive stays, and the other is recorded [3-final]', async (t) => {
+t.test('the first final status stays, and a later one that contradicts it is recorded [3-final]', async (t) => {
   const statuses = [...open, 'succeeded', 'canceled'] as const
   for (const order of orders(statuses)) {
     const first = order.find(isAbsorbing) ?? 'pending'

@@ -54,7 +54,7 @@ t.test('a history without PaymentInitiated is not_found, and an empty one is emp
   t.throws(() => paymentHistory(recorded(eventsAfter('succeeded').slice(1))), { code: 'not_found' })
 })
 
-t.test('eventsUntil includes events at exactly the time, whatever UTC offset they are written in', async (t) => {
+t.test('eventsUntil includes events at exactly the given time, in any UTC offset', async (t) => {
   const [first, second, third] = eventsAfter('succeeded')
   if (!first || !second || !third) throw new Error('expected three events')
   const events = [first, moved(second, '2026-01-01T01:00:01+01:00'), moved(third, '2025-12-31T23:30:02.000-00:30')]
@@ -86,7 +86,7 @@ t.test('for random histories, eventsUntil returns the longest prefix without lat
       const times = events.map(({ data }) => Date.parse(data.occurred_at))
       for (const time of times.flatMap((each) => [each - 1, each])) {
         const past = eventsUntil(events, time)
-        if (past.some((event, index) => event !== events[index])) throw new Error('no prefix')
+        if (past.some((event, index) => event !== events[index])) throw new Error('not a prefix')
         if (times.slice(0, past.length).some((each) => each > time)) throw new Error('too long')
         if (past.length < events.length && !((times[past.length] ?? 0) > time)) throw new Error('too short')
       }
@@ -94,7 +94,7 @@ t.test('for random histories, eventsUntil returns the longest prefix without lat
       if (!history.every((entry) => isEntry.Check(entry))) throw new Error('an entry does not fit its schema')
       for (const [index, entry] of history.entries()) {
         if (entry.status_after !== existingPayment(fold(events.slice(0, index + 1))).status)
-          throw new Error('another status')
+          throw new Error('wrong status_after')
       }
     }),
     { numRuns: 2_000 },

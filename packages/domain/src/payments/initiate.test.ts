@@ -140,7 +140,7 @@ t.test('a rejection is not recorded once the intent exists or the status is fina
     .then([])
 })
 
-t.test('another attempt is started once, and only after a call that had no effect', async (t) => {
+t.test('another intent attempt is started once, and only after a call that had no effect', async (t) => {
   const start = (state: PaymentState) => startAttempt({ occurred_at: at(5) }, state)
   const started = given(t, paymentFold, rejectedBy(unavailable))
     .when(start)

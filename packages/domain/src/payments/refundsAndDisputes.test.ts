@@ -70,15 +70,15 @@ t.test('a repeated notification of a refund or dispute records nothing', async (
   }
 })
 
-t.test('a refund that two notifications report is recorded once, and one with another or no id again', async (t) => {
+t.test('a refund is recorded once for each refund id, and each time without a refund id', async (t) => {
   const history = [...eventsAfter('succeeded'), ...refunds()(fold(eventsAfter('succeeded')))]
   const reported = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(reported({}), [])
   t.same(reported({ refunded_cents: null, provider_payment_id: null }), [])
   matchList(t, reported({ refund_id: 're_2' }), [{ type: 'PaymentRefundRecorded', data: { refund_id: 're_2' } }])
   matchList(t, reported({ refund_id: null }), [{ type: 'PaymentRefundRecorded' }])
-  const unnamed = fold([...history, ...reported({ refund_id: null })])
-  matchList(t, refunds({ provider_event_id: 'evt_third', refund_id: null })(unnamed), [
+  const withoutId = fold([...history, ...reported({ refund_id: null })])
+  matchList(t, refunds({ provider_event_id: 'evt_third', refund_id: null })(withoutId), [
     { type: 'PaymentRefundRecorded' },
   ])
 })
@@ -108,7 +108,7 @@ t.test('a refund or dispute of another intent is recorded as ignored', async (t)
 })
 
 t.test(
-  'a refund without an intent id is recorded, and so is one of an intent that our records link to the payment',
+  'a refund is recorded without an intent id, or for an intent that our records link to the payment',
   async (t) => {
     given(t, paymentFold, eventsAfter('succeeded'))
       .when(refunds({ provider_intent_id: null }))

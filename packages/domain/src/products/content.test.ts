@@ -82,25 +82,25 @@ const recurringOnly = 'is allowed only when is_recurring'
 const broken: readonly [string, ProductChanges, Readonly<Record<string, string>>][] = [
   ['a blank name', { name: ' \t\u00a0' }, { name: 'is required' }],
   ['an unknown currency', { currency: 'abc' }, { currency: 'is not an ISO 4217 currency code' }],
-  ['a metal', { currency: 'XAU' }, { currency: 'is not an ISO 4217 currency code' }],
+  ['a metal as currency', { currency: 'XAU' }, { currency: 'is not an ISO 4217 currency code' }],
   [
-    'recurring without an interval',
+    'is_recurring but no interval',
     { is_recurring: true, billing_interval: null },
     { billing_interval: 'is required when is_recurring' },
   ],
   [
-    'an interval without is_recurring',
+    'an interval but no is_recurring',
     { is_recurring: false, billing_interval: 'day' },
     { billing_interval: recurringOnly },
   ],
   [
-    'a trial without is_recurring',
+    'a trial but no is_recurring',
     { is_recurring: false, billing_interval: null, trial_days: 1 },
     { trial_days: recurringOnly },
   ],
   ['no amount', { subtotal_cents: null, total_cents: null }, { total_cents: 'is required without subtotal_cents' }],
   [
-    'several errors at once',
+    'several errors',
     { name: ' ', currency: 'abc', is_recurring: false, billing_interval: 'day', trial_days: 1 },
     {
       name: 'is required',
@@ -111,9 +111,9 @@ const broken: readonly [string, ProductChanges, Readonly<Record<string, string>>
   ],
 ]
 
-t.test('an invalid product is rejected with a message per field, when added and when changed', async (t) => {
+t.test('an invalid product is rejected with a message for each invalid field', async (t) => {
   for (const [name, changes, fields] of broken)
-    t.test(name, async (t) => {
+    t.test(`a product with ${name} is rejected, when added and when changed`, async (t) => {
       isInvalid(t, () => newContent({ ...mug, ...changes }), fields)
       for (const before of [taxed, recurring]) isInvalid(t, () => changedContent(before, changes), fields)
     })
@@ -172,7 +172,7 @@ t.test('a product may have a price of 0 [10.3-product-free]', async (t) => {
   t.same(ofTaxed({ discount_cents: 1190 }), [1000, 190, 1190, 0])
 })
 
-t.test('changing subtotal or total derives the other one with the present tax and discount', async (t) => {
+t.test('changing the subtotal or total of a product derives the other one, keeping tax and discount', async (t) => {
   t.same(ofTaxed({ total_cents: 1200 }), [1100, 190, 90, 1200])
   t.same(ofTaxed({ total_cents: 1200, tax_cents: 0 }), [1290, 0, 90, 1200])
   t.same(ofTaxed({ subtotal_cents: 2000 }), [2000, 190, 90, 2100])
@@ -182,7 +182,7 @@ t.test('changing subtotal or total derives the other one with the present tax an
   t.same(ofTaxed({ subtotal_cents: 5, tax_cents: 2, discount_cents: 1, total_cents: 6 }), [5, 2, 1, 6])
 })
 
-t.test('changing only tax or discount keeps the subtotal, unless it is cleared', async (t) => {
+t.test('changing only tax or discount of a product keeps the subtotal, unless it is cleared', async (t) => {
   t.same(ofTaxed({ tax_cents: 200 }), [1000, 200, 90, 1110])
   t.same(ofTaxed({ tax_cents: null }), [1000, 0, 90, 910])
   t.same(ofTaxed({ discount_cents: null }), [1000, 190, 0, 1190])
@@ -192,7 +192,7 @@ t.test('changing only tax or discount keeps the subtotal, unless it is cleared',
   t.same(ofTaxed({ subtotal_cents: null, tax_cents: 0 }), [1190, 0, 90, 1100])
 })
 
-t.test('null clears optional fields, and is_active is not part of the content', async (t) => {
+t.test('null clears optional product fields, and is_active is not part of the content', async (t) => {
   const before = newContent({ ...plan, description: 'x', category_id: 'y' })
   const cleared = { description: null, category_id: null, trial_days: null }
   t.strictSame(changedContent(before, { ...cleared, is_active: false }), { ...before, ...cleared })

@@ -111,7 +111,7 @@ t.test('the product resource has the changed fields and the time of the change',
   t.same([created_at, updated_at], [at(0), at(1)])
 })
 
-t.test('every change updates updated_at, and a sync does not', async (t) => {
+t.test('every product change updates updated_at, and a sync does not', async (t) => {
   for (const event of [changed({ name: 'Other' }), deactivated, reactivated])
     t.equal(
       existingProduct([added, event].reduce(productFold.evolve, productFold.initialState)).updated_at,

@@ -64,7 +64,7 @@ t.test(
     let accepted = 0
     fc.assert(
       fc.property(requests, fc.subarray(Object.keys(ProductContent.properties)), (request, fields) => {
-        if (!isRequest.Check(request)) throw new Error('no request')
+        if (!isRequest.Check(request)) throw new Error('not a request')
         const content = contentOrError(() => newContent(request))
         if (!content) return true
         accepted += 1
@@ -91,7 +91,7 @@ t.test('random product changes give valid content with the changed values, and o
   let accepted = 0
   fc.assert(
     fc.property(fc.constantFrom(taxed, recurring), changesTo, (before, changes) => {
-      if (!isChanges.Check(changes)) throw new Error('no changes')
+      if (!isChanges.Check(changes)) throw new Error('not changes')
       const content = contentOrError(() => changedContent(before, changes))
       if (!content) return true
       accepted += 1

@@ -58,7 +58,7 @@ const fold: Fold<ProviderSyncState | undefined, ProductEvent> = {
 }
 const after = (...events: readonly SyncEvent[]): ProviderSyncState => {
   const state = events.reduce(fold.evolve, fold.initialState)
-  if (state === undefined) throw new Error('Nothing happened')
+  if (state === undefined) throw new Error('expected an event')
   return state
 }
 const given = (t: Test, ...history: readonly SyncEvent[]) =>
@@ -88,7 +88,7 @@ t.test('an unchanged product is skipped, unless the sync is forced', async (t) =
   })
 })
 
-t.test('changed content is put, and the price is kept', async (t) => {
+t.test('a sync puts changed content and keeps the price', async (t) => {
   t.same(planSync(after(...settled), options(hashes('b'))), {
     status: 'updated',
     goal: keep('b'),
@@ -122,7 +122,7 @@ t.test('a price that was added or removed counts as a changed price', async (t) 
   t.match(gone, { status: 'updated', goal: put('a', null) })
 })
 
-t.test('after an unfinished or failed sync nothing is skipped', async (t) => {
+t.test('a product is not skipped after an unfinished or failed sync', async (t) => {
   for (const end of [[], [failed(2)], [failed(2, 'provider_outcome_unknown')]]) {
     const state = after(...settled, begun(2, put('b', 'q')), ...end)
     t.match(
@@ -195,7 +195,7 @@ t.test('syncs are numbered consecutively', async (t) => {
     .then([{ type: 'ProductSyncStarted', data: { sync: 3, price: 'keep' } }])
 })
 
-t.test('a successful sync records its hashes, and the known price if it kept that', async (t) => {
+t.test('a successful sync records its hashes, and a kept price as last recorded', async (t) => {
   given(t, begun(1, put('a')))
     .when((state) => endSync({ ...factsAt(0), sync: 1 }, put('a'), ids, state))
     .then([{ type: 'ProductSynced', data: { sync: 1, ...hashes('a'), ...ids, mapped_locally: false } }])
@@ -238,7 +238,7 @@ t.test('after concurrent syncs of different contents, the last to end is followe
     t.ok(isSkipped(...crossed, first, second, ...again))
     t.notOk(needsAnother(...crossed, first, second, ...again))
   }
-  t.notOk(needsAnother(...crossed, done(2, hashes('b'))), 'the other open sync will do it')
+  t.notOk(needsAnother(...crossed, done(2, hashes('b'))), 'the other open sync puts it')
   t.ok(needsAnother(...crossed, done(1, hashes('a'))), 'the other open sync puts the same content')
 })
 

@@ -13,7 +13,7 @@ export type PaymentStep = {
 }
 
 const seconds = fc.integer({ min: 0, max: 30 })
-const source = fc.record({
+const ids = fc.record({
   provider_event_id: fc.constantFrom('evt_a', 'evt_b', 'evt_c', 'evt_d', 'evt_e', 'evt_f'),
   provider_intent_id: fc.constantFrom('pi_1', 'pi_1', 'pi_1', 'pi_other', null),
   provider_payment_id: fc.constantFrom('ch_1', 'ch_2', null),
@@ -22,10 +22,10 @@ const source = fc.record({
 const report = fc.record({
   status: fc.constantFrom<PaymentStatus>('pending', 'processing', 'succeeded', 'failed', 'canceled'),
   seconds,
-  from: source,
+  ids,
   amount_cents: fc.constantFrom(2599, 2599, 2599, 1, null),
   currency: fc.constantFrom('eur', 'EUR', 'usd', null),
-  how: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'askable_notification', 'snapshot'),
+  source: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'askable_notification', 'snapshot'),
 })
 const rejection = fc.constantFrom(
   'payment_declined' as const,
@@ -35,14 +35,14 @@ const rejection = fc.constantFrom(
 )
 const attempt = fc.integer({ min: 1, max: 2 })
 
-const reported: fc.Arbitrary<PaymentStep> = report.map(({ status, seconds, from, amount_cents, currency, how }) => ({
+const reported: fc.Arbitrary<PaymentStep> = report.map(({ status, seconds, ids, amount_cents, currency, source }) => ({
   reports: status,
   decide: notifies(status, seconds, {
-    ...from,
+    ...ids,
     amount_cents,
     currency,
-    source: how,
-    ...(how === 'snapshot' && { provider_event_id: null }),
+    source,
+    ...(source === 'snapshot' && { provider_event_id: null }),
   }),
 }))
 const call = <Command extends object>(
@@ -50,11 +50,11 @@ const call = <Command extends object>(
   decide: (command: Command & { occurred_at: string }, state: PaymentState) => PaymentEvent[],
   command: fc.Arbitrary<Command>,
 ): fc.Arbitrary<PaymentStep> =>
-  fc.tuple(seconds, command).map(([seconds, given]) => ({
+  fc.tuple(seconds, command).map(([seconds, fields]) => ({
     reports,
-    decide: (state) => decide({ ...given, occurred_at: at(seconds) }, state),
+    decide: (state) => decide({ ...fields, occurred_at: at(seconds) }, state),
   }))
-const receivedReport = source.map((from) => ({ ...from, provider_time: at(5) }))
+const receivedReport = ids.map((fields) => ({ ...fields, provider_time: at(5) }))
 /** One step; its time may be earlier than that of the step before. */
 export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   { weight: 6, arbitrary: reported },
@@ -73,12 +73,12 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   call(
     'nothing',
     recordRefund,
-    receivedReport.map((from) => ({ ...from, refund_id: 're_1', refunded_cents: 5 })),
+    receivedReport.map((fields) => ({ ...fields, refund_id: 're_1', refunded_cents: 5 })),
   ),
   call(
     'nothing',
     recordDispute,
-    receivedReport.map((from) => ({ ...from, dispute_id: 'dp_1', dispute_status: 'open', disputed_cents: 5 })),
+    receivedReport.map((fields) => ({ ...fields, dispute_id: 'dp_1', dispute_status: 'open', disputed_cents: 5 })),
   ),
 )
 

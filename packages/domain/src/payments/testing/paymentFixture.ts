@@ -61,10 +61,10 @@ export const eventsAfter = (...statuses: PaymentStatus[]) =>
     [...initiated, ...created],
   )
 
-export const unavailable = { refusal: 'provider_unavailable', code: 'refused', message: 'down' } as const
+export const unavailable = { refusal: 'provider_unavailable', code: 'connection_refused', message: 'down' } as const
 export const declined = { refusal: 'payment_declined', code: 'card_declined', message: 'no' } as const
 /** The events of a payment whose create call failed. */
-export const rejectedBy = (why: typeof unavailable | typeof declined) => [
+export const rejectedBy = (rejection: typeof unavailable | typeof declined) => [
   ...initiated,
-  ...recordIntentRejected({ occurred_at: at(2), attempt: 1, ...why }, fold(initiated)),
+  ...recordIntentRejected({ occurred_at: at(2), attempt: 1, ...rejection }, fold(initiated)),
 ]
