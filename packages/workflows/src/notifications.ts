@@ -123,7 +123,7 @@ async function verify(provider: Provider, notification: SignedNotification): Pro
 }
 
 /**
- * Applies a stored notification to its payment or payment method, unless that was done before. Every step is idempotent.
+ * Applies a stored notification to its payment or payment method, unless it is settled. Every step is idempotent.
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
  */
 async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {

@@ -8,7 +8,7 @@ export const reconcileVariables = { PAYMENT_RECONCILE_AFTER: durationMs('1h') }
 const shortestMs = 1_000
 
 /** @returns one message for each value that decodes but is out of range */
-export function reconcileProblems({ PAYMENT_RECONCILE_AFTER: given = '' }: NodeJS.ProcessEnv): readonly string[] {
-  const isTooShort = (parseDurationMs(given) ?? shortestMs) < shortestMs
+export function reconcileProblems({ PAYMENT_RECONCILE_AFTER: text = '' }: NodeJS.ProcessEnv): readonly string[] {
+  const isTooShort = (parseDurationMs(text) ?? shortestMs) < shortestMs
   return isTooShort ? ['PAYMENT_RECONCILE_AFTER must be at least 1s'] : []
 }

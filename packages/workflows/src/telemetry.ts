@@ -14,7 +14,7 @@ export type ProviderCallEnd = {
   readonly operation: string
   /**
    * `ok`; `ok_throttled` for a call that succeeded after it was throttled; `throttled`; the kind of a ProviderError
-   * (`declined`, `unknown`, …); `refused` for a DomainError of ours (a bad signature); or `failed`.
+   * (`declined`, `unknown`, …); `refused` for our own DomainError, such as a bad signature; or `failed`.
    */
   readonly outcome: string
   readonly seconds: number

@@ -24,7 +24,7 @@ export type ProviderContext = {
 
 export type SnapshotResult = {
   readonly loaded: LoadedState<PaymentState>
-  /** Undefined when the provider does not know the intent. */
+  /** Undefined when the intent does not exist at the provider. */
   readonly snapshot: IntentSnapshot | undefined
 }
 
@@ -64,8 +64,8 @@ export async function applySnapshot(
  * Whether the open approval is the one whose capture was declined; providers leave such an approval open. Capturing it again
  * would be declined again, and each time send another payment.failed.
  *
- * A new approval by the payer arrives as a notification. Neither its time nor the snapshot tells it from the declined one, so
- * we count: with more approvals than failures, one has not been captured yet.
+ * A new approval by the payer arrives as a notification. Neither its time nor the snapshot shows whether it is new, so we
+ * count: with more approvals than failures, one has not been captured yet.
  */
 export function isDeclinedApproval(
   { awaits_capture }: IntentSnapshot,

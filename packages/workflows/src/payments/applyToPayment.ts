@@ -18,7 +18,7 @@ export type AppliedPayment = {
 
 /**
  * Finds the notification's payment and records the report in it.
- * @returns the updated payment; undefined if the notification concerns none of our payments
+ * @returns the updated payment; undefined if the notification matches no payment
  * @throws DomainError `event_store_unavailable`
  */
 export async function applyToPayment(

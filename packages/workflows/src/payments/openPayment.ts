@@ -35,7 +35,7 @@ export type OpenPayment = {
 /**
  * Opens a payment, or finds the one that the same Idempotency-Key opened.
  * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
- *   `event_store_unavailable`, and what `command` throws
+ *   `event_store_unavailable`, and the errors of `command`
  */
 export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
   const { payment_id, request_fingerprint, metadata } = request
@@ -55,7 +55,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
   return makeCall(workflow, initiated, metadata, 'first')
 }
 
-/** The result for a repeated request, depending on how the latest provider call ended. */
+/** The result for a repeated request, depending on the outcome of the latest provider call. */
 async function replayPayment(
   workflow: Workflow,
   { request_fingerprint, metadata }: OpenPayment,
@@ -113,7 +113,7 @@ function beginAttempt(
   })
 }
 
-/** The payment as the first request's response showed it. */
+/** The payment as it was in the first response. */
 function firstResponseState({ store }: Workflow, { payment_id }: Payment): Promise<LoadedState<PaymentState>> {
   return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
 }

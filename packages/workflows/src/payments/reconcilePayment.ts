@@ -20,9 +20,9 @@ import { callProvider, isInFlight, recordIntentOwner } from './providerCall.ts'
 export type Finding =
   /** The provider agrees with the record, or cannot be queried. */
   | 'same'
-  /** The provider knew something new; it is now recorded. */
+  /** The provider had a newer state, which is now recorded. */
   | 'late'
-  /** The provider does not know the recorded intent. */
+  /** The recorded intent does not exist at the provider. */
   | 'missing'
   /** The amount or currency paid or approved at the provider differs from the payment's. */
   | 'amount_differs'
@@ -84,9 +84,9 @@ export async function reconcilePayment(
     if (now.intent_outcome.kind !== 'created' || !provider.retrieveIntent)
       return { ...base, payment: now, finding: isLate ? 'late' : 'same' }
     const { loaded, snapshot } = await applySnapshot(context, called, maxAgeMs)
-    const known = existingPayment(loaded.state)
-    const finding = findingOf(now, known, snapshot)
-    return { ...base, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
+    const after = existingPayment(loaded.state)
+    const finding = findingOf(now, after, snapshot)
+    return { ...base, payment: after, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
@@ -141,7 +141,7 @@ async function adoptFoundIntent(
     known,
   })
   const recorded = existingPayment(handled.state).provider_intent_id
-  // Nobody must be able to pay the duplicates as well.
+  // Cancel the duplicates, so that they cannot be paid as well.
   for (const other of found)
     if (other.provider_intent_id !== recorded && isPayable(other.status))
       await provider.cancelIntent?.(other.provider_intent_id)
@@ -162,8 +162,8 @@ function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot |
 
 function isChargedTwice({ evidence, further_charges }: IntentSnapshot, payment: Payment): boolean {
   if (further_charges.length > 0) return true
-  const { provider_payment_id: known, failed_charges } = payment
+  const { provider_payment_id: recorded, failed_charges } = payment
   const { status, provider_payment_id: charge } = evidence
-  if (status !== 'succeeded' || charge === null || known === null) return false
-  return charge !== known && !failed_charges.includes(known)
+  if (status !== 'succeeded' || charge === null || recorded === null) return false
+  return charge !== recorded && !failed_charges.includes(recorded)
 }

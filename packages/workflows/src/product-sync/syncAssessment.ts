@@ -16,7 +16,7 @@ export type AssessmentContext = {
   readonly force: boolean
   readonly updatePrices: boolean
   /** Why the provider must not be called; see SyncLimits. */
-  readonly noCallsBecause: string | undefined
+  readonly noCallReason: string | undefined
 }
 
 export type Assessment =
@@ -38,9 +38,9 @@ const syncErrorCodes = {
   unknown: 'provider_outcome_unknown',
 } as const
 
-/** Decides what a sync of the product would do, from its recorded state alone. */
+/** Plans the sync of a product from its recorded state alone. */
 export function assess(context: AssessmentContext, state: ProductState): Assessment {
-  const { provider, force, updatePrices, noCallsBecause } = context
+  const { provider, force, updatePrices, noCallReason } = context
   const { catalog } = provider
   if (state.status === 'none') return final(unknownProduct)
   const at = state.at_providers[provider.id]
@@ -61,14 +61,14 @@ export function assess(context: AssessmentContext, state: ProductState): Assessm
   const wanted = hashesAt(catalog, product)
   const plan = planSync(at, { wanted, force, updatePrices })
   if (plan.status === 'skipped') return final(successResult('skipped', at, plan))
-  if (noCallsBecause !== undefined)
-    return final(failedResult(at, { code: 'provider_unavailable', message: noCallsBecause }))
+  if (noCallReason !== undefined)
+    return final(failedResult(at, { code: 'provider_unavailable', message: noCallReason }))
   return { kind: 'due', product, at, wanted, plan }
 }
 
 const final = (result: ProductResult): Assessment => ({ kind: 'final', result })
 
-/** The expected result of a sync, without what only the provider knows. */
+/** The expected result of a sync, without the values that only the provider has. */
 export function dryRunResult(assessment: Assessment, { catalog }: Provider): ProductResult {
   if (assessment.kind === 'final') return assessment.result
   const { at, product, plan } = assessment

@@ -45,7 +45,7 @@ const contended = 'Other requests keep syncing this product; try again'
 export type SyncLimits = {
   /** Why no further call may be made; undefined while calls are allowed. */
   reason(): string | undefined
-  /** Record how a call ended. */
+  /** Record the end of a call. */
   responded(): void
   failed(): void
 }
@@ -110,7 +110,7 @@ export async function syncProduct(
 /** The expected result of a sync, without calling the provider. @throws DomainError `event_store_unavailable` */
 export async function dryRunSync(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
   const state = await load(workflow, product_id)
-  return dryRunResult(assess({ ...context, noCallsBecause: undefined }, state), context.provider)
+  return dryRunResult(assess({ ...context, noCallReason: undefined }, state), context.provider)
 }
 
 async function syncUntilSettled(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
@@ -128,7 +128,7 @@ async function syncUntilSettled(workflow: Workflow, context: SyncContext, produc
 async function syncRound(workflow: Workflow, context: SyncContext, product_id: string): Promise<SyncRound> {
   const { provider, limits } = context
   // Evaluated once, so that every assessment in this round gives the same result.
-  const assessmentContext = { ...context, noCallsBecause: limits.reason() }
+  const assessmentContext = { ...context, noCallReason: limits.reason() }
   const begun = await record(workflow, context, product_id, (state, occurred_at) => {
     const assessment = assess(assessmentContext, state)
     if (assessment.kind === 'final') return []

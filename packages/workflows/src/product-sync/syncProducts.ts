@@ -24,7 +24,7 @@ export type SyncProducts = {
   readonly provider: Provider
   /** Sync unchanged products too. */
   readonly force: boolean
-  /** Only report what would happen. */
+  /** Only report the expected results. */
   readonly dryRun: boolean
   /** Replace a price at the provider that differs. */
   readonly updatePrices: boolean
@@ -48,7 +48,7 @@ type RequestedProduct = { readonly text: string; readonly id: string | null }
 /**
  * Syncs products to a provider. Ids are compared case-insensitively, and each product is synced once. A malformed id counts
  * as unknown.
- * @throws DomainError `event_store_unavailable`: the request may be repeated, and skips what is already synced
+ * @throws DomainError `event_store_unavailable`: the request may be repeated, and skips products that are already synced
  */
 export async function syncProducts(workflow: Workflow, request: SyncProducts): Promise<SyncedProducts> {
   const { product_ids, dryRun, ...options } = request
@@ -72,7 +72,7 @@ export async function syncProducts(workflow: Workflow, request: SyncProducts): P
  * Syncs products to a provider, or replays the response for the same Idempotency-Key.
  * @returns `replayed` is true when an earlier request got this response
  * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
- *   `event_store_unavailable`, and what `providerId` throws
+ *   `event_store_unavailable`, and the errors of `providerId`
  */
 export async function requestSync(
   workflow: Workflow,
@@ -110,13 +110,13 @@ function replayed({ response, position }: StoredResponse<RecordedReport>) {
 
 /** In the order of their first occurrence. */
 function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {
-  const named = new Map<string, RequestedProduct>()
+  const byKey = new Map<string, RequestedProduct>()
   for (const text of product_ids) {
     const id = recordedId(text)
     const key = id ?? text
-    if (!named.has(key)) named.set(key, { text, id })
+    if (!byKey.has(key)) byKey.set(key, { text, id })
   }
-  return [...named.values()]
+  return [...byKey.values()]
 }
 
 /** Waits for running items before it throws, so that no work continues after the response. */
