@@ -113,7 +113,7 @@ t.test('an applied notification is not applied again', async (t) => {
   t.same(await historyOf(id), ['PaymentAttemptFailed'])
 })
 
-t.test('a long notification is stored compressed and applied from there', async (t) => {
+t.test('a long notification is stored compressed and can be applied', async (t) => {
   const { id, intent } = await opened()
   const sent = notification({ provider_intent_id: intent.id })
   complete = async () => {
@@ -242,7 +242,7 @@ t.test('the charge of an intent is not assigned to a payment whose create call w
   t.same(await typesOf(providerIntentStream(provider.id, 'ch_later')), [])
 })
 
-t.test('a notification is applied by our recorded intent owner after the create call was rejected', async (t) => {
+t.test('a notification is applied to the recorded owner of its intent after a rejected create call', async (t) => {
   const payment_id = randomUUIDv7()
   await t.rejects(open({ on: crashAfter(2, workflow), payment_id }), /died/)
   later(60_000)

@@ -30,14 +30,14 @@ const product = {
   price: { amount_cents: 100, currency: 'EUR', recurring: null },
 }
 
-function watched(provider: Provider) {
+function observed(provider: Provider) {
   const ends: ProviderCallEnd[] = []
   return { ends, provider: observedProvider(provider, (end) => ends.push(end)) }
 }
 
-t.test('every call is observed with its outcome, and returns or throws as without observation', async (t) => {
+t.test('every provider call is observed with its outcome, and its result or error is unchanged', async (t) => {
   const failing = new TypeError('a bug')
-  const { ends, provider } = watched({
+  const { ends, provider } = observed({
     ...sandbox,
     async cancelIntent(id) {
       if (id === 'bug') throw failing
@@ -68,10 +68,10 @@ t.test('every call is observed with its outcome, and returns or throws as withou
   t.ok(ends.every(({ seconds }) => seconds >= 0 && seconds < 10))
 })
 
-t.test('a throttled call is reported as ok_throttled or throttled', async (t) => {
+t.test('a throttled provider call is observed as ok_throttled or throttled', async (t) => {
   const { pause } = createPace({ perSecond: 0 })
   const rateLimit = { retryAfterMs: null }
-  const { ends, provider } = watched({
+  const { ends, provider } = observed({
     ...sandbox,
     createIntent: async (request) => {
       pause(1)
@@ -87,22 +87,22 @@ t.test('a throttled call is reported as ok_throttled or throttled', async (t) =>
   )
 })
 
-t.test('synchronous methods stay synchronous and are not observed', async (t) => {
-  const { ends, provider } = watched(createFakeCatalog().provider)
+t.test('synchronous provider methods stay synchronous and are not observed', async (t) => {
+  const { ends, provider } = observed(createFakeCatalog().provider)
   t.equal(provider.isTestMethod('pm_card_visa'), true)
   t.equal(provider.isTestMethod('pm_other'), false)
   t.equal(provider.catalog?.keepsPrice(product), true)
-  const unsold = { ...product, price: { ...product.price, currency: 'XAF' } }
-  t.throws(() => provider.catalog?.checkProduct(unsold), { name: 'ProviderError', kind: 'currency' })
+  const unsupported = { ...product, price: { ...product.price, currency: 'XAF' } }
+  t.throws(() => provider.catalog?.checkProduct(unsupported), { name: 'ProviderError', kind: 'currency' })
   t.throws(() => provider.readNotification(Buffer.from('no JSON')), { code: 'invalid_request' })
   await provider.close()
   t.same(ends, [])
 })
 
 t.test("an observed provider keeps the original's missing methods, getters and this", async (t) => {
-  const bare = watched({ ...sandbox, methods: null, catalog: null }).provider
-  const lacking = ['retrieveIntent', 'findIntents', 'cancelIntent', 'captureIntent', 'methods', 'catalog'] as const
-  for (const name of lacking) t.equal(bare[name], null, name)
+  const bare = observed({ ...sandbox, methods: null, catalog: null }).provider
+  const missing = ['retrieveIntent', 'findIntents', 'cancelIntent', 'captureIntent', 'methods', 'catalog'] as const
+  for (const name of missing) t.equal(bare[name], null, name)
   t.same(Object.keys(bare), Object.keys(sandbox))
 
   let isOpen = false
@@ -116,7 +116,7 @@ t.test("an observed provider keeps the original's missing methods, getters and t
       return { provider_intent_id: this.key, client_secret: null }
     },
   }
-  const { provider } = watched(keyed)
+  const { provider } = observed(keyed)
   t.equal(provider.retrieveIntent, null)
   isOpen = true
   t.type(provider.retrieveIntent, 'function')

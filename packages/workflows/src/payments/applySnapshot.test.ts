@@ -55,7 +55,7 @@ t.test('a capture with an unknown outcome is retried with the same key', async (
   }
 })
 
-t.test('a capture that did not reach the provider is made again with the same key', async (t) => {
+t.test('a capture that did not reach the provider is repeated with the same key', async (t) => {
   const { id, intent } = await approved()
   fake.failures.set('capture', [{ kind: 'unavailable' }])
   t.match(await reconcile(id), { finding: 'unreachable', payment: { status: 'processing' } })
@@ -93,10 +93,10 @@ t.test('a new approval after a decline is captured with a new key', async (t) =>
 /** Notification times that do not show whether the approval came after the decline. */
 const ambiguousTimes = {
   'in the same second': (time: string) => `${time.slice(0, 19)}.000Z`,
-  'by a slow clock': (time: string) => new Date(Date.parse(time) - 2_000).toISOString(),
+  'from a slow clock': (time: string) => new Date(Date.parse(time) - 2_000).toISOString(),
 }
 for (const [when, at] of Object.entries(ambiguousTimes)) {
-  t.test(`a notification of a new approval after a decline, dated ${when}, is captured once`, async (t) => {
+  t.test(`a new approval after a decline, dated ${when}, is captured once`, async (t) => {
     for (const declinesAgain of [false, true]) {
       const { id, intent } = await approved()
       await notify(intent, 'processing')
@@ -121,7 +121,7 @@ for (const [when, at] of Object.entries(ambiguousTimes)) {
     }
   })
 
-  t.test(`a late notification of the declined approval, dated ${when}, is not captured again`, async (t) => {
+  t.test(`a declined approval that is notified late, dated ${when}, is not captured again`, async (t) => {
     const { id, intent } = await approved()
     fake.declines = true
     const { payment } = await reconcile(id)
@@ -131,7 +131,7 @@ for (const [when, at] of Object.entries(ambiguousTimes)) {
   })
 }
 
-t.test('a declined capture that the provider notifies first is recorded once and not captured again', async (t) => {
+t.test('a declined capture whose notification arrives first is recorded once and not repeated', async (t) => {
   const { id, intent } = await approved()
   fake.declines = true
   fake.meanwhile = async (call) => {
@@ -142,7 +142,7 @@ t.test('a declined capture that the provider notifies first is recorded once and
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentAttemptFailed'])
 })
 
-t.test('a successful capture that the provider notifies first is recorded once', async (t) => {
+t.test('a successful capture whose notification arrives first is recorded once', async (t) => {
   const { id, intent } = await approved()
   fake.meanwhile = async (call) => {
     if (call.startsWith('capture')) await notify(intent, 'succeeded', intent.charges[0])
@@ -151,7 +151,7 @@ t.test('a successful capture that the provider notifies first is recorded once',
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
 })
 
-t.test('the result of a capture is recorded even if the payment changes meanwhile', async (t) => {
+t.test('the result of a capture is recorded even if the payment changes during the capture', async (t) => {
   for (const declines of [false, true]) {
     const { id, intent } = await approved()
     fake.declines = declines

@@ -8,8 +8,8 @@ import { reconcilePayment } from './reconcilePayment.ts'
 const { provider, fake } = createFakeProvider(t)
 const { workflow, providers, time, open, typesOf, eventsOf, advance: later } = await workflowHarness(t, provider)
 
-const aMinute = 60_000
-const aDay = 24 * 60 * aMinute
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
 
 t.beforeEach(() => {
   fake.calls.length = 0
@@ -43,8 +43,8 @@ async function crashedRequest({ appends, calls }: (typeof crashPoints)[keyof typ
     throw new Error('the process died here')
   }
   if (calls === 0) providers.set(provider.id, { ...provider, createIntent })
-  const dying = open({ on: crashAfter(appends, workflow), payment_id: id })
-  await dying.then(
+  const opening = open({ on: crashAfter(appends, workflow), payment_id: id })
+  await opening.then(
     () => Promise.reject(new Error('the process did not crash')),
     () => undefined,
   )
@@ -58,7 +58,7 @@ for (const [where, crash] of Object.entries(crashPoints))
     const id = await crashedRequest(crash)
     t.same(await typesOf(paymentStream(id)), ['PaymentInitiated'])
     t.equal(fake.of(id).length, crash.calls)
-    later(aMinute)
+    later(minuteMs)
     const { finding, payment } = await reconcile(id)
     t.equal(finding, 'late')
     t.equal(payment.status, 'pending')
@@ -71,7 +71,7 @@ for (const [where, crash] of Object.entries(crashPoints))
     t.equal((await reconcile(id)).finding, 'same')
   })
 
-t.test('a call that may still be running is not repeated', async (t) => {
+t.test('a create call that may still be running is not repeated', async (t) => {
   const id = await crashedRequest(crashPoints['after the call'])
   later(15_000)
   t.equal((await reconcile(id)).finding, 'same')
@@ -115,7 +115,7 @@ t.test('an unreachable provider does not fail a payment with an unknown outcome'
 
 t.test('an unreachable provider does not fail a payment whose process crashed', async (t) => {
   const id = await crashedRequest(crashPoints['after the call'])
-  later(aMinute)
+  later(minuteMs)
   fake.failures.set('create', [{ kind: 'unavailable' }])
   fake.failures.set('find', [{ kind: 'unavailable' }])
   t.match(await reconcile(id), { finding: 'unreachable', payment: { status: 'pending' } })
@@ -123,7 +123,7 @@ t.test('an unreachable provider does not fail a payment whose process crashed', 
 })
 
 t.test(
-  'when repeating the call fails, a found intent is adopted and the other payable ones are canceled',
+  'when the repeated create call fails, a found intent is adopted and other payable ones are canceled',
   async (t) => {
     const id = await paymentWithLostResponse(t, { done: true })
     const [first] = fake.of(id)
@@ -147,7 +147,7 @@ t.test(
   },
 )
 
-t.test('of several found intents a paid one is adopted, and none that is paid is canceled', async (t) => {
+t.test('of several found intents a paid one is adopted, and only payable ones are canceled', async (t) => {
   const id = await paymentWithLostResponse(t, { done: true })
   const [pending] = fake.of(id)
   const more = () => fake.make({ payment_id: id })
@@ -179,11 +179,11 @@ t.test('an outcome that stays unknown is recorded once', async (t) => {
   t.equal((await reconcile(id)).finding, 'late')
 })
 
-t.test('a call whose key may have expired is not repeated before a search', async (t) => {
+t.test('a create call whose key may have expired is not repeated before a search', async (t) => {
   const id = await paymentWithLostResponse(t, { done: true })
   fake.byKey.clear()
   // PayPal keeps a key for six hours, so we must search before that.
-  later(5 * 60 * aMinute + aMinute)
+  later(5 * 60 * minuteMs + minuteMs)
   const { finding, payment } = await reconcile(id)
   t.equal(finding, 'late')
   t.equal(payment.provider_intent_id, fake.of(id)[0]?.id)
@@ -192,18 +192,18 @@ t.test('a call whose key may have expired is not repeated before a search', asyn
   t.notOk(fake.calls.some((call) => call.startsWith('create')))
 })
 
-t.test('an old call is repeated when the search finds no intent', async (t) => {
+t.test('an old create call is repeated when the search finds no intent', async (t) => {
   const id = await paymentWithLostResponse(t, { done: false })
-  later(aDay)
+  later(dayMs)
   t.equal((await reconcile(id)).finding, 'late')
   t.same(fake.calls.slice(0, 2), [`find ${id}`, `create ${id}`])
   t.equal(fake.of(id).length, 1)
 })
 
-t.test('an old call is not repeated while the search fails', async (t) => {
+t.test('an old create call is not repeated while the search fails', async (t) => {
   const id = await paymentWithLostResponse(t, { done: true })
   fake.byKey.clear()
-  later(aDay)
+  later(dayMs)
   for (const kind of ['unavailable', 'unknown'] as const) {
     fake.failures.set('find', [{ kind }])
     const { finding, problem } = await reconcile(id)
@@ -214,12 +214,12 @@ t.test('an old call is not repeated while the search fails', async (t) => {
 })
 
 t.test(
-  'when another process finishes the call meanwhile, its intent is kept and the found duplicate is canceled',
+  'when another process finishes the call first, its intent is kept and the found duplicate is canceled',
   async (t) => {
     const id = await paymentWithLostResponse(t, { done: true })
-    const [known] = fake.of(id)
+    const [first] = fake.of(id)
     const paid = fake.make({ payment_id: id })
-    if (known) known.status = 'failed'
+    if (first) first.status = 'failed'
     fake.failures.set('create', [{ kind: 'unknown' }])
     fake.meanwhile = async (call) => {
       if (!call.startsWith('find')) return
@@ -227,9 +227,9 @@ t.test(
       await reconcile(id)
     }
     const { payment } = await reconcile(id)
-    t.equal(payment.provider_intent_id, known?.id, 'the intent of the other process')
+    t.equal(payment.provider_intent_id, first?.id, 'the intent of the other process')
     t.equal(paid.status, 'canceled')
-    t.not(known?.status, 'canceled')
+    t.not(first?.status, 'canceled')
     t.equal((await typesOf(paymentStream(id))).filter((type) => type === 'ProviderIntentCreated').length, 1)
   },
 )
@@ -252,23 +252,23 @@ t.test('a payment of a disabled provider is reported unreachable without a call'
 t.test('a rejected create call is not repeated', async (t) => {
   fake.failures.set('create', [{ kind: 'unavailable' }])
   const { payment_id } = await open()
-  later(aMinute)
+  later(minuteMs)
   t.equal((await reconcile(payment_id)).finding, 'same')
   t.same(fake.calls, [`create ${payment_id}`])
 })
 
-t.test('a second attempt is finished with its own key', async (t) => {
+t.test('a second intent attempt is finished with its own key', async (t) => {
   const request = { payment_id: randomUUIDv7(), request_fingerprint: 'f' }
   fake.failures.set('create', [{ kind: 'unavailable' }, { kind: 'unknown', done: true }])
   t.equal((await open(request)).status, 'failed')
-  later(aMinute)
+  later(minuteMs)
   t.equal((await open(request)).status, 'pending')
   const { finding, payment } = await reconcile(request.payment_id)
   t.equal(finding, 'late')
   t.equal(payment.attempt, 2)
   const begun = fake.requests.at(-1)?.created_at ?? ''
   t.equal(begun, payment.attempt_started_at, 'the snapshot is requested for the second attempt')
-  t.ok(Date.parse(begun) - Date.parse(payment.created_at) >= aMinute)
+  t.ok(Date.parse(begun) - Date.parse(payment.created_at) >= minuteMs)
   const key = request.payment_id
   t.same(fake.calls.slice(0, 3), [`create ${key}`, `create ${key}-2`, `create ${key}-2`])
   t.equal(fake.of(key).length, 1)

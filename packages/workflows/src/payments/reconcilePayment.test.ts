@@ -113,7 +113,7 @@ t.test('every further charge is a conflict, recorded once with its owner', async
     t.same(await typesOf(providerIntentStream(provider.id, charge)), ['ProviderIntentOwned'], charge)
 })
 
-t.test('a success notified with another charge is a conflict', async (t) => {
+t.test('a success whose notification names another charge is a conflict', async (t) => {
   const { id, intent } = await opened()
   await notify(intent, 'succeeded', 'ch_other')
   fake.charge(intent)
@@ -121,7 +121,7 @@ t.test('a success notified with another charge is a conflict', async (t) => {
   t.same(await historyOf(id), ['PaymentSucceeded', 'PaymentConflictDetected'])
 })
 
-t.test('a success notified without a charge is not a conflict', async (t) => {
+t.test('a success whose notification names no charge is not a conflict', async (t) => {
   const { id, intent } = await opened()
   await notify(intent, 'succeeded')
   fake.charge(intent)
@@ -134,7 +134,7 @@ t.test('a success notified without a charge is not a conflict', async (t) => {
   t.equal((await reconcile(other.id)).finding, 'same', 'the recorded charge is the failed one')
 })
 
-t.test('an intent that the provider does not know is missing, and the payment is unchanged', async (t) => {
+t.test('an intent that does not exist at the provider is missing, and the payment is unchanged', async (t) => {
   const { id, intent } = await opened()
   fake.intents.delete(intent.id)
   const { finding, payment, snapshot } = await reconcile(id)
@@ -180,7 +180,7 @@ t.test('an outdated snapshot is not applied but fetched again', async (t) => {
   t.same(await historyOf(id), ['PaymentSucceeded'])
 })
 
-t.test('an unchanged snapshot is fetched again when the payment changes meanwhile', async (t) => {
+t.test('a snapshot that changes nothing is fetched again when the payment changes during the query', async (t) => {
   const { id, intent } = await opened()
   fake.meanwhile = async () => {
     fake.meanwhile = undefined

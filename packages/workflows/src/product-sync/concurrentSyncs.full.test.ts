@@ -128,7 +128,7 @@ t.test('a sync of a price reports no price difference when another price is sync
   )
 })
 
-t.test('a change during the provider call is left to the next sync', async (t) => {
+t.test('a product change during the provider call is left to the next sync', async (t) => {
   const id = await add()
   const gate = gateFirst('meanwhile', 'put')
   const syncing = syncOne(id)

@@ -7,7 +7,7 @@ const harness = await syncHarness(t)
 const { fake, add, change, sync, syncOne, historyOf } = harness
 const several = (count: number) => Promise.all(Array.from({ length: count }, () => add()))
 
-t.test('one rejected product does not stop the others', async (t) => {
+t.test('one rejected product does not stop the sync of the others', async (t) => {
   const ids = await several(5)
   const [, bad = ''] = ids
   fake.rejected.add(bad)
@@ -25,37 +25,34 @@ t.test('one rejected product does not stop the others', async (t) => {
 })
 
 const failures: readonly (readonly [string, CatalogFailure, string])[] = [
-  ['rejected', { kind: 'rejected' }, 'provider_rejected'],
-  ['declined', { kind: 'declined' }, 'provider_rejected'],
-  ['rejected for its currency', { kind: 'currency' }, 'currency_not_supported'],
-  ['not reached', { kind: 'unavailable' }, 'provider_unavailable'],
-  ['left without a response', { kind: 'unknown' }, 'provider_outcome_unknown'],
-  ['done but left without a response', { kind: 'unknown', done: true }, 'provider_outcome_unknown'],
+  ['is rejected', { kind: 'rejected' }, 'provider_rejected'],
+  ['is declined', { kind: 'declined' }, 'provider_rejected'],
+  ['is rejected for its currency', { kind: 'currency' }, 'currency_not_supported'],
+  ['does not reach the provider', { kind: 'unavailable' }, 'provider_unavailable'],
+  ['gets no response', { kind: 'unknown' }, 'provider_outcome_unknown'],
+  ['is executed but gets no response', { kind: 'unknown', done: true }, 'provider_outcome_unknown'],
 ]
 
 for (const verb of ['put', 'create', 'archive'])
   for (const [name, failure, code] of failures)
-    t.test(
-      `a ${verb} step that is ${name} fails the sync, and the next sync finishes without duplicates`,
-      async (t) => {
-        const id = await add()
-        if (verb === 'archive') {
-          await syncOne(id)
-          await change(id, { total_cents: 1500 })
-        }
-        const wish = { updatePrices: true }
-        fake.failures.set(verb, [failure])
-        t.match(await syncOne(id, wish), { status: 'failed', error: { code } })
-        t.match(await syncOne(id, { ...wish, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
-        t.match(await syncOne(id, wish), { status: verb === 'archive' ? 'updated' : 'created' })
-        t.match(await syncOne(id, wish), { status: 'skipped' })
-        t.same(
-          fake.activeOf(id).map(({ worth }) => worth),
-          [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'],
-        )
-        t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
-      },
-    )
+    t.test(`a ${verb} call that ${name} fails the sync, and the next sync finishes without duplicates`, async (t) => {
+      const id = await add()
+      if (verb === 'archive') {
+        await syncOne(id)
+        await change(id, { total_cents: 1500 })
+      }
+      const options = { updatePrices: true }
+      fake.failures.set(verb, [failure])
+      t.match(await syncOne(id, options), { status: 'failed', error: { code } })
+      t.match(await syncOne(id, { ...options, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
+      t.match(await syncOne(id, options), { status: verb === 'archive' ? 'updated' : 'created' })
+      t.match(await syncOne(id, options), { status: 'skipped' })
+      t.same(
+        fake.activeOf(id).map(({ worth }) => worth),
+        [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'],
+      )
+      t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
+    })
 
 t.test('a sync after a failed one is not skipped, even if the product was changed back', async (t) => {
   const id = await add()
@@ -91,7 +88,7 @@ t.test('a price created by a crashed sync is found by the next one, even without
   t.match(await syncOne(id), { status: 'skipped', provider_price_id: present?.id, price_differs: undefined })
 })
 
-t.test('a bug in an adapter rejects the whole sync, and no work continues afterwards', async (t) => {
+t.test('a bug in an adapter fails the whole sync, and no work continues afterwards', async (t) => {
   const ids = await several(30)
   fake.calls.length = 0
   fake.before = async (call) => {

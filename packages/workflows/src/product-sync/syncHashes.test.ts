@@ -51,7 +51,7 @@ t.test('the price hash is null when the catalogue keeps no price', async (t) => 
   t.same(hashes({}), { ...plain, price_hash: null })
 })
 
-t.test('the hash values are stable, so that no product is synced again', async (t) => {
+t.test('the hashes of a product are stable, so that it is not synced again', async (t) => {
   t.match(plain, {
     content_hash: 'dfdd8673c90b53d34430b9c71673d94d1877da5b80efd64022c51e3e0a3faa77',
     price_hash: '642a341d5fdd17d948cf03f825ab449f8dc86d372543b1527dbb83d49a979591',

@@ -37,7 +37,7 @@ t.test('an unchanged product is skipped without a call or an event', async (t) =
   t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
 })
 
-t.test('changed content is updated, and the price is left as it is', async (t) => {
+t.test('a sync updates changed content and keeps the price', async (t) => {
   const id = await add()
   await syncOne(id)
   await change(id, { name: 'A cup', description: 'With a handle', product_type: 'digital' })
@@ -131,7 +131,7 @@ t.test('a price that is created again gets a new idempotency key', async (t) => 
   const keys = () => fake.calls.filter((call) => call.startsWith('create ')).length
   fake.calls.length = 0
   await syncOne(id)
-  // Somebody deletes the prices at the provider.
+  // As if the prices were deleted at the provider.
   fake.prices.splice(0)
   t.match(await syncOne(id, { force: true }), { status: 'updated' })
   t.equal(keys(), 2)
@@ -159,10 +159,10 @@ t.test('a product deleted at the provider is created again with its price by the
   t.match(await syncOne(id), { status: 'skipped' })
 })
 
-t.test('a dry run reports what would happen, without a call or an event', async (t) => {
-  const [fresh, known, changed, inactive] = [await add(), await add(), await add(), await add({ is_active: false })]
-  const ids = [fresh, known, changed, inactive, '018f0000-0000-7000-8000-00000000dead']
-  await sync([known, changed])
+t.test('a dry run reports the expected results without a call or an event', async (t) => {
+  const [fresh, unchanged, changed, inactive] = [await add(), await add(), await add(), await add({ is_active: false })]
+  const ids = [fresh, unchanged, changed, inactive, '018f0000-0000-7000-8000-00000000dead']
+  await sync([unchanged, changed])
   await change(changed, { name: 'A cup' })
   fake.calls.length = 0
   const before = await harness.store.head()
@@ -203,7 +203,7 @@ t.test('an inactive product is not synced, and keeps its provider ids', async (t
   t.match(fake.products.get(id), { name: 'A mug' })
 })
 
-t.test('a repeated id is synced once, and reported as first written [10.3-sync-duplicates]', async (t) => {
+t.test('a repeated product id is synced once, and reported as first written [10.3-sync-duplicates]', async (t) => {
   const [a, b] = [await add(), await add()]
   const { report } = await sync([a.toUpperCase(), b, a, 'Nothing', 'nothing', 'Nothing', b.toUpperCase()])
   t.same(
