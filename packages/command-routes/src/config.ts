@@ -35,11 +35,11 @@ export function loadWithEndpoints<Schema extends TObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
 ): Readonly<StaticDecode<Schema>> & WithEndpoints {
-  const given = readVariableFiles(
+  const variables = readVariableFiles(
     withoutSigningSecrets(env),
     (name) => name in schema.properties || isWebhookVariable(name),
   )
-  const { endpoints, problems } = decodeEndpoints(given.env)
-  const further = [...given.problems, ...problems, ...providerProblems(given.env)]
-  return { ...loadConfig(schema, given.env, further), endpoints }
+  const { endpoints, problems } = decodeEndpoints(variables.env)
+  const further = [...variables.problems, ...problems, ...providerProblems(variables.env)]
+  return { ...loadConfig(schema, variables.env, further), endpoints }
 }

@@ -9,11 +9,11 @@ import { Type } from 'typebox'
 
 type FieldOptions = { readonly description?: string }
 
-export const optionalText = (about: FieldOptions = {}) =>
-  Type.Optional(Nullable(Type.String({ maxLength: maxTextLength, ...about })))
+export const optionalText = (options: FieldOptions = {}) =>
+  Type.Optional(Nullable(Type.String({ maxLength: maxTextLength, ...options })))
 
-export const optionalEmail = (about: FieldOptions = {}) =>
-  Type.Optional(Nullable(Type.String({ format: 'email', maxLength: maxTextLength, ...about })))
+export const optionalEmail = (options: FieldOptions = {}) =>
+  Type.Optional(Nullable(Type.String({ format: 'email', maxLength: maxTextLength, ...options })))
 
 /** An `onRequest` hook for clients that send `content-type: application/json` without a body, which does not parse as JSON. */
 export async function allowEmptyBody({ headers }: FastifyRequest): Promise<void> {
@@ -39,8 +39,8 @@ export function chosenProviderId(
 }
 
 /**
- * Rejects requests with a card number or security code, before anything of them is recorded or logged. A hook keeps the
- * original bodies of the scope, so that fields which validation drops are searched too.
+ * Rejects requests with a card number or security code, before any part of them is recorded or logged. A hook keeps each
+ * original body, so that fields which validation drops are searched too.
  * @returns the check, which a handler calls once the request is otherwise valid. It throws DomainError
  *   `card_number_rejected` with the field in `details.fields`
  */

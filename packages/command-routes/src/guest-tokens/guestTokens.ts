@@ -41,10 +41,10 @@ export function rememberedGuest(options: {
 /**
  * Rejects a body that names another e-mail than the guest token's.
  * @param email from the body, not validated yet; a value that is not a string is left to validation
- * @param where the field's name
+ * @param field the field that contains it
  * @throws DomainError `forbidden`
  */
-export function requireOwnEmail({ guest_email }: Guest, email: unknown, where: string): void {
+export function requireOwnEmail({ guest_email }: Guest, email: unknown, field: string): void {
   if (typeof email === 'string' && foldEmail(email) !== foldEmail(guest_email))
-    throw new DomainError('forbidden', `The guest token belongs to another e-mail than ${where}`)
+    throw new DomainError('forbidden', `The guest token belongs to another e-mail than ${field}`)
 }

@@ -34,6 +34,6 @@ export async function methodOf(workflow: Workflow, actor: Actor, id: string): Pr
 }
 
 /** The method fields that the payment records, so that every create call sends the same ones. */
-export function methodOnRecord({ payment_method_id, provider_method_id, provider_customer_id }: PaymentMethod) {
+export function recordedMethodFields({ payment_method_id, provider_method_id, provider_customer_id }: PaymentMethod) {
   return { payment_method_id, provider_method: { provider_method_id, provider_customer_id } }
 }

@@ -65,8 +65,8 @@ function memberOf(value: unknown, name: string): unknown {
 
 /**
  * The command without its provider.
- * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and what `priceOf`
- *   throws
+ * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and the errors
+ *   of `priceOf`
  */
 export function initiatePaymentCommand(
   actor: Actor,

@@ -12,7 +12,7 @@ import { etagOf } from '../ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../requestContext.ts'
 import { idempotencyErrors, providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
-import { chosenMethod, methodOf, methodOnRecord } from './chosenMethod.ts'
+import { chosenMethod, methodOf, recordedMethodFields } from './chosenMethod.ts'
 import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts'
 
 const PaymentResponse = dataResponse(PaymentResource, {
@@ -77,7 +77,7 @@ export const paymentRoutes =
             provider.checkAmount(draft.total_cents, draft.currency)
             method = await chosenMethod(workflow, { actor, provider, payment_method_id })
             if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-            return { ...draft, provider_id, ...(method === null ? {} : methodOnRecord(method)) }
+            return { ...draft, provider_id, ...(method === null ? {} : recordedMethodFields(method)) }
           },
         })
         const { position, revision, replayed } = opened

@@ -159,14 +159,14 @@ export const productSyncRoutes =
         })
         // Without recorded events there is no position.
         if (position) setWriteHeaders(reply, { position, replayed })
-        if (!replayed) warnOfProvider(request, report)
+        if (!replayed) logProviderFailures(request, report)
         return { success: true as const, data: report }
       },
     )
   }
 
 /** Logs provider failures, because the response is 200 all the same. */
-function warnOfProvider({ log }: FastifyRequest, { results }: SyncReport): void {
+function logProviderFailures({ log }: FastifyRequest, { results }: SyncReport): void {
   const failures = results.flatMap(({ error }) => (error?.code.startsWith('provider_') ? [error] : []))
   const [first] = failures
   if (first) log.warn({ failures: failures.length, code: first.code }, `product sync failed: ${first.message}`)

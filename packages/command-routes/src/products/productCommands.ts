@@ -53,8 +53,8 @@ export async function createProduct(
 
 /**
  * Changes a product. Concurrent changes apply one after the other.
- * @throws DomainError what `changeProduct` throws, `concurrent_modification`, `event_store_unavailable`, and what
- *   `checkRevision` and `checkBody` throw; nothing is recorded then
+ * @throws DomainError `concurrent_modification`, `event_store_unavailable`, and the errors of `changeProduct`,
+ *   `checkRevision` and `checkBody`; nothing is recorded then
  */
 export function updateProduct({ store, now }: Workflow, update: UpdateProduct): Promise<LoadedState<ProductState>> {
   const { product_id, changes, checkRevision, checkBody, metadata } = update

@@ -6,7 +6,7 @@ import { paymentStream, providerIntentStream, type StreamName } from '@paylog/ev
 
 /** Far more than the largest provider object contains. */
 const maxLookUps = 2_000
-const lookUpsAtOnce = 50
+const concurrentLookUps = 50
 
 /** All forms in which databases accept a UUID: any case, with or without dashes, within other text. */
 const uuids = /(?<![0-9a-f])(?:[0-9a-f]{4}-?){7}[0-9a-f]{4}(?![0-9a-f])/gi
@@ -16,9 +16,9 @@ const madeUpPrefix = /test_(?:[a-z]+_)?$/
 const tokens = /[A-Za-z0-9_-]{3,200}/g
 const digits = /^[0-9]+$/
 /** Only Authorize.Net has numeric ids. Shorter numbers are amounts. */
-const leastDigits = 5
+const minDigits = 5
 /** Only long provider ids may have no digit. */
-const longToken = 12
+const minLengthWithoutDigit = 12
 
 /**
  * Rejects a payload with the id of any recorded payment: our id, or that of its intent, order or invoice at a provider,
@@ -35,9 +35,9 @@ export async function rejectRecordedPayments(
   if (ids.some(({ id, isMadeUp }) => !isMadeUp && derivedUuid.test(id))) throw recordedPaymentError()
   const streams = [...new Set([...ids.map(({ id }) => paymentStream(id)), ...texts.flatMap(pointers)])]
   if (streams.length > maxLookUps) throw new DomainError('invalid_request', 'The body contains too many different ids')
-  for (let from = 0; from < streams.length; from += lookUpsAtOnce) {
+  for (let from = 0; from < streams.length; from += concurrentLookUps) {
     const exist = async (stream: StreamName) => (await store.readStream(stream, { limit: 1 })).length > 0
-    const found = await Promise.all(streams.slice(from, from + lookUpsAtOnce).map(exist))
+    const found = await Promise.all(streams.slice(from, from + concurrentLookUps).map(exist))
     if (found.includes(true)) throw recordedPaymentError()
   }
 }
@@ -71,8 +71,8 @@ function uuidIn({ 0: text, index, input }: RegExpExecArray) {
 /** The streams that map a provider's id to its payment. Ids also occur in URLs, and Stripe's in client secrets. */
 function pointers(text: string): StreamName[] {
   return (text.replaceAll('_secret_', ' ').match(tokens) ?? []).flatMap((token) => {
-    if (digits.test(token)) return token.length < leastDigits ? [] : [providerIntentStream('authorize-net', token)]
-    if (!/\d/.test(token) && token.length < longToken) return []
+    if (digits.test(token)) return token.length < minDigits ? [] : [providerIntentStream('authorize-net', token)]
+    if (!/\d/.test(token) && token.length < minLengthWithoutDigit) return []
     return providerNames.map((provider) => providerIntentStream(provider, token))
   })
 }

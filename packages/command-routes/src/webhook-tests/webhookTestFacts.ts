@@ -6,7 +6,7 @@ import { testIdOf } from '@paylog/providers/providerPlugin'
 import { type SimulatedNotification, type Simulator, simulators } from '@paylog/providers/simulation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
 
-/** The facts that depend on the request's content, not on who sends it. */
+/** The facts that depend on the request's content, not on its caller. */
 export type RequestedFacts = Omit<WebhookTestFacts, 'webhook_test_id' | 'requested_by' | 'request_fingerprint' | 'plan'>
 
 export type SimulationRequest = {
