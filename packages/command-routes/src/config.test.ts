@@ -20,7 +20,7 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
-t.test('the webhook endpoints come from the same environment', async (t) => {
+t.test('webhook endpoints are decoded from the same environment', async (t) => {
   t.same(loadWithEndpoints(Variables, required).endpoints, [])
   const { endpoints } = loadWithEndpoints(Variables, { ...required, ...endpointVariables })
   t.match(endpoints, [{ name: '1', url: endpointVariables.WEBHOOK_1_URL, mode: 'canonical' }])

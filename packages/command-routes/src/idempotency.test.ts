@@ -8,12 +8,12 @@ const anonymous: Actor = { kind: 'anonymous' }
 const of = (actor: Actor, key: string | undefined, body: unknown = {}, route = 'POST /x') =>
   requestIdentity(key, actor, route, body, { ip: '192.0.2.1', guest_email: undefined })
 
-t.test('every request without a key gets a new id', async (t) => {
+t.test('every request without an Idempotency-Key gets a new id', async (t) => {
   t.not(of(session, undefined).id, of(session, undefined).id)
   t.equal(of(session, undefined).fingerprint, null)
 })
 
-t.test('a key gives the same id only for the same caller and route [10.1-key-scope]', async (t) => {
+t.test('an Idempotency-Key gives the same id only for the same caller and route [10.1-key-scope]', async (t) => {
   const { id } = of(session, 'key')
   t.equal(of(session, 'key', { other: 1 }).id, id)
   const others = [
@@ -27,7 +27,7 @@ t.test('a key gives the same id only for the same caller and route [10.1-key-sco
   t.equal(of({ ...guest, guest_email: 'guest@EXAMPLE.com', token_hash: 'y' }, 'key').id, of(guest, 'key').id)
 })
 
-t.test('an anonymous key gives the same id only for the same e-mail and network [10.1-key-anonymous]', async (t) => {
+t.test('an anonymous Idempotency-Key gives one id only for one e-mail and network [10.1-key-anonymous]', async (t) => {
   const idOf = (ip: string, guest_email?: string) =>
     requestIdentity('key', anonymous, 'POST /x', {}, { ip, guest_email }).id
   const id = idOf('192.0.2.1', 'guest@example.com')
@@ -53,14 +53,14 @@ t.test('guests whose e-mails are equal only by Unicode case folding do not share
   t.not(of(kelvin, 'key').id, of({ ...guest, guest_email: 'kim@example.com' }, 'key').id)
 })
 
-t.test('the fingerprint ignores only the order of object keys', async (t) => {
-  const print = (body: unknown) => of(session, 'key', body).fingerprint
-  t.equal(print({ a: 1, b: { c: [1, 2], d: null } }), print({ b: { d: null, c: [1, 2] }, a: 1 }))
+t.test('the request fingerprint ignores only the order of object keys', async (t) => {
+  const fingerprintOf = (body: unknown) => of(session, 'key', body).fingerprint
+  t.equal(fingerprintOf({ a: 1, b: { c: [1, 2], d: null } }), fingerprintOf({ b: { d: null, c: [1, 2] }, a: 1 }))
   const bodies = [{ a: 1 }, { a: '1' }, { a: [1] }, { a: null }, {}, { a: 1, b: 1 }, { a: [1, 2] }, { a: [2, 1] }]
-  t.equal(new Set(bodies.map(print)).size, bodies.length)
+  t.equal(new Set(bodies.map(fingerprintOf)).size, bodies.length)
 })
 
-t.test('empty, too long, repeated and unprintable keys are rejected [10.1-key-format]', async (t) => {
+t.test('empty, too long, repeated and unprintable idempotency keys are rejected [10.1-key-format]', async (t) => {
   for (const key of ['', 'x'.repeat(256), 'a\nb', 'é', ['a', 'b']])
     t.throws(() => requestIdentity(key, session, 'POST /x', {}), { code: 'invalid_request' })
   t.ok(of(session, 'x'.repeat(255)).id)

@@ -11,12 +11,12 @@ const intent = {
 }
 const address = { address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', country: 'ES' }
 
-async function ask(method: 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, headers: object = asGuest) {
+async function request(method: 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, headers: object = asGuest) {
   const response = await app.inject({ method, url, headers: { ...headers }, ...(payload && { payload }) })
   const { data, error } = response.json()
   return { status: response.statusCode, code: error?.code, id: data?.id, data }
 }
-async function seen(): Promise<number> {
+async function recordedTokens(): Promise<number> {
   let count = 0
   for await (const _ of store.readLog({ prefixes: ['guestToken-'] })) count++
   return count
@@ -25,108 +25,108 @@ const expire = () => backend.breakWith({ status: 401, body: '{"success":false}' 
 
 const startMs = Date.parse('2030-01-01T00:00:00.000Z')
 time.now = () => new Date(startMs)
-const made = [await ask('POST', '/addresses', address), await ask('POST', '/addresses', address)]
+const added = [await request('POST', '/addresses', address), await request('POST', '/addresses', address)]
 const methods = [
-  await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }),
-  await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_amex' }),
+  await request('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }),
+  await request('POST', '/payment-methods', { payment_method_token: 'pm_card_amex' }),
 ]
-const ids = { addresses: made.map(({ id }) => id), 'payment-methods': methods.map(({ id }) => id) }
+const ids = { addresses: added.map(({ id }) => id), 'payment-methods': methods.map(({ id }) => id) }
 
 t.test('a guest token is recorded only when a payment is created [5-history-written]', async (t) => {
   t.same(
-    [...made, ...methods].map(({ status }) => status),
+    [...added, ...methods].map(({ status }) => status),
     [201, 201, 201, 201],
   )
   for (const [path, [id]] of Object.entries(ids))
-    t.equal((await ask('PUT', `/${path}/${id}`, { alias: 'a' })).status, 200)
-  t.equal((await ask('POST', '/payments/intents', { ...intent, guest_data: undefined })).status, 403)
-  t.equal((await ask('POST', '/payments/intents', { ...intent, total_cents: 0 })).status, 400)
+    t.equal((await request('PUT', `/${path}/${id}`, { alias: 'a' })).status, 200)
+  t.equal((await request('POST', '/payments/intents', { ...intent, guest_data: undefined })).status, 403)
+  t.equal((await request('POST', '/payments/intents', { ...intent, total_cents: 0 })).status, 400)
   t.equal(
     (
-      await ask('POST', '/payments/intents', {
+      await request('POST', '/payments/intents', {
         ...intent,
         guest_data: { ...intent.guest_data, email: 'x@example.com' },
       })
     ).status,
     403,
   )
-  t.equal((await ask('POST', '/payments/intents', intent, { 'x-session-id': 'demo-session' })).status, 201)
-  t.equal((await ask('POST', '/payments/intents', intent, {})).status, 201)
-  t.equal(await seen(), 0)
-  t.equal((await ask('POST', '/payments/intents', intent)).status, 201)
-  t.equal(await seen(), 1)
+  t.equal((await request('POST', '/payments/intents', intent, { 'x-session-id': 'demo-session' })).status, 201)
+  t.equal((await request('POST', '/payments/intents', intent, {})).status, 201)
+  t.equal(await recordedTokens(), 0)
+  t.equal((await request('POST', '/payments/intents', intent)).status, 201)
+  t.equal(await recordedTokens(), 1)
 })
 
 t.test("an expired token can only update and delete its guest's resources [5-history]", async (t) => {
   expire()
   for (const [path, [first, second]] of Object.entries(ids)) {
-    t.match(await ask('PUT', `/${path}/${first}`, { alias: 'remembered' }), { status: 200, data: { id: first } })
-    t.match(await ask('DELETE', `/${path}/${second}`), { status: 200, data: { deleted: true } })
-    t.match(await ask('DELETE', `/${path}/${crypto.randomUUID()}`), { status: 404, code: 'not_found' })
+    t.match(await request('PUT', `/${path}/${first}`, { alias: 'remembered' }), { status: 200, data: { id: first } })
+    t.match(await request('DELETE', `/${path}/${second}`), { status: 200, data: { deleted: true } })
+    t.match(await request('DELETE', `/${path}/${crypto.randomUUID()}`), { status: 404, code: 'not_found' })
   }
   const rejected = { status: 401, code: 'unauthenticated' }
-  t.match(await ask('POST', '/addresses', address), rejected)
-  t.match(await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }), rejected)
-  t.match(await ask('POST', '/payment-methods/setup-intent', {}), rejected)
-  t.match(await ask('POST', '/payments/intents', intent), rejected)
-  t.equal(await seen(), 1, 'a remembered token is not recorded again')
+  t.match(await request('POST', '/addresses', address), rejected)
+  t.match(await request('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }), rejected)
+  t.match(await request('POST', '/payment-methods/setup-intent', {}), rejected)
+  t.match(await request('POST', '/payments/intents', intent), rejected)
+  t.equal(await recordedTokens(), 1, 'a remembered token is not recorded again')
   const [id] = ids.addresses
   const changed = (await store.readStream(addressStream(id))).at(-1)
   t.match(changed, { type: 'AddressChanged', metadata: { actor: 'guest' } })
 })
 
 t.test('a change with an expired token returns only the id [5-history-response]', async (t) => {
-  const make = async (path: string, body: object) => (await ask('POST', path, body)).id
+  const make = async (path: string, body: object) => (await request('POST', path, body)).id
   backend.breakWith(undefined)
-  const made = [
+  const added = [
     `/addresses/${await make('/addresses', address)}`,
     `/payment-methods/${await make('/payment-methods', { payment_method_token: 'pm_card_mastercard' })}`,
   ]
   expire()
-  for (const path of made) {
+  for (const path of added) {
     const id = path.split('/').at(-1)
     for (const change of [{ alias: null }, { alias: 'other' }, { is_default: true }])
-      t.strictSame((await ask('PUT', path, change)).data, { id }, `${path} ${JSON.stringify(change)}`)
-    t.strictSame((await ask('DELETE', path)).data, { id, deleted: true })
+      t.strictSame((await request('PUT', path, change)).data, { id }, `${path} ${JSON.stringify(change)}`)
+    t.strictSame((await request('DELETE', path)).data, { id, deleted: true })
   }
 })
 
-t.test('a token that never created a payment is not remembered', async (t) => {
+t.test('a guest token that never created a payment is not remembered', async (t) => {
   expire()
   const [id] = ids.addresses
-  t.match(await ask('PUT', `/addresses/${id}`, { alias: 'x' }, { 'x-guest-token': 'other' }), { status: 401 })
+  t.match(await request('PUT', `/addresses/${id}`, { alias: 'x' }, { 'x-guest-token': 'other' }), { status: 401 })
 })
 
 t.test("a remembered guest has no access to other owners' resources", async (t) => {
   backend.breakWith(undefined)
   const session = { 'x-session-id': 'demo-session' }
-  const { id } = await ask('POST', '/addresses', { ...address, guest_email: 'guest@example.com' }, session)
-  const method = await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }, session)
+  const { id } = await request('POST', '/addresses', { ...address, guest_email: 'guest@example.com' }, session)
+  const method = await request('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }, session)
   t.equal(method.status, 201)
   expire()
   for (const path of [`/addresses/${id}`, `/payment-methods/${method.id}`]) {
-    t.match(await ask('PUT', path, { alias: 'x' }), { status: 404 })
-    t.match(await ask('DELETE', path), { status: 404 })
+    t.match(await request('PUT', path, { alias: 'x' }), { status: 404 })
+    t.match(await request('DELETE', path), { status: 404 })
   }
 })
 
-t.test('a token is forgotten after the maximum age since the payment', async (t) => {
+t.test('a guest token is forgotten after the maximum age since the payment', async (t) => {
   expire()
   const [id] = ids.addresses
   time.now = () => new Date(startMs + guestTokenMaxAgeMs - 1)
-  t.match(await ask('PUT', `/addresses/${id}`, { alias: 'late' }), { status: 200 })
+  t.match(await request('PUT', `/addresses/${id}`, { alias: 'late' }), { status: 200 })
   time.now = () => new Date(startMs + guestTokenMaxAgeMs)
-  t.match(await ask('PUT', `/addresses/${id}`, { alias: 'too late' }), { status: 401, code: 'unauthenticated' })
+  t.match(await request('PUT', `/addresses/${id}`, { alias: 'too late' }), { status: 401, code: 'unauthenticated' })
 })
 
-t.test('no token is remembered while the identity backend is down [5-history-outage]', async (t) => {
+t.test('no guest token is remembered while the identity backend is down [5-history-outage]', async (t) => {
   time.now = () => new Date(startMs)
   const [id] = ids.addresses
   for (const fault of ['drop', { status: 500, body: '' }, { status: 200, body: '{}' }] as const) {
     backend.breakWith(fault)
-    t.match(await ask('PUT', `/addresses/${id}`, { alias: 'x' }), { status: 503, code: 'identity_unavailable' })
-    t.match(await ask('DELETE', `/addresses/${id}`), { status: 503, code: 'identity_unavailable' })
+    t.match(await request('PUT', `/addresses/${id}`, { alias: 'x' }), { status: 503, code: 'identity_unavailable' })
+    t.match(await request('DELETE', `/addresses/${id}`), { status: 503, code: 'identity_unavailable' })
   }
   backend.breakWith(undefined)
-  t.match(await ask('PUT', `/addresses/${id}`, {}), { status: 400 })
+  t.match(await request('PUT', `/addresses/${id}`, {}), { status: 400 })
 })

@@ -52,8 +52,8 @@ t.test('the write API applies the guest token history variables', async (t) => {
       fail: (error) => t.fail(String(error)),
     }
     const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-    const parts = { lifecycle, health: createHealth(), metrics: createMetrics() }
-    await http.register(await wireCommandApi(loadWithEndpoints(Variables, env), parts))
+    const dependencies = { lifecycle, health: createHealth(), metrics: createMetrics() }
+    await http.register(await wireCommandApi(loadWithEndpoints(Variables, env), dependencies))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
     await http.close()

@@ -14,14 +14,14 @@ import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/payme
 const { payment, history, record, store } = await paymentHistoryHarness(t)
 const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
 
-t.test('as_of at and just before every event gives the fold of the events up to then [10.2-as-of]', async (t) => {
-  const stories = await Promise.all(randomStreams(5, 9).map(record))
-  const outOfOrder = stories.filter(({ events }) =>
+t.test('as_of at and just before every event returns the fold of the events until then [10.2-as-of]', async (t) => {
+  const payments = await Promise.all(randomStreams(5, 9).map(record))
+  const outOfOrder = payments.filter(({ events }) =>
     events.some((each, n) => each.data.occurred_at < (events[n - 1]?.data.occurred_at ?? '')),
   )
   t.ok(outOfOrder.length > 1, 'some sequences have decreasing times')
   let responses = 0
-  for (const { id, events } of stories) {
+  for (const { id, events } of payments) {
     const times = new Set(
       events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)]),
     )
@@ -62,7 +62,7 @@ t.test('as_of at and just before every event gives the fold of the events up to 
       events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
     )
   }
-  t.comment(`${responses} answers`)
+  t.comment(`${responses} responses`)
   t.ok(responses > 40)
 })
 
@@ -119,16 +119,16 @@ async function paidWith(payment_method_id: string): Promise<string> {
   )
   return (await record(events)).id
 }
-const shownAt = async (id: string, seconds: number) => (await payment(id, `?as_of=${at(seconds)}`)).data.payment_method
-const aliasAt = async (id: string, seconds: number) => (await shownAt(id, seconds))?.alias
+const methodAt = async (id: string, seconds: number) => (await payment(id, `?as_of=${at(seconds)}`)).data.payment_method
+const aliasAt = async (id: string, seconds: number) => (await methodAt(id, seconds))?.alias
 
-t.test('as_of shows a method with the alias that it had then', async (t) => {
+t.test('as_of shows a saved method with its alias at that time', async (t) => {
   const method = newMethod()
   await add(method, -5, adaId, 'Mine')
   const id = await paidWith(method.id)
   await rename(method, 5, 'Work')
   await rename(method, 20, 'Old')
-  t.same(await shownAt(id, 0), { id: method.id, ...visa, alias: 'Mine' })
+  t.same(await methodAt(id, 0), { id: method.id, ...visa, alias: 'Mine' })
   t.equal(await aliasAt(id, 4.999), 'Mine')
   t.equal(await aliasAt(id, 5), 'Work')
   t.equal(await aliasAt(id, 19), 'Work')
@@ -137,7 +137,7 @@ t.test('as_of shows a method with the alias that it had then', async (t) => {
   t.equal((await payment(id, `?as_of=${at(20)}`)).headers.etag, '"2"', 'the ETag is the revision of the payment')
 })
 
-t.test('as_of shows a removed method, but not one that belongs to another owner by then', async (t) => {
+t.test('as_of shows a removed method, but not one that belongs to another owner at that time', async (t) => {
   const method = newMethod()
   await add(method, -5, adaId, 'Mine')
   const id = await paidWith(method.id)
@@ -145,11 +145,11 @@ t.test('as_of shows a removed method, but not one that belongs to another owner 
   await add(method, 30, graceId, 'Secret')
   t.equal(await aliasAt(id, 20), 'Mine')
   t.equal(await aliasAt(id, 29), 'Mine')
-  t.equal(await shownAt(id, 30), null)
+  t.equal(await methodAt(id, 30), null)
   t.equal((await payment(id)).data.payment_method, null)
 })
 
-t.test('the method is null for a test method, an unknown one, and one that was saved later', async (t) => {
+t.test('the method of a payment is null for a test method, an unknown one, and one that was saved later', async (t) => {
   for (const none of ['pm_card_visa', randomUUID()]) {
     const id = await paidWith(none)
     t.match((await payment(id)).data, { payment_method_id: none, payment_method: null })
@@ -158,6 +158,6 @@ t.test('the method is null for a test method, an unknown one, and one that was s
   const method = newMethod()
   await add(method, 5, adaId, 'Late')
   const id = await paidWith(method.id)
-  t.equal(await shownAt(id, 4), null)
+  t.equal(await methodAt(id, 4), null)
   t.equal(await aliasAt(id, 5), 'Late')
 })

@@ -62,7 +62,7 @@ t.test('an administrator sees any payment like its owner, and its history with a
   t.equal(data.at(-1)?.position, opened.headers['x-event-position'], 'the X-Event-Position of the write')
 })
 
-t.test('the payment id is case-insensitive, and HEAD returns only headers', async (t) => {
+t.test('payment history routes ignore the case of the id, and HEAD returns only headers', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const whole = await payment(id.toUpperCase())
   t.match(whole, { status: 200, data: { id } })
@@ -128,18 +128,18 @@ t.test('an invalid as_of is rejected by name before the payment is looked up', a
 })
 
 t.test('a malformed payment id and an unknown one give the same 404', async (t) => {
-  const words = new Set<string>()
+  const errors = new Set<string>()
   for (const id of [randomUUID(), 'no-id', `${randomUUID()}x`, `payment-${randomUUID()}`])
     for (const { status, error } of [
       await payment(id),
       await payment(id, '?as_of=2026-03-01T10:00:00Z'),
       await history(id),
     ])
-      words.add(`${status} ${error?.code} ${error?.message}`)
-  t.same([...words], ['404 not_found No payment with this id'])
+      errors.add(`${status} ${error?.code} ${error?.message}`)
+  t.same([...errors], ['404 not_found No payment with this id'])
 })
 
-t.test('unknown parameters are ignored, and X-Read-After does not wait', async (t) => {
+t.test('payment history routes ignore unknown parameters and do not wait for X-Read-After', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const far = { ...admin, 'x-read-after': '18446744073709551615' }
   const began = performance.now()
@@ -166,28 +166,28 @@ t.test('an unreadable event makes the payment and its history 500', async (t) =>
     t.match(response, { status: 500, error: { code: 'internal_error' } })
     t.notMatch(response.text, /PaymentVanished/)
   }
-  t.match(harness.logged.join(''), /PaymentVanished.* has an unknown type/, 'the log names it')
+  t.match(harness.logged.join(''), /PaymentVanished.* has an unknown type/, 'the log line names the type')
 })
 
 const length = 2_000
 /** About a second each when idle, and less than half of the request timeout on a loaded machine. */
 const boundMs = 20_000
 
-t.test(`${length} events are returned completely and in time, also concurrently`, async (t) => {
+t.test(`a history of ${length} events is returned completely and in time, also concurrently`, async (t) => {
   const settled = eventsAfter('succeeded')
   const [late] = notifies('failed', 100)(fold(settled))
   if (late?.type !== 'ProviderEventIgnored') throw new Error('expected ProviderEventIgnored')
-  const notices = Array.from(
+  const ignored = Array.from(
     { length: length - settled.length },
     (_, n): PaymentEvent => ({
       ...late,
       data: { ...late.data, occurred_at: at(200 + n), provider_event_id: `evt_late_${n}` },
     }),
   )
-  const { id } = await record([...settled, ...notices])
-  const timed = async <Answer>(ask: () => Promise<Answer>) => {
+  const { id } = await record([...settled, ...ignored])
+  const timed = async <Response>(request: () => Promise<Response>) => {
     const began = performance.now()
-    const response = await ask()
+    const response = await request()
     const ms = Math.round(performance.now() - began)
     t.ok(ms < boundMs, `${ms} ms`)
     return response

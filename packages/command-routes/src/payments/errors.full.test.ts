@@ -1,4 +1,4 @@
-// Rejections of the real providers when a payment is opened.
+// Provider rejections and throttling when a payment is opened.
 import { createServer } from 'node:http'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { matchList } from '@paylog/testing/assertions'
@@ -40,21 +40,21 @@ const { app, store } = await commandApiHarness(t, {
 })
 
 /** Provider texts, which may contain data and must not reach callers. */
-const words = 'Words of the provider about card 4242'
+const rawText = 'Text of the provider about card 4242'
 const stripeRejects = (status: number, error: { type: string; code?: string; param?: string }) => () =>
-  stripe.failNext({ status, error: { message: words, ...error } as Parameters<typeof stripe.failNext>[0]['error'] })
+  stripe.failNext({ status, error: { message: rawText, ...error } as Parameters<typeof stripe.failNext>[0]['error'] })
 const paypalRejects = (status: number, name: string, issue: string, field?: string) => () => {
-  const details = [{ issue, description: words, ...(field === undefined ? {} : { field }) }]
-  paypal.response = { status, body: { name, message: words, debug_id: 'f00d', details, links: [] } }
+  const details = [{ issue, description: rawText, ...(field === undefined ? {} : { field }) }]
+  paypal.response = { status, body: { name, message: rawText, debug_id: 'f00d', details, links: [] } }
 }
 const authorizeNetRejects =
-  (code: string, text = words) =>
+  (code: string, text = rawText) =>
   () =>
     authorizeNet.failNext(code, { text })
 
 type Row = {
   readonly provider_id: string
-  readonly refuse: () => void
+  readonly reject: () => void
   readonly status: number
   readonly code: string
   /** The provider's code as recorded. */
@@ -65,64 +65,64 @@ const unprocessable = 'UNPROCESSABLE_ENTITY'
 const rows: Readonly<Record<string, Row>> = {
   'a declined test card of Stripe': {
     provider_id: 'stripe',
-    refuse: () => undefined,
+    reject: () => undefined,
     status: 402,
     code: 'payment_declined',
     failure_code: 'insufficient_funds',
     more: { payment_method_id: 'pm_card_chargeDeclined' },
   },
-  'a request that Stripe does not take': {
+  'a request that Stripe rejects': {
     provider_id: 'stripe',
-    refuse: stripeRejects(400, { type: 'invalid_request_error', code: 'parameter_unknown', param: 'metadata' }),
+    reject: stripeRejects(400, { type: 'invalid_request_error', code: 'parameter_unknown', param: 'metadata' }),
     status: 422,
     code: 'provider_rejected',
     failure_code: 'parameter_unknown',
   },
-  'a currency that this Stripe account does not take': {
+  'a currency that this Stripe account does not accept': {
     provider_id: 'stripe',
-    refuse: stripeRejects(400, { type: 'invalid_request_error', param: 'currency' }),
+    reject: stripeRejects(400, { type: 'invalid_request_error', param: 'currency' }),
     status: 422,
     code: 'currency_not_supported',
     failure_code: 'invalid_request_error',
   },
   'a payment that PayPal declines': {
     provider_id: 'paypal',
-    refuse: paypalRejects(422, unprocessable, 'PAYEE_BLOCKED_TRANSACTION'),
+    reject: paypalRejects(422, unprocessable, 'PAYEE_BLOCKED_TRANSACTION'),
     status: 402,
     code: 'payment_declined',
     failure_code: 'payee_blocked_transaction',
   },
-  'a request that PayPal does not take': {
+  'a request that PayPal rejects': {
     provider_id: 'paypal',
-    refuse: paypalRejects(400, 'INVALID_REQUEST', 'INVALID_PARAMETER_SYNTAX', '/purchase_units'),
+    reject: paypalRejects(400, 'INVALID_REQUEST', 'INVALID_PARAMETER_SYNTAX', '/purchase_units'),
     status: 422,
     code: 'provider_rejected',
     failure_code: 'invalid_parameter_syntax',
   },
-  'a currency that this PayPal account does not take': {
+  'a currency that this PayPal account does not accept': {
     provider_id: 'paypal',
-    refuse: paypalRejects(422, unprocessable, 'CURRENCY_NOT_SUPPORTED'),
+    reject: paypalRejects(422, unprocessable, 'CURRENCY_NOT_SUPPORTED'),
     status: 422,
     code: 'currency_not_supported',
     failure_code: 'currency_not_supported',
   },
   'a payment that Authorize.Net declines': {
     provider_id: 'authorize-net',
-    refuse: authorizeNetRejects('E00027'),
+    reject: authorizeNetRejects('E00027'),
     status: 402,
     code: 'payment_declined',
     failure_code: 'E00027',
   },
-  'a request that Authorize.Net does not take': {
+  'a request that Authorize.Net rejects': {
     provider_id: 'authorize-net',
-    refuse: authorizeNetRejects('E00013'),
+    reject: authorizeNetRejects('E00013'),
     status: 422,
     code: 'provider_rejected',
     failure_code: 'E00013',
   },
-  'a currency that this Authorize.Net account does not take': {
+  'a currency that this Authorize.Net account does not accept': {
     provider_id: 'authorize-net',
-    refuse: authorizeNetRejects('E00027', 'The currency is not supported by this merchant.'),
+    reject: authorizeNetRejects('E00027', 'The currency is not supported by this merchant.'),
     status: 422,
     code: 'currency_not_supported',
     failure_code: 'E00027',
@@ -141,23 +141,23 @@ const calls = () => stripe.calls.length + paypal.calls + authorizeNet.calls.leng
 
 for (const [name, row] of Object.entries(rows)) {
   t.test(`${name} is reported with its code and payment id, recorded, and replayed [10.2-rejected]`, async (t) => {
-    const headers = { 'idempotency-key': `refused-${keys++}` }
+    const headers = { 'idempotency-key': `rejected-${keys++}` }
     const before = calls()
-    row.refuse()
+    row.reject()
     const first = await post(row, headers)
     t.equal(first.statusCode, row.status)
     const { error } = first.json()
     t.match(error, { code: row.code, message: String, details: { payment_id: String } })
     t.same(Object.keys(error.details), ['payment_id'])
-    t.notMatch(first.body, /card 4242|Words/)
+    t.notMatch(first.body, /card 4242|Text of/)
     t.match(first.headers['x-event-position'], /^\d+$/)
     const events = await store.readStream(paymentStream(error.details.payment_id))
     matchList(t, events, [
       { type: 'PaymentInitiated' },
       { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
     ])
-    t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
-    t.equal(calls(), before + 1, 'a definite response is not requested again')
+    t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Text of/)
+    t.equal(calls(), before + 1, 'a definite response causes no retry')
     const again = await post(row, headers)
     t.equal(again.statusCode, row.status)
     t.equal(again.headers['idempotent-replayed'], 'true')
@@ -168,7 +168,7 @@ for (const [name, row] of Object.entries(rows)) {
   })
 }
 
-/** Throttles every call while it is set. */
+/** Throttles every call while `isBusy`. */
 const throttles: Readonly<Record<string, (isBusy: boolean) => void>> = {
   stripe: (isBusy) => stripe.rateLimit.set(isBusy ? { perSecond: 0 } : null),
   paypal: (isBusy) => {

@@ -89,7 +89,7 @@ t.test('an unreachable provider is 502, and the same key retries the same paymen
   ])
 })
 
-t.test('of 20 concurrent retries after an unreachable provider one calls it again', async (t) => {
+t.test('of 20 concurrent retries after an unreachable provider only one calls the provider', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async () => {
     throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
@@ -109,7 +109,7 @@ t.test('of 20 concurrent retries after an unreachable provider one calls it agai
   t.equal((await eventsOf(error.details.payment_id)).filter((type) => type === 'ProviderIntentCreated').length, 1)
 })
 
-t.test('every attempt has its own number, and an unknown outcome leaves the payment pending', async (t) => {
+t.test('every intent attempt has its own key, and an unknown outcome leaves the payment pending', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const failing = (kind: 'unavailable' | 'unknown') => async () => {
     throw new ProviderError(kind, 'x', 'The provider fails')
@@ -122,7 +122,7 @@ t.test('every attempt has its own number, and an unknown outcome leaves the paym
   t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 4)
 })
 
-t.test("a retry uses the payment's provider, whatever else is enabled by then", async (t) => {
+t.test("a retry uses the payment's provider after another provider was enabled", async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const first = await post(guestBody, headers)
   providers.set('other', { ...sandbox, id: 'other' })
@@ -135,7 +135,7 @@ t.test("a retry uses the payment's provider, whatever else is enabled by then", 
   providers.delete('other')
 })
 
-t.test('a retry at a provider that was disabled since is rejected, and nothing is recorded', async (t) => {
+t.test('a retry after the provider was disabled is rejected, and nothing is recorded', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async () => {
     throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
@@ -170,7 +170,7 @@ t.test(
   },
 )
 
-t.test('the same key replays the same payment body, and rejects another one with 422 [10.1-key-replay]', async (t) => {
+t.test('the same key and body replay the payment, and another body is 422 [10.1-key-replay]', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const first = await post(guestBody, headers)
   const again = await post({ guest_data: guestBody.guest_data, currency: 'eur', total_cents: 2599 }, headers)
@@ -190,20 +190,20 @@ t.test('the same key replays the same payment body, and rejects another one with
   t.equal(calls.length, 2)
 })
 
-t.test('guessing an anonymous key opens a separate payment and blocks nobody [10.1-key-guessed]', async (t) => {
+t.test('guessing an anonymous key opens a separate payment and blocks no caller [10.1-key-guessed]', async (t) => {
   const { guest_data: _, ...plainBody } = guestBody
   const from = (remoteAddress: string, payload: object) =>
     app.inject({ method: 'POST', url: '/payments/intents', headers, payload, remoteAddress })
   const headers = { 'idempotency-key': 'order-1001' }
   for (const payload of [guestBody, plainBody]) {
-    const strange = await from('203.0.113.5', { ...payload, total_cents: 1 })
+    const guessed = await from('203.0.113.5', { ...payload, total_cents: 1 })
     const first = await from('192.0.2.1', payload)
-    t.same([strange.statusCode, first.statusCode], [201, 201])
+    t.same([guessed.statusCode, first.statusCode], [201, 201])
     const again = await from('192.0.2.77', payload)
     t.equal(again.headers['idempotent-replayed'], 'true')
     t.same(again.json(), first.json(), 'with its client_secret')
     const copied = await from('203.0.113.5', { ...payload, total_cents: 1 })
-    t.same(copied.json(), strange.json())
+    t.same(copied.json(), guessed.json())
     t.notSame(copied.json().data.client_secret, first.json().data.client_secret)
   }
   const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })

@@ -19,7 +19,7 @@ t.beforeEach(() => {
 })
 
 let keys = 0
-async function brokenInside({ commits }: { readonly commits: boolean }) {
+async function openWithStripeError({ commits }: { readonly commits: boolean }) {
   const headers = { 'idempotency-key': `kept-${keys++}` }
   const open = () =>
     app.inject({ method: 'POST', url: '/payments/intents', headers, payload: { total_cents: 2599, currency: 'USD' } })
@@ -32,13 +32,13 @@ const reconcile = (paymentId: string) =>
   reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' })
 const intentsOf = (id: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === id)
 const typesOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
-const anHour = 60 * 60 * 1000
+const hourMs = 60 * 60 * 1000
 
 t.test(
   'an intent behind a replayed Stripe error is found by search once Stripe indexes it [10.2-kept-errors]',
   async (t) => {
     fake.delaySearch()
-    const { open, status, code, id } = await brokenInside({ commits: true })
+    const { open, status, code, id } = await openWithStripeError({ commits: true })
     t.same([status, code], [504, 'provider_outcome_unknown'])
     for (let n = 0; n < 2; n++) t.match(await reconcile(id), { finding: 'unknown', payment: { status: 'pending' } })
     t.same(await typesOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
@@ -55,25 +55,25 @@ t.test(
 )
 
 t.test('an intent that Stripe did not create is requested again after Stripe forgets the key', async (t) => {
-  const { id } = await brokenInside({ commits: false })
+  const { id } = await openWithStripeError({ commits: false })
   for (const hours of [0, 1, 6, 23]) {
-    passedMs = hours * anHour
+    passedMs = hours * hourMs
     t.match(await reconcile(id), { finding: 'unknown', payment: { status: 'pending' } }, `after ${hours} h`)
   }
-  passedMs = 25 * anHour
+  passedMs = 25 * hourMs
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'pending', provider_intent_id: /^pi_/ } })
   t.equal(intentsOf(id).length, 1)
 })
 
 t.test('an intent that Stripe indexes only after forgetting the key is not created twice', async (t) => {
-  const { id } = await brokenInside({ commits: true })
-  passedMs = 25 * anHour
+  const { id } = await openWithStripeError({ commits: true })
+  passedMs = 25 * hourMs
   const [intent] = intentsOf(id)
   t.match(await reconcile(id), { finding: 'late', payment: { provider_intent_id: intent?.id } })
   t.equal(intentsOf(id).length, 1)
 })
 
-t.test('the outcome is unknown while the first call with the key is running', async (t) => {
+t.test('the outcome of a create call is unknown while Stripe runs the first call with its key', async (t) => {
   const busy = {
     status: 409,
     error: { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'Busy' },

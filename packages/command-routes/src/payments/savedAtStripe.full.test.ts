@@ -1,4 +1,4 @@
-// Saving a card at Stripe, paying with it, and losing it.
+// Saving a card at Stripe, paying with it, and detaching it.
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Fault } from '@paylog/testing/fakeServer'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'

@@ -24,8 +24,8 @@ const provider: Provider = {
   ...sandbox,
   async createIntent(request) {
     calls.push(request)
-    const mishap = faults.shift()
-    if (mishap) throw mishap
+    const error = faults.shift()
+    if (error) throw error
     return sandbox.createIntent(request)
   },
 }
@@ -88,7 +88,7 @@ t.test("a provider's test method is sent by name, and the payment shows no metho
 })
 
 t.test(
-  "a method that is not the caller's gives the same error in all cases, and nothing is recorded [10.1-foreign-method]",
+  "a method that is not the caller's gives the same error in every case, and nothing is recorded [10.1-foreign-method]",
   async (t) => {
     const [own, ofGrace, ofGuest] = [
       await methods.save(ada, 'sandbox'),
@@ -98,26 +98,26 @@ t.test(
     const elsewhere = await methods.save(ada, 'stripe')
     const removed = await methods.save(ada, 'sandbox')
     await methods.remove(removed)
-    const ofAdasMail = await methods.save({ user_id: null, guest_email: 'ada@example.com' }, 'sandbox')
+    const ofAdasEmail = await methods.save({ user_id: null, guest_email: 'ada@example.com' }, 'sandbox')
     const ofOtherGuest = await methods.save({ user_id: null, guest_email: 'guest@example.org' }, 'sandbox')
     const cases: [string, string, Record<string, string>, object?][] = [
       ["another user's", ofGrace.id, asAda],
       ["a guest's, for a user", ofGuest.id, asAda],
-      ["a guest's of the user's e-mail", ofAdasMail.id, asAda],
+      ["a guest's of the user's e-mail", ofAdasEmail.id, asAda],
       ["a user's, for an administrator", own.id, { 'x-session-id': 'demo-admin-session' }],
-      ["a guest's, for a user who writes the guest's e-mail", ofGuest.id, asAda, { guest_data }],
+      ["a guest's, for a user who sends the guest's e-mail", ofGuest.id, asAda, { guest_data }],
       ["a user's, for a guest", own.id, asGuest, { guest_data }],
       ["another guest's", ofOtherGuest.id, asGuest, { guest_data }],
-      ["a guest's, for somebody who only writes the guest's e-mail", ofGuest.id, {}, { guest_data }],
-      ["a user's, for nobody", own.id, {}],
+      ["a guest's, for an anonymous caller who sends the guest's e-mail", ofGuest.id, {}, { guest_data }],
+      ["a user's, for an anonymous caller", own.id, {}],
       ["another provider's", elsewhere.id, asAda],
       ['removed', removed.id, asAda],
-      ['never there', 'b9a1f7a4-0000-4000-8000-000000000000', asAda],
-      ["the provider's own name of it", own.provider_method_id, asAda],
-      ["the provider's own name of it, for nobody", own.provider_method_id, {}],
-      ['its stream', `paymentMethod-${own.id}`, asAda],
-      ['no id', `../${own.id}`, asAda],
-      ['of another alphabet', 'ключ', asAda],
+      ['unknown', 'b9a1f7a4-0000-4000-8000-000000000000', asAda],
+      ["the provider's id of it", own.provider_method_id, asAda],
+      ["the provider's id of it, for an anonymous caller", own.provider_method_id, {}],
+      ['a stream name', `paymentMethod-${own.id}`, asAda],
+      ['a path', `../${own.id}`, asAda],
+      ['non-ASCII text', 'ключ', asAda],
     ]
     const before = await lastPosition()
     const responses = new Set<string>()
@@ -143,7 +143,7 @@ t.test(
   },
 )
 
-t.test('with several providers provider_id is required, also with a saved method', async (t) => {
+t.test('provider_id is required when several providers are enabled, also with a saved method', async (t) => {
   const method = await methods.save(ada, 'sandbox')
   providers.set('other', { ...provider, id: 'other' })
   const { statusCode } = await pay(method, asAda, { provider_id: undefined })

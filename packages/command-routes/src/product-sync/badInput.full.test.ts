@@ -11,13 +11,13 @@ const plain = { product_ids: [id], provider_id: 'sandbox' }
 
 const malformed: readonly (readonly [string, unknown])[] = [
   ['no body', undefined],
-  ['no object', '[]'],
-  ['no JSON', '{"product_ids":'],
-  ['nothing in it', {}],
+  ['an array instead of an object', '[]'],
+  ['malformed JSON', '{"product_ids":'],
+  ['an empty object', {}],
   ['no ids', { ...plain, product_ids: [] }],
   ['501 ids', { ...plain, product_ids: Array.from({ length: 501 }, (_, n) => `p${n}`) }],
-  ['501 times the same id', { ...plain, product_ids: Array(501).fill(id) }],
-  ['ids that are no list', { ...plain, product_ids: id }],
+  ['the same id 501 times', { ...plain, product_ids: Array(501).fill(id) }],
+  ['ids that are not a list', { ...plain, product_ids: id }],
   ['null for ids', { ...plain, product_ids: null }],
   ['a number for an id', { ...plain, product_ids: [1] }],
   ['null for an id', { ...plain, product_ids: [id, null] }],
@@ -34,11 +34,11 @@ const malformed: readonly (readonly [string, unknown])[] = [
   ['dryRun in another spelling', { ...plain, dry_run: true }],
   ['updatePrices in another spelling', { ...plain, update_prices: true }],
   ['force in another spelling', { ...plain, Force: true }],
-  ['no provider of several', { product_ids: [id] }],
+  ['no provider_id and several providers', { product_ids: [id] }],
   ['the same key twice', `{"provider_id":"sandbox","product_ids":["${id}"],"product_ids":["${id}"]}`],
 ]
-for (const [what, body] of malformed)
-  t.test(`a sync request with ${what} is 400`, async (t) => {
+for (const [name, body] of malformed)
+  t.test(`a sync request with ${name} is 400`, async (t) => {
     const { status, error } = await recordsNothing(t, () => sync(body))
     t.equal(status, 400)
     t.equal(error?.code, 'invalid_request')

@@ -95,7 +95,7 @@ t.test('a rejected sync request leaves the key unused', async (t) => {
   t.equal((await sync({ product_ids: [id] }, headers)).status, 200)
 })
 
-t.test('of concurrent syncs with the same key one is executed', async (t) => {
+t.test('of concurrent syncs with the same key only one is executed', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   fake.calls.length = 0
@@ -139,7 +139,7 @@ t.test('a sync that fails as a whole frees its key at once', async (t) => {
   const id = await productOf()
   const headers = { ...admin, ...freshKey() }
   fake.before = async () => {
-    throw new TypeError('a mistake')
+    throw new TypeError('a bug')
   }
   t.equal((await sync({ product_ids: [id] }, headers)).status, 500)
   fake.before = undefined

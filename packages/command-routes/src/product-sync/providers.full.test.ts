@@ -25,9 +25,9 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     await syncOne(known)
     await change(known, { description: 'Other', total_cents: 1000 })
     const before = fake.calls()
-    const wishes = [{}, { force: true }, { updatePrices: true }]
-    for (const wish of wishes) {
-      const body = { product_ids: [fresh, known], provider_id, dryRun: true, ...wish }
+    const variants = [{}, { force: true }, { updatePrices: true }]
+    for (const options of variants) {
+      const body = { product_ids: [fresh, known], provider_id, dryRun: true, ...options }
       const { data, headers } = await sync(body)
       t.same(data.summary, { created: 1, updated: 1, skipped: 0, failed: 0 })
       t.notOk('x-event-position' in headers, 'nothing was recorded')
@@ -74,7 +74,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.same(fake.prices(id, 'all'), [900])
   })
 
-  t.test(`${fake.id}: one rejected product does not stop the others`, async (t) => {
+  t.test(`${fake.id}: one rejected product does not stop the sync of the others`, async (t) => {
     // Neither provider supports a non-zero third decimal.
     const bad = await productOf({ currency: 'KWD', total_cents: 901 })
     const [good, inactive] = [await productOf(), await productOf({ is_active: false })]
@@ -103,21 +103,21 @@ for (const { fake, syncOne, isOnce } of api.at) {
         const id = await productOf()
         fake.faults.next(...Array(step).fill(undefined), fault)
         const first = await syncOne(id)
-        const what = `${JSON.stringify(fault)} at call ${step}: ${first.status}`
+        const name = `${JSON.stringify(fault)} at call ${step}: ${first.status}`
         const second = await syncOne(id)
-        t.match(second.status, first.status === 'failed' ? 'created' : 'skipped', what)
-        t.ok(isOnce(id), what)
-        t.same(fake.prices(id, 'active'), [900], what)
-        t.match(await syncOne(id), { status: 'skipped' }, what)
+        t.match(second.status, first.status === 'failed' ? 'created' : 'skipped', name)
+        t.ok(isOnce(id), name)
+        t.same(fake.prices(id, 'active'), [900], name)
+        t.match(await syncOne(id), { status: 'skipped' }, name)
       }
   })
 }
 
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
   t.test(`${fake.id}: sixteen concurrent syncs with a change in between create one product`, async (t) => {
-    const hurried = api.providers.get(provider_id)
+    const original = api.providers.get(provider_id)
     api.providers.set(provider_id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
-    t.teardown(() => hurried && api.providers.set(provider_id, hurried))
+    t.teardown(() => original && api.providers.set(provider_id, original))
     const id = await productOf()
     const syncing = Array.from({ length: 16 }, async (_, n) => {
       if (n === 8) await change(id, { description: 'Other', total_cents: 1000 })
@@ -136,7 +136,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
 }
 
 for (const { fake, provider_id, isOnce } of api.at) {
-  t.test(`${fake.id}: a sync after an outage half way finishes the rest`, async (t) => {
+  t.test(`${fake.id}: a sync after an outage finishes the remaining products`, async (t) => {
     const ids = await productsOf(20)
     fake.faults.next(...Array(20).fill(undefined))
     fake.faults.always({ kind: 'status', status: 503, commits: false })

@@ -24,8 +24,7 @@ t.afterEach(() => {
 const sockets: Socket[] = []
 app.server.on('connection', (socket) => sockets.push(socket))
 const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-/** The open connections. */
-const live = () => sockets.filter(({ destroyed }) => !destroyed)
+const openSockets = () => sockets.filter(({ destroyed }) => !destroyed)
 const post = (body: object, signal: AbortSignal | null = null) =>
   fetch(`${origin}${syncUrl}`, {
     method: 'POST',
@@ -59,13 +58,13 @@ t.test('a sync with a failed product is 200 [2.7-sync-results]', async (t) => {
 
 t.test('a sync to Authorize.Net maps products to our ids without a call [4.8-map]', async (t) => {
   const id = await productOf()
-  const there = { provider_id: 'authorize-net' }
+  const target = { provider_id: 'authorize-net' }
   const mapped = { product_id: id, provider_product_id: id, provider_price_id: null, mapped_locally: true }
-  t.same(await syncOne(id, { ...there, dryRun: true }), { ...mapped, status: 'created' })
-  t.same(await syncOne(id, there), { ...mapped, status: 'created' })
-  t.same(await syncOne(id, there), { ...mapped, status: 'skipped' })
+  t.same(await syncOne(id, { ...target, dryRun: true }), { ...mapped, status: 'created' })
+  t.same(await syncOne(id, target), { ...mapped, status: 'created' })
+  t.same(await syncOne(id, target), { ...mapped, status: 'skipped' })
   await change(id, { name: 'Other' })
-  t.same(await syncOne(id, there), { ...mapped, status: 'updated' })
+  t.same(await syncOne(id, target), { ...mapped, status: 'updated' })
   t.equal(gateway.calls.length, 0)
   t.same(await historyOf(id), ['ProductSynced', 'ProductChanged', 'ProductSynced'])
 })
@@ -89,10 +88,10 @@ t.test('a sync continues when the client disconnects', async (t) => {
     calls++
     await promise
   }
-  const hangUp = new AbortController()
-  const request = post({ product_ids: ids, provider_id: 'shop' }, hangUp.signal)
+  const client = new AbortController()
+  const request = post({ product_ids: ids, provider_id: 'shop' }, client.signal)
   await waitFor(() => calls >= 8, { what: 'the first products' })
-  hangUp.abort()
+  client.abort()
   await t.rejects(request, { name: 'AbortError' })
   resolve()
   await waitFor(async () => (await historyOf(ids.at(-1) ?? '')).includes('ProductSynced'), { what: 'the last product' })
@@ -116,14 +115,14 @@ t.test("the server's connection timeout does not cut off a long sync", async (t)
   const request = post({ product_ids: [slow], provider_id: 'shop' })
   await waitFor(() => calls === 1, { what: 'the call' })
   t.ok(
-    live().length > 0 && live().every((socket) => (socket.timeout ?? 0) > syncTimeoutMs),
-    'the silent connection is kept',
+    openSockets().length > 0 && openSockets().every((socket) => (socket.timeout ?? 0) > syncTimeoutMs),
+    'the idle connection is kept',
   )
   resolve()
   t.equal((await request).status, 200)
   t.equal((await post({ product_ids: [quick], provider_id: 'shop' })).status, 200)
   t.ok(
-    live().length > 0 && live().every((socket) => (socket.timeout ?? Infinity) < syncTimeoutMs),
+    openSockets().length > 0 && openSockets().every((socket) => (socket.timeout ?? Infinity) < syncTimeoutMs),
     'the default timeout applies afterwards',
   )
 })

@@ -23,17 +23,17 @@ const kinds: Readonly<Record<string, Kind>> = {
   is_active: 'flag',
 }
 
-const noText: readonly unknown[] = [0, 1, 1.5, -1, true, false, [], ['x'], {}, { toString: 'x' }]
-const noNumber: readonly unknown[] = [true, false, '', '1', '1490', [], [1], {}, 0.5, -1, 1e21, -1e21]
+const notText: readonly unknown[] = [0, 1, 1.5, -1, true, false, [], ['x'], {}, { toString: 'x' }]
+const notNumber: readonly unknown[] = [true, false, '', '1', '1490', [], [1], {}, 0.5, -1, 1e21, -1e21]
 const bad: Readonly<Record<Kind, readonly unknown[]>> = {
-  name: [...noText, null, '', ' ', '\t\n\u00a0', tooLong],
-  text: [...noText, '', tooLong],
-  longText: [...noText, longText],
-  type: [...noText, null, '', 'Physical', 'digital ', 'goods', tooLong],
+  name: [...notText, null, '', ' ', '\t\n\u00a0', tooLong],
+  text: [...notText, '', tooLong],
+  longText: [...notText, longText],
+  type: [...notText, null, '', 'Physical', 'digital ', 'goods', tooLong],
   flag: [null, 0, 1, '', 'true', 'false', [], {}],
-  cents: [...noNumber, 1_000_000_000_000, 9_007_199_254_740_991, 14.9],
+  cents: [...notNumber, 1_000_000_000_000, 9_007_199_254_740_991, 14.9],
   currency: [
-    ...noText,
+    ...notText,
     null,
     '',
     'EU',
@@ -49,8 +49,8 @@ const bad: Readonly<Record<Kind, readonly unknown[]>> = {
     '\u0131dr',
     tooLong,
   ],
-  interval: [...noText, '', 'monthly', 'Month', 'hour', 'quarter', 'day ', tooLong],
-  days: [...noNumber, 731, 1.5],
+  interval: [...notText, '', 'monthly', 'Month', 'hour', 'quarter', 'day ', tooLong],
+  days: [...notNumber, 731, 1.5],
 }
 
 /** Every invalid value of every field, each in an otherwise valid body. */
@@ -62,7 +62,7 @@ const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
 
 t.test('an invalid field of a new product is 400 with its name, and nothing is recorded', async (t) => {
-  t.equal(Object.keys(kinds).length, 13, 'every field of the interface that a client may send')
+  t.equal(Object.keys(kinds).length, 13, 'every field that a client may send')
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies)
       assertInvalid(t, await post({ ...plan, [field]: value }), name, [field])
@@ -147,18 +147,18 @@ t.test('a product update must satisfy the rules of creation', async (t) => {
 
 t.test('inconsistent product amounts are rejected', async (t) => {
   const id = await productOf({ ...mug, tax_cents: 190, discount_cents: 90 })
-  const everywhere = [
+  const alwaysInconsistent = [
     { total_cents: 100, subtotal_cents: 99, tax_cents: 0, discount_cents: 0 },
     { total_cents: 10, tax_cents: 11, discount_cents: 0 },
     { total_cents: null, subtotal_cents: 10, tax_cents: 0, discount_cents: 11 },
     { total_cents: null, subtotal_cents: 999_999_999_999, tax_cents: 1, discount_cents: 0 },
     { total_cents: 999_999_999_999, tax_cents: 0, discount_cents: 1 },
   ]
-  const ofThisOne = [{ total_cents: 99 }, { subtotal_cents: 1390, total_cents: 1391 }, { discount_cents: 1581 }]
+  const inconsistentHere = [{ total_cents: 99 }, { subtotal_cents: 1390, total_cents: 1391 }, { discount_cents: 1581 }]
   await recordsNothing(t, async () => {
     const responses = [
-      ...everywhere.map((amounts) => post({ ...mug, ...amounts })),
-      ...[...everywhere, ...ofThisOne].map((amounts) => put(id, amounts)),
+      ...alwaysInconsistent.map((amounts) => post({ ...mug, ...amounts })),
+      ...[...alwaysInconsistent, ...inconsistentHere].map((amounts) => put(id, amounts)),
       put(id, { name: 'x', is_active: false, total_cents: 99 }),
     ]
     for (const { status, error } of await Promise.all(responses)) {

@@ -9,7 +9,7 @@ const card = '4242 4242 4242 4242'
 t.test('only administrators can create and update products [5-products-write]', async (t) => {
   const id = await productOf()
   const callers = [
-    { name: 'nobody', headers: {}, status: 401, code: 'unauthenticated' },
+    { name: 'an anonymous caller', headers: {}, status: 401, code: 'unauthenticated' },
     { name: 'an unknown session', headers: { 'x-session-id': 'unknown' }, status: 401, code: 'unauthenticated' },
     {
       name: 'an expired token',
@@ -20,7 +20,7 @@ t.test('only administrators can create and update products [5-products-write]', 
     { name: 'a guest', headers: guest, status: 403, code: 'forbidden' },
     { name: 'a session', headers: ada, status: 403, code: 'forbidden' },
     { name: 'another session', headers: grace, status: 403, code: 'forbidden' },
-    { name: 'a session before an administrator', headers: { ...guest, ...ada }, status: 403, code: 'forbidden' },
+    { name: 'a guest token and a session', headers: { ...guest, ...ada }, status: 403, code: 'forbidden' },
   ]
   await recordsNothing(t, async () => {
     for (const { name, headers, status, code } of callers)
@@ -53,7 +53,7 @@ t.test('product writes are 503 while the identity backend is down', async (t) =>
 
 t.test('a card number in a product body is rejected in any field, field name or number', async (t) => {
   const id = await productOf()
-  const holders = [
+  const bodies = [
     ...['name', 'description', 'category_id', 'unknown'].map((field) => ({ [field]: card })),
     { name: `Paid with ${card}.` },
     { description: '4242-4242-4242-4242' },
@@ -64,12 +64,12 @@ t.test('a card number in a product body is rejected in any field, field name or 
     { id: card },
   ]
   await recordsNothing(t, async () => {
-    for (const holder of holders) {
-      const name = JSON.stringify(holder)
+    for (const body of bodies) {
+      const name = JSON.stringify(body)
       const responses = [
-        post({ ...mug, ...holder }),
-        put(id, { is_active: false, ...holder }),
-        put(id, { ...mug, ...holder }),
+        post({ ...mug, ...body }),
+        put(id, { is_active: false, ...body }),
+        put(id, { ...mug, ...body }),
       ]
       for (const { status, error, text } of await Promise.all(responses)) {
         t.match({ status, error }, { status: 422, error: { code: 'card_number_rejected' } }, name)
@@ -91,42 +91,42 @@ t.test('a product request with several errors reports the first one in contract 
   const plain = { ...admin, 'content-type': 'text/plain' }
   const stale = { ...admin, 'if-match': '"9"' }
   const cases: [string, () => Promise<ProductResponse>, number, string][] = [
-    ['nobody, nonsense', () => post('{', {}), 401, 'unauthenticated'],
-    ['nobody, too large', () => put(id, large, {}), 401, 'unauthenticated'],
-    ['a session, nonsense', () => post('{', ada), 403, 'forbidden'],
+    ['anonymous, malformed', () => post('{', {}), 401, 'unauthenticated'],
+    ['anonymous, too large', () => put(id, large, {}), 401, 'unauthenticated'],
+    ['a session, malformed', () => post('{', ada), 403, 'forbidden'],
     ['a session, too large', () => put(id, large, ada), 403, 'forbidden'],
-    ['a session, not there', () => put('x', { name: 'x' }, ada), 403, 'forbidden'],
-    ['a guest, another type', () => post('x', { ...plain, ...guest, 'x-session-id': '' }), 403, 'forbidden'],
+    ['a session, unknown product', () => put('x', { name: 'x' }, ada), 403, 'forbidden'],
+    ['a guest, wrong content type', () => post('x', { ...plain, ...guest, 'x-session-id': '' }), 403, 'forbidden'],
     ['too large', () => post(large), 413, 'body_too_large'],
-    ['too large, not there', () => put('x', large), 413, 'body_too_large'],
-    ['too large, of another type', () => post('x'.repeat(300_000), plain), 413, 'body_too_large'],
-    ['another type', () => post('name=x', plain), 415, 'unsupported_media_type'],
-    ['another type, not there', () => put('x', '{}', plain), 415, 'unsupported_media_type'],
-    ['malformed, not there', () => put('x', { name: 1 }), 400, 'invalid_request'],
-    ['blank, not there', () => put('x', { name: ' ' }), 400, 'invalid_request'],
-    ['no currency, not there', () => put('x', { currency: 'XXX' }), 400, 'invalid_request'],
-    ['at odds with itself, not there', () => put('x', { is_recurring: false, trial_days: 1 }), 400, 'invalid_request'],
+    ['too large, unknown product', () => put('x', large), 413, 'body_too_large'],
+    ['too large, wrong content type', () => post('x'.repeat(300_000), plain), 413, 'body_too_large'],
+    ['wrong content type', () => post('name=x', plain), 415, 'unsupported_media_type'],
+    ['wrong content type, unknown product', () => put('x', '{}', plain), 415, 'unsupported_media_type'],
+    ['malformed, unknown product', () => put('x', { name: 1 }), 400, 'invalid_request'],
+    ['blank name, unknown product', () => put('x', { name: ' ' }), 400, 'invalid_request'],
+    ['unknown currency, unknown product', () => put('x', { currency: 'XXX' }), 400, 'invalid_request'],
+    ['inconsistent, unknown product', () => put('x', { is_recurring: false, trial_days: 1 }), 400, 'invalid_request'],
     ['no price, stale', () => put(id, { total_cents: null, subtotal_cents: null }, stale), 400, 'invalid_request'],
-    ['blank, stale', () => put(id, { name: ' ' }, stale), 400, 'invalid_request'],
-    ['blank and a card', () => post({ ...mug, name: ' ', unknown: card }), 400, 'invalid_request'],
-    ['blank, does not add up', () => post({ ...mug, name: ' ', subtotal_cents: 1 }), 400, 'invalid_request'],
+    ['blank name, stale', () => put(id, { name: ' ' }, stale), 400, 'invalid_request'],
+    ['blank name and a card', () => post({ ...mug, name: ' ', unknown: card }), 400, 'invalid_request'],
+    ['blank name, wrong total', () => post({ ...mug, name: ' ', subtotal_cents: 1 }), 400, 'invalid_request'],
     [
-      'a bad key, does not add up',
+      'a bad key, wrong total',
       () => post({ ...mug, subtotal_cents: 1 }, { ...admin, 'idempotency-key': '' }),
       400,
       'invalid_request',
     ],
-    ['not there, stale', () => put('x', { name: 'x' }, stale), 404, 'not_found'],
-    ['not there, card', () => put('x', { name: card }), 404, 'not_found'],
-    ['not there, recurring', () => put('x', { is_recurring: true }), 404, 'not_found'],
-    ['not there, does not add up', () => put('x', { subtotal_cents: 1, total_cents: 2 }), 404, 'not_found'],
+    ['unknown product, stale', () => put('x', { name: 'x' }, stale), 404, 'not_found'],
+    ['unknown product, card', () => put('x', { name: card }), 404, 'not_found'],
+    ['unknown product, recurring', () => put('x', { is_recurring: true }), 404, 'not_found'],
+    ['unknown product, wrong total', () => put('x', { subtotal_cents: 1, total_cents: 2 }), 404, 'not_found'],
     ['stale, card', () => put(id, { name: card }, stale), 412, 'precondition_failed'],
     ['stale, recurring', () => put(id, { is_recurring: true }, stale), 412, 'precondition_failed'],
-    ['stale, does not add up', () => put(id, { discount_cents: 9999 }, stale), 412, 'precondition_failed'],
+    ['stale, wrong total', () => put(id, { discount_cents: 9999 }, stale), 412, 'precondition_failed'],
     ['stale, nothing changes', () => put(id, mug, stale), 412, 'precondition_failed'],
     ['recurring, card', () => put(id, { is_recurring: true, name: card }), 400, 'invalid_request'],
-    ['recurring, does not add up', () => put(id, { is_recurring: true, discount_cents: 9999 }), 400, 'invalid_request'],
-    ['does not add up', () => put(id, { discount_cents: 9999 }), 422, 'amount_inconsistent'],
+    ['recurring, wrong total', () => put(id, { is_recurring: true, discount_cents: 9999 }), 400, 'invalid_request'],
+    ['wrong total', () => put(id, { discount_cents: 9999 }), 422, 'amount_inconsistent'],
     ['card', () => put(id, { name: card }), 422, 'card_number_rejected'],
     ['card, nothing changes', () => put(id, { ...mug, unknown: card }), 422, 'card_number_rejected'],
   ]

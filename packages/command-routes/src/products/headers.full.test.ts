@@ -65,13 +65,13 @@ t.test('the key of a rejected product creation can be used for the corrected req
   t.match(await post(mug, headers), { status: 201, headers: { 'idempotent-replayed': undefined } })
 })
 
-t.test('16 concurrent identical requests add one product and return the same response', async (t) => {
+t.test('16 concurrent identical product requests add one product and return the same response', async (t) => {
   const headers = keyed()
   const responses = await Promise.all(Array.from({ length: 16 }, () => post(mug, headers)))
   t.same(new Set(responses.map(({ status }) => status)), new Set([201]))
   t.equal(new Set(responses.map(({ text }) => text)).size, 1)
-  t.equal(responses.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined).length, 1)
-  t.equal(new Set(responses.map(({ headers: answered }) => answered['x-event-position'])).size, 1)
+  t.equal(responses.filter(({ headers: received }) => received['idempotent-replayed'] === undefined).length, 1)
+  t.equal(new Set(responses.map(({ headers: received }) => received['x-event-position'])).size, 1)
   const events = await eventsOf(responses[0]?.data.id ?? '')
   t.same(
     events.map(({ type }) => type),
@@ -79,13 +79,13 @@ t.test('16 concurrent identical requests add one product and return the same res
   )
 })
 
-t.test('of concurrent different product bodies with one key one is created, the others are rejected', async (t) => {
+t.test('of concurrent product bodies with one key only one is created, and the others are rejected', async (t) => {
   const headers = keyed()
   const responses = await Promise.all(['a', 'b', 'c', 'd'].map((name) => post({ ...mug, name }, headers)))
   t.same(responses.map(({ status }) => status).toSorted(), [201, 422, 422, 422])
   for (const { status, error } of responses) if (status === 422) t.equal(error?.code, 'idempotency_key_reused')
-  const made = responses.find(({ status }) => status === 201)
-  t.match((await eventsOf(made?.data.id ?? ''))[0]?.data, { name: made?.data.name })
+  const created = responses.find(({ status }) => status === 201)
+  t.match((await eventsOf(created?.data.id ?? ''))[0]?.data, { name: created?.data.name })
 })
 
 t.test('a product creation with an empty, too long or unprintable key is rejected', async (t) => {
@@ -140,7 +140,7 @@ t.test('a product change with * or a list that contains the current ETag succeed
   t.equal((await recordsNothing(t, () => put(id, { name: '3' }, matching('"4"')))).status, 200, 'nothing changes')
 })
 
-t.test('If-Match: * on an unknown product is not found', async (t) => {
+t.test('If-Match * on an unknown product is 404', async (t) => {
   for (const id of ['018f0000-0000-7000-8000-000000000001', 'x'])
     t.equal((await recordsNothing(t, () => put(id, { name: 'x' }, matching('*')))).status, 404)
 })
@@ -151,8 +151,8 @@ t.test('of concurrent product changes with the same ETag exactly one succeeds', 
     const bodies = [{ name: 'a' }, { name: 'b' }, { is_active: false }, { total_cents: 5, is_active: false }]
     const responses = await Promise.all(bodies.map((body) => put(id, body, matching('"0"'))))
     t.same(responses.map(({ status }) => status).toSorted(), [200, 412, 412, 412])
-    const [made] = responses.filter(({ status }) => status === 200)
-    t.same(await stateOf(id).then((state) => state.status === 'kept' && state.name), made?.data.name)
+    const [created] = responses.filter(({ status }) => status === 200)
+    t.same(await stateOf(id).then((state) => state.status === 'kept' && state.name), created?.data.name)
   }
 })
 
@@ -179,11 +179,11 @@ t.test('concurrent product changes without If-Match all apply, one after the oth
   t.match(data, Object.assign({}, ...changes, { currency: 'USD' }))
   t.match(data, { subtotal_cents: 990, total_cents: 990 + 200 - 100 })
   t.equal(headers.etag, `"${changes.length}"`)
-  const revisions = responses.map(({ headers: answered }) => answered.etag)
+  const revisions = responses.map(({ headers: received }) => received.etag)
   t.equal(new Set(revisions).size, changes.length, 'each response has its own revision')
 })
 
-t.test('of two conflicting concurrent product changes one is rejected without an event', async (t) => {
+t.test('of two conflicting concurrent product changes only one is recorded', async (t) => {
   const pairs: [object, object, object, number][] = [
     [plan, { is_recurring: false, billing_interval: null }, { trial_days: 7 }, 400],
     [{ ...mug, tax_cents: 100 }, { discount_cents: 1400 }, { tax_cents: 0, subtotal_cents: 1000 }, 422],

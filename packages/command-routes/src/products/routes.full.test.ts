@@ -68,7 +68,7 @@ t.test('omitted and null product fields are null, and missing amounts are comput
   t.match(await post({ ...plan, trial_days: 0 }), { status: 201, data: { trial_days: 0, billing_interval: 'month' } })
 })
 
-t.test('negative zero is stored as zero', async (t) => {
+t.test('a negative zero in a product body is stored as zero', async (t) => {
   const zeros = '"subtotal_cents":-0,"tax_cents":-0,"discount_cents":-0,"trial_days":-0'
   const { status, text, data } = await post(`${JSON.stringify({ ...mug, total_cents: 0 }).slice(0, -1)},${zeros}}`)
   t.equal(status, 201)
@@ -198,13 +198,13 @@ t.test(
   async (t) => {
     const id = await productOf()
     const keys = Array.from({ length: 50 }, () => ({ ...admin, ...freshKey() }))
-    const underWay = keys.map((headers) => post(mug, headers))
-    t.equal((await Promise.race(underWay)).status, 201)
+    const pending = keys.map((headers) => post(mug, headers))
+    t.equal((await Promise.race(pending)).status, 201)
     await log.kill()
     const later = [post(mug, { ...admin, ...freshKey() }), put(id, { name: 'x' })]
     for (const { status, error } of await Promise.all(later))
       t.match({ status, error }, { status: 503, error: { code: 'event_store_unavailable' } })
-    const responses = await Promise.all(underWay)
+    const responses = await Promise.all(pending)
     await log.start()
     for (const [index, { status, text }] of responses.entries()) {
       t.ok([201, 503].includes(status))

@@ -10,8 +10,8 @@ const gateway = await authorizeNetHarness(t)
 const { fake, oldKey, open, send, deliver, notificationOf, pay } = gateway
 const { historyOf, inboxOf, lastPosition, reconcile, assertSettlesAs: settlesAs, logged, workflow } = gateway
 const ok = [200, undefined] as const
-const fail = (what: string): never => {
-  throw new Error(`missing ${what}`)
+const fail = (name: string): never => {
+  throw new Error(`missing ${name}`)
 }
 
 t.beforeEach(() => {
@@ -53,7 +53,7 @@ t.test(
     const bad = {
       forged: fake.signed(event, { key: 'A'.repeat(128) }),
       'with the key in lower case': fake.signed(event, { key: fake.signatureKey.toLowerCase() }),
-      'signed for another': { ...fake.signed(other), body: good.body },
+      'signed for another body': { ...fake.signed(other), body: good.body },
       rewritten: reformatted(fake.signed(refund)),
       'with a byte order mark': { ...good, body: `\ufeff${good.body}` },
       truncated: header(signature.slice(0, -1)),
@@ -245,7 +245,7 @@ t.test('an unmatched Authorize.Net notification is recorded with its fields', as
 /** The notifications of one payment each, and its final status. */
 const scenarios = {
   'held, released and refunded in two parts': {
-    truth: 'succeeded',
+    status: 'succeeded',
     facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 2 },
     play(payment: OpenedPayment) {
       const { event, transId } = pay(payment, 'held')
@@ -258,7 +258,7 @@ const scenarios = {
     },
   },
   'held and declined': {
-    truth: 'failed',
+    status: 'failed',
     facts: { PaymentAttemptFailed: 1 },
     play(payment: OpenedPayment) {
       const { event, transId } = pay(payment, 'held')
@@ -266,9 +266,9 @@ const scenarios = {
     },
   },
 }
-for (const [name, { truth, facts, play }] of Object.entries(scenarios))
-  t.test(`Authorize.Net notifications in any order (${name}) leave the payment ${truth}`, async (t) => {
-    const length = truth === 'failed' ? 2 : 4
+for (const [name, { status, facts, play }] of Object.entries(scenarios))
+  t.test(`Authorize.Net notifications in any order (${name}) leave the payment ${status}`, async (t) => {
+    const length = status === 'failed' ? 2 : 4
     for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
       const payment = await open()
       const events = play(payment)
@@ -276,11 +276,11 @@ for (const [name, { truth, facts, play }] of Object.entries(scenarios))
       const event = order.map((n) => events[n] ?? fail('event'))
       await deliver(...event)
       const types = event.map(({ eventType }) => eventType.replace('net.authorize.payment.', '')).join(', ')
-      await settlesAs(t, payment.id, { truth, facts, name: types })
+      await settlesAs(t, payment.id, { status, facts, name: types })
     }
   })
 
-t.test('Authorize.Net notifications in order with the first one repeated pay once', async (t) => {
+t.test('a repeated older Authorize.Net notification does not change a paid payment', async (t) => {
   const payment = await open()
   const { event: held, transId } = pay(payment, 'held')
   await deliver(held)

@@ -15,7 +15,7 @@ import {
   type SignedNotification,
 } from '../testing/receiverHarness.ts'
 
-type Notified = SignedNotification & { readonly id: string; readonly type: string }
+type SentNotification = SignedNotification & { readonly id: string; readonly type: string }
 type Ref = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>
 
 type ProviderHarness = {
@@ -23,22 +23,22 @@ type ProviderHarness = {
   /** A token from the provider's form. */
   token(): string
   /** The latest notification: about the method that we just attached or detached. */
-  latest(method: Ref): Notified
+  latest(method: Ref): SentNotification
   /** Changes the card to one that ends in 0005. Not every provider notifies it. */
-  renew: ((method: Ref) => Notified) | null
+  renew: ((method: Ref) => SentNotification) | null
   /** Detaches the method at the provider. */
-  detach(method: Ref): Notified
+  detach(method: Ref): SentNotification
 }
 
-const nothing = (): never => {
+const noNotification = (): never => {
   throw new Error('The provider sent no notification')
 }
 
 async function stripeHarness(t: Test): Promise<ProviderHarness> {
   const fake = await startFakeStripe(t)
   const env = fake.env
-  const notified = (event = fake.events.at(-1)): Notified =>
-    event ? { ...fake.signed(event), id: event.id, type: event.type } : nothing()
+  const notified = (event = fake.events.at(-1)): SentNotification =>
+    event ? { ...fake.signed(event), id: event.id, type: event.type } : noNotification()
   return {
     receiver: await receiverHarness(t, await providerFromEnv(t, env)),
     token: () => fake.addMethod().id,
@@ -50,8 +50,8 @@ async function stripeHarness(t: Test): Promise<ProviderHarness> {
 
 async function paypalMethods(t: Test): Promise<ProviderHarness> {
   const { fake, ...receiver } = await paypalHarness(t)
-  const notified = (event = fake.events.at(-1)): Notified =>
-    event ? { ...fake.signed(event), id: event.id, type: event.event_type } : nothing()
+  const notified = (event = fake.events.at(-1)): SentNotification =>
+    event ? { ...fake.signed(event), id: event.id, type: event.event_type } : noNotification()
   return {
     receiver,
     token: () => fake.vault.approveSetup({ card: { brand: 'VISA', last_digits: '4242', expiry: '2030-08' } }),
@@ -64,8 +64,8 @@ async function paypalMethods(t: Test): Promise<ProviderHarness> {
 async function authorizeNetMethods(t: Test): Promise<ProviderHarness> {
   const { fake, ...receiver } = await authorizeNetHarness(t)
   let cards = 1000
-  const notified = (event = fake.events.at(-1)): Notified =>
-    event ? { ...fake.signed(event), id: event.notificationId, type: event.eventType } : nothing()
+  const notified = (event = fake.events.at(-1)): SentNotification =>
+    event ? { ...fake.signed(event), id: event.notificationId, type: event.eventType } : noNotification()
   return {
     receiver,
     token: () => fake.profiles.tokenise({ card: `card ${cards++}`, expirationDate: '2030-08', cardType: 'Visa' }),
@@ -86,7 +86,7 @@ async function sandboxHarness(t: Test): Promise<ProviderHarness> {
   let cards = 0
   const notified =
     (what: string) =>
-    ({ provider_method_id, provider_customer_id: customer }: Ref): Notified => {
+    ({ provider_method_id, provider_customer_id: customer }: Ref): SentNotification => {
       const id = `evt_${events++}`
       const type = `payment_method.${what}`
       const created = Math.floor(Date.now() / 1_000)
@@ -99,7 +99,7 @@ async function sandboxHarness(t: Test): Promise<ProviderHarness> {
     }
   return {
     receiver: await receiverHarness(t, provider),
-    token: () => ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex'][cards++ % 3] ?? nothing(),
+    token: () => ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex'][cards++ % 3] ?? noNotification(),
     latest: notified('attached'),
     renew: null,
     detach: notified('detached'),
@@ -107,17 +107,17 @@ async function sandboxHarness(t: Test): Promise<ProviderHarness> {
 }
 
 const owner = { 'x-session-id': 'demo-session' }
-const closed = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']
+const appliedTypes = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']
 
-function eventTypesOf({ receiver, token }: ProviderHarness) {
+function methodActions({ receiver, token }: ProviderHarness) {
   const { app, store, providers, send, inboxOf, typesOf } = receiver
-  const loaded = async (id: string) => (await store.load(paymentMethodStream(id), paymentMethodFold)).state
+  const loadMethod = async (id: string) => (await store.load(paymentMethodStream(id), paymentMethodFold)).state
   return {
     /** Saves a method as its owner. */
     async save(): Promise<PaymentMethod> {
       const payload = { payment_method_token: token(), alias: 'Mine' }
       const response = await app.inject({ method: 'POST', url: '/payment-methods', headers: owner, payload })
-      const method = await loaded(response.json().data?.id ?? '')
+      const method = await loadMethod(response.json().data?.id ?? '')
       if (method.status !== 'saved') throw new Error(`not saved: ${response.body}`)
       return method
     },
@@ -127,16 +127,16 @@ function eventTypesOf({ receiver, token }: ProviderHarness) {
       const user = { user_id: 'user-of-others', email: null, name: null }
       const provider_customer_id = (await methods?.createCustomer({ idempotency_key: randomUUID(), ...user })) ?? null
       const attachment = { idempotency_key: randomUUID(), token: token(), user_id: user.user_id, provider_customer_id }
-      return (await methods?.attachMethod(attachment)) ?? nothing()
+      return (await methods?.attachMethod(attachment)) ?? noNotification()
     },
-    loaded,
+    loadMethod,
     remove: ({ payment_method_id: id }: PaymentMethod) =>
       app.inject({ method: 'DELETE', url: `/payment-methods/${id}`, headers: owner }),
-    async receive(t: Test, notified: Notified, method: PaymentMethod): Promise<void> {
+    async receive(t: Test, notified: SentNotification, method: PaymentMethod): Promise<void> {
       t.same(await send(notified), [200, undefined], notified.type)
       const [received, applied, ...more] = await inboxOf(notified.id)
-      t.match(received, { type: closed[0], data: { provider_type: notified.type } })
-      t.match(applied, { type: closed[1], data: { payment_method_id: method.payment_method_id } })
+      t.match(received, { type: appliedTypes[0], data: { provider_type: notified.type } })
+      t.match(applied, { type: appliedTypes[1], data: { payment_method_id: method.payment_method_id } })
       t.same(more, [])
     },
     /** The event types after PaymentMethodAdded. */
@@ -151,25 +151,25 @@ const harnesses = {
   sandbox: sandboxHarness,
 }
 
-for (const [name, open] of Object.entries(harnesses))
-  t.test(name, async (t) => {
-    const shop = await open(t)
-    const { app, store, send, inboxOf } = shop.receiver
-    const { save, foreignMethod, loaded, remove, receive, historyOf } = eventTypesOf(shop)
+for (const [name, createHarness] of Object.entries(harnesses))
+  t.test(`the receiver of ${name} applies notifications about saved methods`, async (t) => {
+    const harness = await createHarness(t)
+    const { app, store, send, inboxOf } = harness.receiver
+    const { save, foreignMethod, loadMethod, remove, receive, historyOf } = methodActions(harness)
 
-    t.test('notifications of our own changes have no effect', async (t) => {
+    t.test(`${name}: notifications of our own changes have no effect`, async (t) => {
       const method = await save()
-      await receive(t, shop.latest(method), method)
+      await receive(t, harness.latest(method), method)
       t.same(await historyOf(method), [])
       t.equal((await remove(method)).statusCode, 200)
-      const detached = name === 'sandbox' ? shop.detach(method) : shop.latest(method)
+      const detached = name === 'sandbox' ? harness.detach(method) : harness.latest(method)
       t.match(detached.type, /detached$|deleted$/i)
       await receive(t, detached, method)
       t.same(await historyOf(method), ['PaymentMethodRemoved'])
       t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, { by: 'owner' })
     })
 
-    t.test('a payment with a saved method shows the method', async (t) => {
+    t.test(`${name}: a payment with a saved method shows the method`, async (t) => {
       const { payment_method_id, last_four } = await save()
       const payload = { total_cents: 2599, currency: 'USD', payment_method_id }
       const paid = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
@@ -180,24 +180,24 @@ for (const [name, open] of Object.entries(harnesses))
       })
     })
 
-    const { renew } = shop
+    const { renew } = harness
     if (renew)
-      t.test('a renewed card is updated by a late notification too [6.1-methods]', async (t) => {
+      t.test(`${name}: a renewed card is updated by a late notification too [6.1-methods]`, async (t) => {
         const method = await save()
-        const attached = shop.latest(method)
+        const attached = harness.latest(method)
         const renewed = renew(method)
         await receive(t, attached, method)
-        t.match(await loaded(method.payment_method_id), { status: 'saved', last_four: '0005', alias: 'Mine' })
+        t.match(await loadMethod(method.payment_method_id), { status: 'saved', last_four: '0005', alias: 'Mine' })
         await receive(t, renewed, method)
         t.same(await historyOf(method), ['PaymentMethodRefreshed'])
       })
 
     t.test(
-      'a method detached at the provider is removed by repeated and reordered notifications [10.3-detached]',
+      `${name}: a method detached at the provider is removed by repeated and reordered notifications [10.3-detached]`,
       async (t) => {
         const method = await save()
-        const attached = shop.latest(method)
-        const detached = shop.detach(method)
+        const attached = harness.latest(method)
+        const detached = harness.detach(method)
         for (const notified of [detached, attached, detached, attached]) await receive(t, notified, method)
         t.same(await historyOf(method), ['PaymentMethodRemoved'])
         t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, {
@@ -210,10 +210,10 @@ for (const [name, open] of Object.entries(harnesses))
       },
     )
 
-    t.test("another system's method is unmatched", async (t) => {
+    t.test(`${name}: a notification about another system's method is unmatched`, async (t) => {
       const method = await foreignMethod()
-      const attached = shop.latest(method)
-      for (const notified of [attached, shop.detach(method)]) {
+      const attached = harness.latest(method)
+      for (const notified of [attached, harness.detach(method)]) {
         t.same(await send(notified), [200, undefined])
         t.same(
           (await inboxOf(notified.id)).map(({ type }) => type),

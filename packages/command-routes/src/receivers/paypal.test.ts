@@ -33,11 +33,11 @@ t.test('a notification that PayPal does not verify is rejected and not stored [6
   const withHeader = (name: string, value: string) => ({ ...good, headers: { ...good.headers, [name]: value } })
   const bad = {
     'for another webhook': fake.signed(approved, 'WH9'),
-    'signed for another': { ...fake.signed(other), body: good.body },
+    'signed for another body': { ...fake.signed(other), body: good.body },
     rewritten: reformatted(good),
     'with another time': withHeader('paypal-transmission-time', '2026-01-01T00:00:00Z'),
     'with another id': withHeader('paypal-transmission-id', 'b2b1c5c0-0000-11f0-8000-000000000000'),
-    'with a certificate of somebody else': withHeader('paypal-cert-url', 'https://paypal.example.com/cert'),
+    'with a certificate from another host': withHeader('paypal-cert-url', 'https://paypal.example.com/cert'),
     'with an address instead of a certificate': withHeader('paypal-cert-url', 'https://127.0.0.1/cert'),
     'with another algorithm': withHeader('paypal-auth-algo', 'none'),
     unsigned: { body: good.body, headers: { 'content-type': 'application/json' } },
@@ -95,16 +95,16 @@ t.test('a PayPal notification without a payment status is stored and changes not
   t.same(await historyOf(id), [])
 })
 
-t.test('a PayPal refund or dispute is recorded whether or not it names the payment', async (t) => {
+t.test('a PayPal refund or dispute is recorded even if it does not name the payment', async (t) => {
   const { id, intent } = await open()
   await deliver(fake.approve(intent))
   await reconcile(id)
   const capture = captureOf(intent).id
-  const nameless = ({ body, ...sent }: PaypalEvent) => ({ ...sent, body: body.replaceAll(id, '') })
+  const withoutPaymentId = ({ body, ...sent }: PaypalEvent) => ({ ...sent, body: body.replaceAll(id, '') })
   await deliver(
-    nameless(fake.refund(capture, '1.00')),
-    nameless(fake.dispute(capture)),
-    nameless(fake.reverse(capture)),
+    withoutPaymentId(fake.refund(capture, '1.00')),
+    withoutPaymentId(fake.dispute(capture)),
+    withoutPaymentId(fake.reverse(capture)),
   )
   t.same((await historyOf(id)).slice(2), ['PaymentRefundRecorded', 'PaymentDisputeRecorded', 'PaymentRefundRecorded'])
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'succeeded' } })

@@ -59,11 +59,11 @@ t.test('a PayPal capture whose response is lost charges once', async (t) => {
 
 /** Offsets of PayPal's clock for an approval after a decline: its responses have times in whole seconds. */
 const approvedAgain = {
-  'a second after it': { at: (decline: number) => decline + 1_000, ignored: [] },
-  'in its second': { at: (decline: number) => decline - (decline % 1_000), ignored: ['ProviderEventIgnored'] },
+  'a second later': { at: (decline: number) => decline + 1_000, ignored: [] },
+  'in the same second': { at: (decline: number) => decline - (decline % 1_000), ignored: ['ProviderEventIgnored'] },
 }
 for (const [when, { at, ignored }] of Object.entries(approvedAgain))
-  t.test(`a declined PayPal capture is one failed attempt until the payer approves again, ${when}`, async (t) => {
+  t.test(`a declined PayPal capture is one failed attempt until the payer approves again ${when}`, async (t) => {
     const { id, intent } = await open()
     fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
     await deliver(fake.approve(intent))
@@ -97,7 +97,7 @@ t.test('a PayPal order with another amount is not captured', async (t) => {
 /** The notifications of one order each, its final status, and the number of recorded events by type. */
 const scenarios = {
   'paid after a decline and refunded': {
-    truth: 'succeeded',
+    status: 'succeeded',
     length: 4,
     facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 1 },
     async play(payment: OpenedPayment) {
@@ -108,8 +108,8 @@ const scenarios = {
       return [approved, notificationOf(payment.intent, 'PAYMENT.CAPTURE.PENDING'), settled, fake.refund(capture)]
     },
   },
-  'paid at once and contested': {
-    truth: 'succeeded',
+  'paid and disputed': {
+    status: 'succeeded',
     length: 4,
     facts: { PaymentSucceeded: 1, PaymentDisputeRecorded: 1 },
     async play(payment: OpenedPayment) {
@@ -121,8 +121,8 @@ const scenarios = {
       return [approved, ...sent, fake.dispute(capture)]
     },
   },
-  'denied at last': {
-    truth: 'failed',
+  'pending and denied': {
+    status: 'failed',
     length: 3,
     facts: { PaymentAttemptFailed: 1 },
     async play(payment: OpenedPayment) {
@@ -137,7 +137,7 @@ const scenarios = {
     },
   },
   'approved and never captured': {
-    truth: 'canceled',
+    status: 'canceled',
     length: 2,
     facts: { PaymentCanceled: 1 },
     async play({ intent }: OpenedPayment) {
@@ -145,8 +145,8 @@ const scenarios = {
     },
   },
 }
-for (const [name, { truth, length, facts, play }] of Object.entries(scenarios))
-  t.test(`PayPal notifications in any order (${name}) leave the payment ${truth}`, async (t) => {
+for (const [name, { status, length, facts, play }] of Object.entries(scenarios))
+  t.test(`PayPal notifications in any order (${name}) leave the payment ${status}`, async (t) => {
     for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
       const payment = await open()
       const events = await play(payment)
@@ -154,6 +154,6 @@ for (const [name, { truth, length, facts, play }] of Object.entries(scenarios))
       t.equal(sent.length, length)
       await deliver(...sent)
       const types = sent.map(({ event_type }) => event_type).join(', ')
-      await settlesAs(t, payment.id, { truth, facts, name: types })
+      await settlesAs(t, payment.id, { status, facts, name: types })
     }
   })

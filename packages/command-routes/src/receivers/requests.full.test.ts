@@ -120,7 +120,7 @@ t.test('a notification without a body is 400', async (t) => {
 })
 
 t.test(
-  'the signature header may have any case and any valid secret, but not be repeated or cut [10.2-rotation]',
+  'the signature header may have any case and any valid secret, but not be repeated or truncated [10.2-rotation]',
   async (t) => {
     const before = await lastPosition()
     const { body } = event()
@@ -186,7 +186,7 @@ t.test('a notification that cannot be verified is 502 and not stored [6.1-no-ret
   const { body } = event()
   for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
     verify = async () => {
-      throw new ProviderError(kind, 'secret_code', 'secret words')
+      throw new ProviderError(kind, 'secret_code', 'secret text')
     }
     const response = await send({ 'sandbox-signature': signed(body) }, body)
     t.match(response, { status: 502, json: { error: { code: 'provider_unavailable', details: undefined } } })
@@ -202,7 +202,7 @@ t.test(
     const signature = signed(body)
     complete = async () => {
       throw new ProviderError('unknown', 'timeout', 'The provider timed out', {
-        cause: Object.assign(new Error('No answer'), { headers: { authorization: 'Bearer secret' }, body }),
+        cause: Object.assign(new Error('No response'), { headers: { authorization: 'Bearer secret' }, body }),
       })
     }
     t.same(await send({ 'sandbox-signature': signature }, body), { status: 200, json: { received: true } })
@@ -210,9 +210,9 @@ t.test(
     t.equal(logged.length, 1)
     t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'timeout', kind: 'unknown' } })
     for (const secret of ['a note', 'Bearer', webhookSecret, signature.slice(-64)]) t.notOk(logged[0]?.includes(secret))
-    t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'sent again while it cannot be applied')
+    t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'repeated while it cannot be applied')
     complete = undefined
-    t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'sent again when it can be applied')
+    t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'repeated when it can be applied')
     t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
   },
 )

@@ -83,7 +83,7 @@ t.test('late, contradicting and mismatching notifications are recorded with 200 
   ])
 })
 
-t.test('a notification about no payment of ours is recorded as unmatched', async (t) => {
+t.test('a notification that matches no payment is recorded as unmatched', async (t) => {
   for (const [n, body] of [
     eventBody('payment_intent.succeeded', 'sandbox_pi_unknown', { id: 'evt_u0' }),
     eventBody('subscription.created', 'sub_1', { id: 'evt_u1', object: { customer: 'cus_1' } }),

@@ -28,8 +28,8 @@ const signed = (event: object, at = new Date()) => fake.signed(event, { at })
 const ofIntent = (events: readonly StripeEvent[]) => events.filter(({ type }) => type.startsWith('payment_intent.'))
 /** Runs a payer's action. @returns Stripe's event about the intent */
 const pay = (intent: string, outcome: Outcome) => ofIntent(fake.pay(intent, outcome))[0] ?? fail(outcome)
-const fail = (what: string): never => {
-  throw new Error(`no event for ${what}`)
+const fail = (name: string): never => {
+  throw new Error(`no event for ${name}`)
 }
 
 t.test('a Stripe notification is applied with each valid signing secret [3-retry-success]', async (t) => {
@@ -54,9 +54,9 @@ t.test('a Stripe notification with a wrong signature is rejected and not stored 
   const header = (value: string) => ({ ...good, headers: { ...good.headers, 'stripe-signature': value } })
   const bad = {
     forged: fake.signed(event, { secret: 'whsec_forged' }),
-    'signed for another': { ...signed(other), body: good.body },
+    'signed for another body': { ...signed(other), body: good.body },
     rewritten: reformatted(good),
-    'with a space more': { ...good, body: `${good.body} ` },
+    'with an extra space': { ...good, body: `${good.body} ` },
     'signed long ago': signed(event, new Date(Date.now() - 310_000)),
     'signed ahead of time': signed(event, new Date(Date.now() + 310_000)),
     'with an unsupported scheme': header(good.headers['stripe-signature']?.replaceAll('v1=', 'v0=') ?? ''),
@@ -97,16 +97,16 @@ t.test('24 concurrent copies of a Stripe notification apply once', async (t) => 
 })
 
 /** Four steps of a payer, the time between them, and the final status. */
-const scenarios: readonly { readonly steps: readonly Outcome[]; readonly gapMs: number; readonly truth: string }[] = [
-  { steps: ['requires_action', 'failed', 'processing', 'succeeded'], gapMs: 1_000, truth: 'succeeded' },
-  { steps: ['failed', 'requires_action', 'processing', 'canceled'], gapMs: 1_000, truth: 'canceled' },
-  { steps: ['requires_action', 'processing', 'failed', 'failed'], gapMs: 0, truth: 'failed' },
-  { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 0, truth: 'processing' },
-  { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 1_000, truth: 'processing' },
+const scenarios: readonly { readonly steps: readonly Outcome[]; readonly gapMs: number; readonly status: string }[] = [
+  { steps: ['requires_action', 'failed', 'processing', 'succeeded'], gapMs: 1_000, status: 'succeeded' },
+  { steps: ['failed', 'requires_action', 'processing', 'canceled'], gapMs: 1_000, status: 'canceled' },
+  { steps: ['requires_action', 'processing', 'failed', 'failed'], gapMs: 0, status: 'failed' },
+  { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 0, status: 'processing' },
+  { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 1_000, status: 'processing' },
 ]
-for (const { steps, gapMs, truth } of scenarios)
+for (const { steps, gapMs, status } of scenarios)
   t.test(
-    `Stripe notifications ${steps.join(', ')} in any order, ${gapMs} ms apart, leave the payment ${truth}`,
+    `Stripe notifications ${steps.join(', ')} in any order, ${gapMs} ms apart, leave the payment ${status}`,
     async (t) => {
       for (const order of ordersOf([0, 1, 2, 3])) {
         aheadMs = 0
@@ -115,10 +115,10 @@ for (const { steps, gapMs, truth } of scenarios)
           aheadMs += gapMs
           return pay(intent, outcome)
         })
-        for (const n of order) t.same(await send(signed(events[n] ?? fail('it'))), [200, undefined])
-        const final = { succeeded: 'PaymentSucceeded', canceled: 'PaymentCanceled' }[truth]
+        for (const n of order) t.same(await send(signed(events[n] ?? fail('this step'))), [200, undefined])
+        const final = { succeeded: 'PaymentSucceeded', canceled: 'PaymentCanceled' }[status]
         const name = order.map((n) => steps[n]).join(', ')
-        await settlesAs(t, id, { truth, facts: final ? { [final]: 1 } : {}, name })
+        await settlesAs(t, id, { status, facts: final ? { [final]: 1 } : {}, name })
       }
     },
   )
@@ -162,7 +162,7 @@ t.test('an unmatched Stripe notification is recorded with its fields [6.1-record
     billing_reason: 'subscription_create',
   })
   const events: readonly [StripeEvent, object][] = [
-    [paid[0] ?? fail('it'), { generic_type: 'payment_intent.succeeded', object_id: foreign.id, amount_cents: 500 }],
+    [paid[0] ?? fail('pay'), { generic_type: 'payment_intent.succeeded', object_id: foreign.id, amount_cents: 500 }],
     [
       fake.event('customer.subscription.updated', subscription, { previous: { status: 'past_due' } }),
       {

@@ -40,8 +40,8 @@ t.test(
 
 t.test('the setup intent body is optional when one provider is enabled [10.1-provider-default]', async (t) => {
   for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
-  const measured = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
-  t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
+  const emptyBody = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
+  t.equal((await app.inject({ method: 'POST', url, headers: emptyBody })).statusCode, 201)
   t.equal(
     new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size,
     5,
@@ -76,7 +76,7 @@ t.test('a setup intent is created without a customer when the lookup fails [4.4-
   matchList(t, card.calls, [{ provider_customer_id: null }])
 })
 
-t.test('with several providers provider_id is required and must support setup intents', async (t) => {
+t.test('a setup intent needs the provider_id of a supporting provider when several are enabled', async (t) => {
   providers.set('paypal', { ...sandbox, id: 'paypal', createSetupIntent: null })
   const rejected = async (body: object, status: number, code: string) => {
     const response = await post(body)
@@ -170,7 +170,7 @@ t.test('the sandbox supports setup intents', async (t) => {
   t.match(client_secret, /_secret$/)
 })
 
-t.test('a retry after a lost response gets the same setup intent', async (t) => {
+t.test('a setup intent request that is retried after a lost response gets the same setup intent', async (t) => {
   const headers = { ...ada, ...freshKey() }
   card.fails = 'unknown'
   t.equal((await post({}, headers)).statusCode, 504)
@@ -202,7 +202,7 @@ t.test('the same key replays a setup intent without a call, and another body is 
   t.equal((await store.readStream(streamOf(key))).length, 1)
 })
 
-t.test('no body equals an empty one under the same key, and users do not share keys', async (t) => {
+t.test('a missing setup intent body equals an empty one for a key, and users do not share keys', async (t) => {
   const key = freshKey()
   const first = await post(undefined, { ...ada, ...key })
   const again = await post({}, { ...ada, ...key })
@@ -214,14 +214,14 @@ t.test('no body equals an empty one under the same key, and users do not share k
   t.not(other.json().setup_intent_id, first.json().setup_intent_id)
 })
 
-t.test('32 concurrent identical requests create one setup intent', async (t) => {
+t.test('32 concurrent identical setup intent requests create one setup intent', async (t) => {
   const key = freshKey()
   const release = Promise.withResolvers<void>()
   card.delay = release.promise
-  const answering = Array.from({ length: 32 }, () => post({}, { ...ada, ...key }))
-  await waitFor(() => card.calls.length === 32, { what: 'all of them at the provider' })
+  const pending = Array.from({ length: 32 }, () => post({}, { ...ada, ...key }))
+  await waitFor(() => card.calls.length === 32, { what: 'all calls at the provider' })
   release.resolve()
-  const responses = await Promise.all(answering)
+  const responses = await Promise.all(pending)
   t.same([...new Set(responses.map(({ statusCode }) => statusCode))], [201])
   t.equal(new Set(responses.map(({ body }) => body)).size, 1)
   t.equal(card.made.size, 1)
@@ -243,22 +243,22 @@ t.test('a setup intent call rejected because an equal one is running returns the
   const second = post({}, headers)
   await waitFor(() => card.calls.length === 2, { what: 'the second call' })
   quick.resolve()
-  const answered = await first
+  const firstResponse = await first
   card.fails = 'unknown'
   slow.resolve()
   t.equal((await second).statusCode, 201)
-  t.same((await second).json(), answered.json())
+  t.same((await second).json(), firstResponse.json())
   t.equal((await second).headers['idempotent-replayed'], 'true')
 })
 
-t.test('of two concurrent different setup intent requests with one key one is rejected', async (t) => {
+t.test('of two different concurrent setup intent requests with one key only one succeeds', async (t) => {
   const headers = { ...ada, ...freshKey() }
   const release = Promise.withResolvers<void>()
   card.delay = release.promise
-  const answering = [post({}, headers), post({ provider_id: 'stripe' }, headers)]
-  await waitFor(() => card.calls.length === 2, { what: 'both at the provider' })
+  const pending = [post({}, headers), post({ provider_id: 'stripe' }, headers)]
+  await waitFor(() => card.calls.length === 2, { what: 'both calls at the provider' })
   release.resolve()
-  const statuses = (await Promise.all(answering)).map(({ statusCode }) => statusCode)
+  const statuses = (await Promise.all(pending)).map(({ statusCode }) => statusCode)
   t.same(statuses.toSorted(), [201, 422])
 })
 

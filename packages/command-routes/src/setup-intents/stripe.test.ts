@@ -30,7 +30,7 @@ const recorded = async () => {
   return events
 }
 
-t.test('a Stripe setup intent has what a client needs to confirm it [1-setup-intents]', async (t) => {
+t.test('a Stripe setup intent has the id and secret that a client needs to confirm it [1-setup-intents]', async (t) => {
   const { status, json, setup_intent_id } = await post()
   t.equal(status, 201)
   t.match(json, { success: true, setup_intent_id: /^seti_/, client_secret: /^seti_\w+_secret_/ })
@@ -43,7 +43,7 @@ t.test('a Stripe setup intent has what a client needs to confirm it [1-setup-int
   t.ok(setup_intent_id && fake.confirmSetup(setup_intent_id, fake.addMethod().id))
 })
 
-t.test("a Stripe setup intent uses the user's customer, unless Stripe lost it", async (t) => {
+t.test("a Stripe setup intent uses the user's customer, unless it was deleted at Stripe", async (t) => {
   const user_id = '00000000-0000-4000-8000-000000000002'
   const customer = await provider.methods?.createCustomer({ idempotency_key: 'c1', user_id, email: null, name: null })
   if (!customer) throw new Error('no customer')
@@ -90,13 +90,13 @@ t.test('a Stripe setup intent is retried after a lost response, and is 504 if no
 })
 
 t.test('a setup intent that Stripe rejects is reported with its code', async (t) => {
-  const error = { message: 'Words of Stripe', type: 'invalid_request_error' } as const
+  const error = { message: 'Text of Stripe', type: 'invalid_request_error' } as const
   fake.failNext({ status: 400, error })
   t.match(await post(), { status: 422, code: 'provider_rejected' })
   fake.failNext({ status: 401, error })
   const { status, code, json } = await post()
   t.same([status, code], [502, 'provider_unavailable'])
-  t.notMatch(JSON.stringify(json), /Words/)
+  t.notMatch(JSON.stringify(json), /Text of/)
   fake.shut()
   t.match(await post(), { status: 502, code: 'provider_unavailable' })
   await fake.open()

@@ -121,10 +121,10 @@ export async function commandApiHarness(
     store,
     lastPosition,
     /** Asserts that an action records no event. */
-    async recordsNothing<Result>(t: Test, act: () => Promise<Result>, what = 'nothing is recorded'): Promise<Result> {
+    async recordsNothing<Result>(t: Test, act: () => Promise<Result>, name = 'nothing is recorded'): Promise<Result> {
       const before = await lastPosition()
       const result = await act()
-      t.equal(await lastPosition(), before, what)
+      t.equal(await lastPosition(), before, name)
       return result
     },
     backend,

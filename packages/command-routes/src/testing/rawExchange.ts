@@ -1,4 +1,4 @@
-// Sends raw bytes to a server that no HTTP client would send.
+// Sends a server raw bytes that no HTTP client would send.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 

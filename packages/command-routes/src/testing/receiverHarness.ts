@@ -51,14 +51,14 @@ export async function receiverHarness(t: Test, provider: Provider) {
       t: Test,
       paymentId: string,
       expected: {
-        readonly truth: string
+        readonly status: string
         readonly facts: Readonly<Record<string, number>>
         readonly name: string
       },
     ): Promise<void> {
-      const { truth, facts, name } = expected
+      const { status, facts, name } = expected
       const { finding, payment } = await reconcile(paymentId)
-      t.equal(payment.status, truth, name)
+      t.equal(payment.status, status, name)
       t.ok(finding === 'same' || finding === 'late', `${name}: ${finding}`)
       t.equal((await reconcile(paymentId)).finding, 'same', name)
       const history = await historyOf(paymentId)
@@ -69,7 +69,7 @@ export async function receiverHarness(t: Test, provider: Provider) {
   }
 }
 
-/** The same JSON in other bytes. */
+/** Reserializes the JSON, which changes its bytes. */
 export function reformatted({ headers, body }: SignedNotification): SignedNotification {
   const other = JSON.stringify(JSON.parse(body))
   if (other === body) throw new Error('the bytes are the same')
@@ -77,7 +77,7 @@ export function reformatted({ headers, body }: SignedNotification): SignedNotifi
 }
 
 /**
- * Orders in which each item takes every place, and any two items come both ways round. The domain's tests cover all
+ * Orders in which each item takes every position, and any two items occur in both orders. The domain's tests cover all
  * permutations.
  */
 export function ordersOf<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

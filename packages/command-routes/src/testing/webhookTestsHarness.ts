@@ -44,7 +44,7 @@ export async function webhookTestsHarness(
     (await store.load(webhookTestStream(id), webhookTestFold)).state
   return {
     ...api,
-    /** A test may change it, like an operator between two starts. */
+    /** Mutable, so that a test can change the configuration. */
     endpoints,
     test: (body?: unknown, headers: Headers = ada) => send<WebhookTestData>('POST', testRoute, headers, body),
     simulate: (body?: unknown, headers: Headers = ada) => send<WebhookTestData>('POST', simulateRoute, headers, body),

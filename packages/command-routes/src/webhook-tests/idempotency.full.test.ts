@@ -6,18 +6,18 @@ import { webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 const { test, simulate, eventsOf, recordsNothing, time, endpoints } = await webhookTestsHarness(t)
 const paid = { event: 'payment.succeeded', provider: 'stripe', payload: { id: 'pi_1', amount: 2599, currency: 'eur' } }
 
-for (const [route, ask, body, other] of [
-  ['test', test, { event: 'payment.succeeded', test_data: { amount: 5 } }, { event: 'payment.succeeded' }],
+for (const [route, post, body, other] of [
+  ['webhook test', test, { event: 'payment.succeeded', test_data: { amount: 5 } }, { event: 'payment.succeeded' }],
   ['simulation', simulate, paid, { ...paid, payload: { ...paid.payload, amount: 1 } }],
 ] as const) {
-  t.test(`the same key and body replay the response of one ${route}`, async (t) => {
+  t.test(`a repeated ${route} request with the same key replays the response`, async (t) => {
     const headers = { ...ada, ...freshKey() }
-    const first = await ask(body, headers)
+    const first = await post(body, headers)
     t.equal(first.status, 202)
     t.equal(first.headers['idempotent-replayed'], undefined)
     const now = time.now
     time.now = () => new Date(Date.now() + 3_600_000)
-    const again = await recordsNothing(t, () => ask(Object.fromEntries(Object.entries(body).reverse()), headers))
+    const again = await recordsNothing(t, () => post(Object.fromEntries(Object.entries(body).reverse()), headers))
     time.now = now
     t.equal(again.status, 202)
     t.strictSame(again.json, first.json)
@@ -26,18 +26,18 @@ for (const [route, ask, body, other] of [
     t.equal((await eventsOf(first.data.id)).length, 1)
   })
 
-  t.test(`the same key with another body is 422 and records no ${route}`, async (t) => {
+  t.test(`a ${route} request with a used key and another body is 422 and records nothing`, async (t) => {
     const headers = { ...ada, ...freshKey() }
-    const first = await ask(body, headers)
-    const response = await recordsNothing(t, () => ask(other, headers))
+    const first = await post(body, headers)
+    const response = await recordsNothing(t, () => post(other, headers))
     t.equal(response.status, 422)
     t.equal(response.error?.code, 'idempotency_key_reused')
-    t.strictSame((await ask(body, headers)).json, first.json, 'the first response is unchanged')
+    t.strictSame((await post(body, headers)).json, first.json, 'the first response is unchanged')
   })
 
-  t.test(`ten concurrent identical requests record one ${route}`, async (t) => {
+  t.test(`ten concurrent identical ${route} requests are recorded once`, async (t) => {
     const headers = { ...ada, ...freshKey() }
-    const responses = await Promise.all(Array.from({ length: 10 }, () => ask(body, headers)))
+    const responses = await Promise.all(Array.from({ length: 10 }, () => post(body, headers)))
     t.same([...new Set(responses.map(({ status }) => status))], [202])
     t.equal(new Set(responses.map(({ text }) => text)).size, 1)
     t.equal(responses.filter((response) => response.headers['idempotent-replayed'] === undefined).length, 1)
@@ -46,12 +46,12 @@ for (const [route, ask, body, other] of [
   })
 
   t.test(
-    `of two different requests with one key, sent five times each concurrently, one records a ${route}`,
+    `of two different concurrent ${route} requests with one key, sent five times each, only one is recorded`,
     async (t) => {
       const headers = { ...ada, ...freshKey() }
       const responses = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
-          ask({ ...body, event: index % 2 ? 'payment.failed' : body.event }, headers),
+          post({ ...body, event: index % 2 ? 'payment.failed' : body.event }, headers),
         ),
       )
       const accepted = responses.filter(({ status }) => status === 202)
@@ -65,17 +65,17 @@ for (const [route, ask, body, other] of [
     },
   )
 
-  t.test(`another session with the same key records its own ${route}`, async (t) => {
+  t.test(`a ${route} request of another session with the same key is recorded separately`, async (t) => {
     const key = freshKey()
-    const first = await ask(body, { ...ada, ...key })
-    const second = await ask(body, { ...grace, ...key })
+    const first = await post(body, { ...ada, ...key })
+    const second = await post(body, { ...grace, ...key })
     t.equal(second.status, 202)
     t.equal(second.headers['idempotent-replayed'], undefined)
     t.not(second.data.id, first.data.id)
   })
 
-  t.test(`every request without a key records a ${route}`, async (t) => {
-    const [first, second] = [await ask(body), await ask(body)]
+  t.test(`every ${route} request without a key is recorded`, async (t) => {
+    const [first, second] = [await post(body), await post(body)]
     t.not(first.data.id, second.data.id)
   })
 }

@@ -22,7 +22,7 @@ async function paymentOf(headers: Headers): Promise<Payment> {
 }
 
 /** Records the owner of an intent, order or invoice number, as the creation of a payment does. */
-async function owned(provider_id: string, provider_intent_id: string, payment_id: string): Promise<string> {
+async function recordOwner(provider_id: string, provider_intent_id: string, payment_id: string): Promise<string> {
   await store.handle({
     stream: providerIntentStream(provider_id, provider_intent_id),
     fold: intentOwnerFold,
@@ -35,11 +35,11 @@ async function owned(provider_id: string, provider_intent_id: string, payment_id
 
 const [mine, others] = [await paymentOf(ada), await paymentOf(grace)]
 const keyed = await paymentOf({ ...ada, ...freshKey() })
-const orderId = await owned('paypal', '5O190127TN364715T', others.id)
-const invoiceNumber = await owned('authorize-net', mine.id.replaceAll('-', '').slice(-20), mine.id)
+const orderId = await recordOwner('paypal', '5O190127TN364715T', others.id)
+const invoiceNumber = await recordOwner('authorize-net', mine.id.replaceAll('-', '').slice(-20), mine.id)
 
 /** Every form in which a payload can contain a payment id. */
-const named: Readonly<Record<string, object>> = {
+const payloads: Readonly<Record<string, object>> = {
   'our id': { id: mine.id },
   "another user's payment": { id: others.id },
   'the id of a payment made with an Idempotency-Key': { id: keyed.id },
@@ -55,58 +55,58 @@ const named: Readonly<Record<string, object>> = {
   "an event in the interface's shape": { id: 'evt_1', type: 'x', data: { object: { id: mine.provider_intent_id } } },
 }
 
-const asks = {
-  'a test': (payload: object, headers: Headers = ada) =>
+const routes = {
+  'a webhook test': (payload: object, headers: Headers = ada) =>
     test({ event: 'payment.succeeded', test_data: payload }, headers),
   'a simulation': (payload: object, headers: Headers = ada) =>
     simulate({ event: 'payment_intent.succeeded', provider: 'stripe', payload }, headers),
 }
 
-for (const [what, ask] of Object.entries(asks)) {
+for (const [kind, post] of Object.entries(routes)) {
   t.test(
-    `${what} with the id of any recorded payment is 422 with the same message [10.4-recorded-payment]`,
+    `${kind} with the id of any recorded payment is 422 with the same message [10.4-recorded-payment]`,
     async (t) => {
       const texts = new Set<string>()
-      for (const [how, payload] of Object.entries(named)) {
-        const response = await recordsNothing(t, () => ask(payload), how)
-        t.equal(response.status, 422, `${how}: ${response.text}`)
-        t.equal(response.error?.code, 'recorded_payment_id', how)
+      for (const [name, payload] of Object.entries(payloads)) {
+        const response = await recordsNothing(t, () => post(payload), name)
+        t.equal(response.status, 422, `${name}: ${response.text}`)
+        t.equal(response.error?.code, 'recorded_payment_id', name)
         texts.add(JSON.stringify({ ...response.error, request_id: null }))
       }
       t.equal(texts.size, 1)
     },
   )
 
-  t.test(`an administrator may send ${what} with the id of a recorded payment [10.4-recorded-payment]`, async (t) => {
-    for (const [how, payload] of Object.entries(named)) t.equal((await ask(payload, admin)).status, 202, how)
+  t.test(`an administrator may send ${kind} with the id of a recorded payment [10.4-recorded-payment]`, async (t) => {
+    for (const [name, payload] of Object.entries(payloads)) t.equal((await post(payload, admin)).status, 202, name)
   })
 
-  t.test(`${what} with unknown ids is accepted`, async (t) => {
-    const first = await ask({})
+  t.test(`${kind} with unknown ids is accepted`, async (t) => {
+    const first = await post({})
     const free: readonly object[] = [
       { id: randomUUID() },
       { id: 'pi_3PQexample0002', amount: 2599, currency: 'eur', customer: 'cus_1' },
       { id: '5O190127TN364715U', created: 1_767_323_045 },
       { id: `test_${first.data.id}`, customer: `test_cus_${uuidv5('a', first.data.id)}` },
     ]
-    for (const payload of free) t.equal((await ask(payload)).status, 202, JSON.stringify(payload))
+    for (const payload of free) t.equal((await post(payload)).status, 202, JSON.stringify(payload))
   })
 
-  t.test(`${what} with an id that an Idempotency-Key can derive is 422`, async (t) => {
+  t.test(`${kind} with an id that an Idempotency-Key can derive is 422`, async (t) => {
     const id = uuidv5(JSON.stringify(['ada', 'POST /payments/intents', 'later']), randomUUID())
-    for (const payload of [{ id }, { id: `sandbox_pi_${id}` }]) rejected(t, await ask(payload))
+    for (const payload of [{ id }, { id: `sandbox_pi_${id}` }]) rejected(t, await post(payload))
   })
 
-  t.test(`${what} that was accepted is replayed after a payment with its id was recorded`, async (t) => {
+  t.test(`${kind} that was accepted is replayed after a payment with its id was recorded`, async (t) => {
     const id = `pi_${randomUUID().replaceAll('-', '')}`
     const headers = { ...ada, ...freshKey() }
-    const first = await ask({ id }, headers)
+    const first = await post({ id }, headers)
     t.equal(first.status, 202)
-    await owned('stripe', id, mine.id)
-    const again = await ask({ id }, headers)
+    await recordOwner('stripe', id, mine.id)
+    const again = await post({ id }, headers)
     t.equal(again.status, 202)
     t.same(again.json, first.json)
-    rejected(t, await ask({ id }))
+    rejected(t, await post({ id }))
   })
 }
 

@@ -15,7 +15,7 @@ const paid = {
 /** A well-known test card number with a valid check digit. */
 const cardNumber = '4242424242424242'
 
-t.test('a test of a canonical name goes only to canonical endpoints [2.7-simulation-result]', async (t) => {
+t.test('a webhook test of a canonical name goes only to canonical endpoints [2.7-simulation-result]', async (t) => {
   const response = await test({ event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } })
   t.equal(response.status, 202, response.text)
   const { id, ...plan } = response.data
@@ -44,7 +44,7 @@ t.test('a test of a canonical name goes only to canonical endpoints [2.7-simulat
   ])
 })
 
-t.test('a test of a generic name goes to endpoints of every mode', async (t) => {
+t.test('a webhook test of a generic name goes to endpoints of every mode', async (t) => {
   const { status, data } = await test({ event: 'payment_intent.failed' })
   t.equal(status, 202)
   const raw = { event: 'sandbox:payment_intent.failed', mode: 'raw' }
@@ -98,16 +98,16 @@ t.test('an event without a subscribed endpoint is accepted with an empty list of
   t.equal(status, 202)
   t.equal(data.deliveries.length, 3)
   const none = await webhookTestsHarness(t, {})
-  const lonely = await none.simulate(paid)
-  t.equal(lonely.status, 202)
-  t.strictSame(lonely.data, { id: lonely.data.id, canonical_events: ['payment.succeeded'], deliveries: [] })
-  const picky = await webhookTestsHarness(t, {
+  const unconfigured = await none.simulate(paid)
+  t.equal(unconfigured.status, 202)
+  t.strictSame(unconfigured.data, { id: unconfigured.data.id, canonical_events: ['payment.succeeded'], deliveries: [] })
+  const filtered = await webhookTestsHarness(t, {
     WEBHOOK_1_ENABLED: 'true',
-    WEBHOOK_1_URL: 'https://picky.example.com/hook',
+    WEBHOOK_1_URL: 'https://filtered.example.com/hook',
     WEBHOOK_1_EVENTS: 'subscription.*',
   })
-  t.strictSame((await picky.test({ event: 'payment.succeeded' })).data.deliveries, [])
-  t.equal((await picky.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
+  t.strictSame((await filtered.test({ event: 'payment.succeeded' })).data.deliveries, [])
+  t.equal((await filtered.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
 })
 
 t.test('webhook tests need a session: a guest is 403, anonymous is 401 [4.9-sessions-only]', async (t) => {
@@ -205,7 +205,7 @@ t.test('the largest accepted webhook test body can be recorded [4.9-payload]', a
 })
 
 t.test('a card number in a webhook test is rejected, and neither recorded, logged nor echoed', async (t) => {
-  const holding: readonly (readonly [string, object])[] = [
+  const bodies: readonly (readonly [string, object])[] = [
     [simulateRoute, { ...paid, payload: { ...paid.payload, number: cardNumber } }],
     [simulateRoute, { ...paid, payload: { ...paid.payload, nested: [{ deep: `card ${cardNumber}` }] } }],
     [simulateRoute, { ...paid, payload: { ...paid.payload, [cardNumber]: 'a key' } }],
@@ -216,7 +216,7 @@ t.test('a card number in a webhook test is rejected, and neither recorded, logge
     [testRoute, { event: 'payment.succeeded', test_data: { id: cardNumber } }],
     [testRoute, { event: 'payment.succeeded', dropped: { of: cardNumber } }],
   ]
-  for (const [route, body] of holding) {
+  for (const [route, body] of bodies) {
     const response = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
     rejected(t, response, 422, 'card_number_rejected', JSON.stringify(body))
     t.notMatch(response.text, cardNumber)
@@ -234,8 +234,8 @@ function rejected(
   { status, error, text }: ApiResponse<WebhookTestData>,
   expected: number,
   code: string,
-  what = code,
+  name = code,
 ): void {
-  t.equal(status, expected, `${what}: ${text}`)
-  t.equal(error?.code, code, what)
+  t.equal(status, expected, `${name}: ${text}`)
+  t.equal(error?.code, code, name)
 }

@@ -142,8 +142,8 @@ t.test("a malformed name and another provider's name are rejected", async (t) =>
   const malformed = [' ', 'a b', 'payment.*', 'all,payment.failed', '.', 'payment.', '.payment', 'a..b', 'stripe:']
   const further = [':a', 'Stripe:a', 'stripe:stripe:a', 'käse', 'a/b', 'a\u0000b', '{}', 'x'.repeat(201)]
   for (const event of [...malformed, ...further]) {
-    const refusal = { code: 'invalid_request', details: { fields: [{ field: 'event' }] } }
-    t.throws(() => parseRequestedName({ event, provider: 'stripe' }), refusal, JSON.stringify(event))
+    const error = { code: 'invalid_request', details: { fields: [{ field: 'event' }] } }
+    t.throws(() => parseRequestedName({ event, provider: 'stripe' }), error, JSON.stringify(event))
   }
   t.throws(
     () => parseRequestedName({ event: 'paypal:PAYMENT.CAPTURE.COMPLETED', provider: 'stripe' }),
@@ -161,7 +161,7 @@ t.test('a failed payment with the status canceled is reported as canceled', asyn
 })
 
 const ours = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'succeeded', customer: 'cus_1' }
-const natural: Readonly<Record<string, readonly [payload: Payload, amount: number | null, currency: string | null]>> = {
+const shapes: Readonly<Record<string, readonly [payload: Payload, amount: number | null, currency: string | null]>> = {
   "an event in the interface's shape": [{ id: 'evt_1', type: 'x', created: 1, data: { object: ours } }, 2599, 'EUR'],
   'a bare object': [ours, 2599, 'EUR'],
   'a few fields': [{ amount: 2599 }, 2599, null],
@@ -169,7 +169,7 @@ const natural: Readonly<Record<string, readonly [payload: Payload, amount: numbe
   nulls: [{ id: null, amount: null, currency: null, status: null, customer: null }, null, null],
   'fields of other types': [{ amount: 'a lot', currency: 17, customer: [], created: 'today' }, null, null],
 }
-for (const [shape, [payload, amount, currency]] of Object.entries(natural))
+for (const [shape, [payload, amount, currency]] of Object.entries(shapes))
   t.test(
     `a payload of ${shape} gives a message for every provider, with null for missing fields [4.9-nulls]`,
     async (t) => {

@@ -27,7 +27,7 @@ function meaning(event: string, test_data: Data = {}) {
 }
 
 t.test(
-  'a test of every canonical name gives one canonical event about the requesting user [6.2-canonical-test]',
+  'a webhook test of every canonical name gives one canonical event about the requesting user [6.2-canonical-test]',
   async (t) => {
     for (const name of canonicalNames) {
       const messages = meaning(name)
@@ -41,7 +41,7 @@ t.test(
   },
 )
 
-t.test('a test of every generic name gives a notification with that name', async (t) => {
+t.test('a webhook test of every generic name gives a notification with that name', async (t) => {
   const canonical: readonly string[] = canonicalNames
   for (const name of genericNames.filter((each) => !canonical.includes(each))) {
     const facts = tested(name)
@@ -50,7 +50,7 @@ t.test('a test of every generic name gives a notification with that name', async
   }
 })
 
-t.test('omitted test fields get recognizable default values', async (t) => {
+t.test('omitted test_data fields get recognizable default values', async (t) => {
   matchList(t, meaning('payment.succeeded'), [
     { payment_id: `test_${id}`, amount: 1000, currency: 'USD', status: 'succeeded', customer_id: `test_cus_${id}` },
   ])
@@ -71,7 +71,7 @@ t.test('omitted test fields get recognizable default values', async (t) => {
   ])
 })
 
-t.test('given test fields appear in the message [4.10-data]', async (t) => {
+t.test('test_data fields appear in the message [4.10-data]', async (t) => {
   const given = { id: 'order-17', amount: 2599, currency: 'eur', status: 'canceled' }
   const expected = { payment_id: 'order-17', amount: 2599, currency: 'EUR' }
   matchList(t, meaning('payment.succeeded', given), [{ ...expected, status: 'succeeded' }])
@@ -90,7 +90,7 @@ t.test('raw endpoints get the whole test_data [4.10-raw]', async (t) => {
   t.match(JSON.parse(tested('payment_intent.succeeded', event).body ?? ''), event, "an event in the interface's shape")
 })
 
-t.test('a test field of another type is null in the message, not an error', async (t) => {
+t.test('a test_data field of another type is null in the message, not an error', async (t) => {
   const odd: readonly Data[] = [
     { amount: '1000', currency: 'dollars' },
     { amount: 10.5, currency: 'U$D' },
@@ -104,7 +104,7 @@ t.test('a test field of another type is null in the message, not an error', asyn
   matchList(t, meaning('payment.failed', { id: 17 }), [{ payment_id: '17' }])
 })
 
-t.test('a test with an unknown name is rejected with the known names', async (t) => {
+t.test('a webhook test with an unknown name is rejected with the known names', async (t) => {
   const others = [
     'payment.suceeded',
     'stripe:charge.failed',

@@ -61,7 +61,7 @@ t.test("an administrator cannot change other owners' resources", async (t) => {
     grace: { 'x-session-id': 'demo-session-2' },
     admin: { 'x-session-id': 'demo-admin-session' },
   }
-  const ask = async (method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Record<string, string>, payload = {}) => {
+  const api = async (method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Record<string, string>, payload = {}) => {
     const response = await app.inject({ method, url, headers, payload })
     const { request_id: _, ...error } = response.json().error ?? {}
     return { status: response.statusCode, error, id: String(response.json().data?.id) }
@@ -69,31 +69,31 @@ t.test("an administrator cannot change other owners' resources", async (t) => {
   const address = { address_type: 'billing', line1: 'Calle 1', city: 'Madrid', country: 'ES' }
   const cards = { ada: 'pm_card_visa', guest: 'pm_card_mastercard' }
   for (const owner of ['ada', 'guest'] as const) {
-    const things = {
-      addresses: await ask('POST', '/addresses', as[owner], address),
-      'payment-methods': await ask('POST', '/payment-methods', as[owner], { payment_method_token: cards[owner] }),
+    const resources = {
+      addresses: await api('POST', '/addresses', as[owner], address),
+      'payment-methods': await api('POST', '/payment-methods', as[owner], { payment_method_token: cards[owner] }),
     }
-    t.same([things.addresses.status, things['payment-methods'].status], [201, 201])
+    t.same([resources.addresses.status, resources['payment-methods'].status], [201, 201])
     const before = (await store.head())?.commit
-    for (const [path, { id }] of Object.entries(things)) {
-      const missing = await ask('PUT', `/${path}/${crypto.randomUUID()}`, as.admin, { alias: 'x' })
+    for (const [path, { id }] of Object.entries(resources)) {
+      const missing = await api('PUT', `/${path}/${crypto.randomUUID()}`, as.admin, { alias: 'x' })
       t.equal(missing.status, 404)
-      for (const who of [as.admin, as.grace])
+      for (const caller of [as.admin, as.grace])
         for (const [method, body] of [
           ['PUT', { alias: 'x' }],
           ['PUT', { is_default: true }],
           ['DELETE', {}],
         ] as const)
-          t.same(await ask(method, `/${path}/${id}`, who, body), missing, `${method} /${path} of ${owner}`)
+          t.same(await api(method, `/${path}/${id}`, caller, body), missing, `${method} /${path} of ${owner}`)
     }
-    const payment = { total_cents: 100, currency: 'EUR', payment_method_id: things['payment-methods'].id }
-    const method = { payment_method_token: 'pm_card_amex', billing_address_id: things.addresses.id }
-    for (const who of [as.admin, as.grace]) {
-      t.match(await ask('POST', '/payments/intents', who, payment), {
+    const payment = { total_cents: 100, currency: 'EUR', payment_method_id: resources['payment-methods'].id }
+    const method = { payment_method_token: 'pm_card_amex', billing_address_id: resources.addresses.id }
+    for (const caller of [as.admin, as.grace]) {
+      t.match(await api('POST', '/payments/intents', caller, payment), {
         status: 422,
         error: { code: 'reference_not_found' },
       })
-      t.match(await ask('POST', '/payment-methods', who, method), {
+      t.match(await api('POST', '/payment-methods', caller, method), {
         status: 422,
         error: { code: 'reference_not_found' },
       })

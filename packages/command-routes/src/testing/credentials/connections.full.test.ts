@@ -8,7 +8,7 @@ const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).po
 
 const json = 'Content-Type: application/json'
 const close = 'Connection: close'
-/** A caller's credentials in every header, and the text that only its responses may contain. */
+/** Callers, one for each kind of credential, with the owner that only their own responses may contain. */
 const identities = [
   {
     lines: ['X-Session-ID: demo-session'],
@@ -30,11 +30,11 @@ const identities = [
     guest_email: null,
   },
 ]
-type Person = (typeof identities)[number]
+type Identity = (typeof identities)[number]
 
 const addressOf = (alias: string) =>
   JSON.stringify({ address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', country: 'ES', alias })
-const adding = ({ lines, query }: Person, alias: string, ...more: string[]) =>
+const adding = ({ lines, query }: Identity, alias: string, ...more: string[]) =>
   bytesOf(`POST /addresses${query}`, [json, ...lines, ...more], addressOf(alias))
 const last = bytesOf('GET /nowhere', [close])
 const head = async () => (await store.head())?.commit
@@ -45,17 +45,17 @@ const shown = async (bytes: string) =>
   })
 
 t.test('callers that share a connection get their own responses, in order', async (t) => {
-  const turns = Array.from({ length: 24 }, (_, n) => ({ n, who: identities[(n * 7) % 4] ?? identities[0] }))
-  const requests = turns.map(({ n, who }) =>
-    n % 6 === 5 || who === undefined ? bytesOf('POST /addresses', [json], '{}') : adding(who, `n${n}`),
+  const plan = Array.from({ length: 24 }, (_, n) => ({ n, owner: identities[(n * 7) % 4] ?? identities[0] }))
+  const requests = plan.map(({ n, owner }) =>
+    n % 6 === 5 || owner === undefined ? bytesOf('POST /addresses', [json], '{}') : adding(owner, `n${n}`),
   )
-  const expected = turns.map(({ n, who }) =>
-    n % 6 === 5 || who === undefined ? [401, 'unauthenticated'] : [201, who.user_id, who.guest_email, `n${n}`],
+  const expected = plan.map(({ n, owner }) =>
+    n % 6 === 5 || owner === undefined ? [401, 'unauthenticated'] : [201, owner.user_id, owner.guest_email, `n${n}`],
   )
   t.same(await shown(requests.join('') + last), [...expected, [404, 'not_found']])
 })
 
-t.test('a caller without a credential inherits none from the request before', async (t) => {
+t.test('a caller without a credential inherits none from the previous request on the connection', async (t) => {
   const [ada] = identities
   if (ada === undefined) throw new Error('no caller')
   const anonymous = bytesOf('POST /addresses', [json], addressOf('x'))
@@ -79,17 +79,17 @@ t.test('a request inside the body of another is not executed', async (t) => {
   const closes = (status: number) => [status]
   const cases: readonly (readonly [name: string, bytes: string, statuses: readonly number[]])[] = [
     ['of a rejected request', bytesOf('POST /addresses', [json], hidden), stays(401)],
-    ['of one that reads no body', bytesOf('GET /addresses', ada.lines, hidden), stays(404)],
-    ['of one that takes none', bytesOf('DELETE /addresses/x', ada.lines, hidden), stays(415)],
-    ['of one that expects JSON', bytesOf('POST /addresses', [json, ...ada.lines], hidden), closes(400)],
-    ['of one that counts bytes', bytesOf('POST /addresses', [json, ...ada.lines], `\xe9${hidden}`), closes(400)],
-    ['of one that goes nowhere', bytesOf('POST /nowhere', [json], hidden), closes(400)],
+    ['of a GET request', bytesOf('GET /addresses', ada.lines, hidden), stays(404)],
+    ['of a DELETE request', bytesOf('DELETE /addresses/x', ada.lines, hidden), stays(415)],
+    ['of a request that expects JSON', bytesOf('POST /addresses', [json, ...ada.lines], hidden), closes(400)],
+    ['of a non-ASCII request', bytesOf('POST /addresses', [json, ...ada.lines], `\xe9${hidden}`), closes(400)],
+    ['of a request to an unknown path', bytesOf('POST /nowhere', [json], hidden), closes(400)],
     [
       'of a request that is too large',
       bytesOf('POST /addresses', [json, ...ada.lines], ' '.repeat(3e5) + hidden),
       closes(413),
     ],
-    ['of one that asks first', bytesOf('POST /addresses', [json, 'Expect: 100-continue'], hidden), stays(401)],
+    ['of a request with Expect', bytesOf('POST /addresses', [json, 'Expect: 100-continue'], hidden), stays(401)],
   ]
   for (const [name, bytes, statuses] of cases)
     t.same(

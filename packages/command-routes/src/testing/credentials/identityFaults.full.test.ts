@@ -47,31 +47,31 @@ function floods(socket: Socket): void {
 }
 
 const responses: Record<string, RequestListener> = {
-  'server error': respondsWith(500, valid),
-  'bad request': respondsWith(400, valid),
-  'too many requests': respondsWith(429, { success: false, canary }),
-  'gateway error': respondsWith(502, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
-  redirect: respondsWith(302, valid, { ...json, location: '/elsewhere' }),
-  'permanent redirect': respondsWith(308, valid, { ...json, location: '/elsewhere' }),
+  'status 500': respondsWith(500, valid),
+  'status 400': respondsWith(400, valid),
+  'status 429': respondsWith(429, { success: false, canary }),
+  'status 502': respondsWith(502, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
+  'a redirect': respondsWith(302, valid, { ...json, location: '/elsewhere' }),
+  'a permanent redirect': respondsWith(308, valid, { ...json, location: '/elsewhere' }),
   'no content': respondsWith(204, ''),
   HTML: respondsWith(200, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
   'HTML labelled as JSON': respondsWith(200, `<html>${canary}</html>`),
   'truncated JSON': respondsWith(200, JSON.stringify(valid).slice(0, -5)),
   'JSON with trailing text': respondsWith(200, `${JSON.stringify(valid)}${canary}`),
-  'a valid response with another content type': respondsWith(200, valid, {
+  'another content type': respondsWith(200, valid, {
     'content-type': 'text/html; charset=utf-8',
   }),
-  'a compressed response': respondsWith(200, gzipSync(JSON.stringify(valid)), { ...json, 'content-encoding': 'gzip' }),
+  'a compressed body': respondsWith(200, gzipSync(JSON.stringify(valid)), { ...json, 'content-encoding': 'gzip' }),
   'compressed garbage': respondsWith(200, `\u001f\u008b${canary}`, { ...json, 'content-encoding': 'gzip' }),
-  'a huge response': respondsWith(200, { ...valid, padding: canary.repeat(20_000) }),
+  'a huge body': respondsWith(200, { ...valid, padding: canary.repeat(20_000) }),
   'a huge rejection': respondsWith(200, { success: false, padding: canary.repeat(20_000) }),
-  text: respondsWith(200, JSON.stringify(canary)),
-  'a word': respondsWith(200, canary),
-  'the question': (request, response) => response.writeHead(200, json).end(request.url?.split('=')[1] ?? secret),
-  'a list': respondsWith(200, [valid]),
-  'no verdict': respondsWith(200, { ...valid, success: undefined }),
-  'a verdict that is text': respondsWith(200, { ...valid, success: 'true' }),
-  'a verdict that is a number': respondsWith(200, { ...valid, success: 1 }),
+  'a JSON string': respondsWith(200, JSON.stringify(canary)),
+  'plain text': respondsWith(200, canary),
+  'an echoed token': (request, response) => response.writeHead(200, json).end(request.url?.split('=')[1] ?? secret),
+  'a JSON array': respondsWith(200, [valid]),
+  'no success field': respondsWith(200, { ...valid, success: undefined }),
+  'success as text': respondsWith(200, { ...valid, success: 'true' }),
+  'success as a number': respondsWith(200, { ...valid, success: 1 }),
   'no user': respondsWith(200, { ...valid, user: null }),
   'no e-mail': respondsWith(200, user({ email: undefined })),
   'a malformed e-mail': respondsWith(200, user({ email: canary })),
@@ -82,27 +82,27 @@ const responses: Record<string, RequestListener> = {
   'an expiry that is text': respondsWith(200, { ...valid, session: { expiresAt: canary }, expires_at: canary }),
 }
 const connections: Record<string, (socket: Socket) => void> = {
-  'it is closed at once': (socket) => void socket.end(),
-  'it is reset at once': (socket) => void socket.resetAndDestroy(),
-  'it is closed before the response': writes('', closes),
-  'it is reset before the response': writes('', resets),
-  'it is closed within the headers': writes(head, closes),
-  'it is closed within the body': writes(`${head}content-length: 5000\r\n\r\n${JSON.stringify(valid)}`, closes),
-  'it is reset within the body': writes(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"suc\r\n`, resets),
-  'no HTTP is spoken': writes(`${canary} ${canary}\r\n${canary}\r\n\r\n`, closes),
-  'the headers are endless': writes(`${head}x: ${canary.repeat(16_000)}`, hangs),
-  'the chunks are garbage': writes(`${head}transfer-encoding: chunked\r\n\r\n${canary}\r\n${canary}`, hangs),
-  'the response has two lengths': writes(`${head}content-length: 3\r\ncontent-length: 4\r\n\r\n${canary}`, hangs),
-  'it is announced that more will come than anyone wants': writes(`${head}content-length: 99999999999\r\n\r\n`, floods),
-  'there is no end': writes(`${head}\r\n`, floods),
+  'is closed at once': (socket) => void socket.end(),
+  'is reset at once': (socket) => void socket.resetAndDestroy(),
+  'is closed before the response': writes('', closes),
+  'is reset before the response': writes('', resets),
+  'is closed within the headers': writes(head, closes),
+  'is closed within the body': writes(`${head}content-length: 5000\r\n\r\n${JSON.stringify(valid)}`, closes),
+  'is reset within the body': writes(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"suc\r\n`, resets),
+  'sends no HTTP': writes(`${canary} ${canary}\r\n${canary}\r\n\r\n`, closes),
+  'sends endless headers': writes(`${head}x: ${canary.repeat(16_000)}`, hangs),
+  'sends malformed chunks': writes(`${head}transfer-encoding: chunked\r\n\r\n${canary}\r\n${canary}`, hangs),
+  'sends two content lengths': writes(`${head}content-length: 3\r\ncontent-length: 4\r\n\r\n${canary}`, hangs),
+  'announces a huge body': writes(`${head}content-length: 99999999999\r\n\r\n`, floods),
+  'sends an endless body': writes(`${head}\r\n`, floods),
 }
 const silences: Record<string, (socket: Socket) => void> = {
-  'nothing is sent': writes('', hangs),
-  'nothing is sent after the headers': writes(`${head}content-length: 100\r\n\r\n`, hangs),
-  'nothing is sent in the middle of the body': writes(`${head}content-length: 5000\r\n\r\n{"success":`, hangs),
+  'sends nothing': writes('', hangs),
+  'sends nothing after the headers': writes(`${head}content-length: 100\r\n\r\n`, hangs),
+  'stops in the middle of the body': writes(`${head}content-length: 5000\r\n\r\n{"success":`, hangs),
 }
 
-const ways: readonly (readonly [path: string, ...headers: string[]])[] = [
+const credentials: readonly (readonly [path: string, ...headers: string[]])[] = [
   ['/known', 'X-Session-ID', secret],
   ['/known', 'X-Guest-Token', secret],
   ['/anyone', 'Authorization', `Bearer ${secret}`],
@@ -121,7 +121,7 @@ async function assertAllRejected(t: Test, authUrl: string): Promise<number> {
     },
   })
   const started = performance.now()
-  const all = await Promise.all(ways.map(([path, ...headers]) => send({ method: 'PUT', path, headers })))
+  const all = await Promise.all(credentials.map(([path, ...headers]) => send({ method: 'PUT', path, headers })))
   const took = performance.now() - started
   for (const { status, body } of all) {
     t.equal(status, 503)
@@ -138,7 +138,7 @@ async function assertAllRejected(t: Test, authUrl: string): Promise<number> {
   t.same(remembered, [], 'no token is looked up')
   t.ok(took < 4_000, `${took} ms`)
   const failures = logged.filter((line) => line.includes('request failed'))
-  t.equal(failures.length, ways.length, 'every failure is logged')
+  t.equal(failures.length, credentials.length, 'every failure is logged')
   t.notMatch([...all.map(({ body }) => body), ...logged].join('\n'), new RegExp(`${canary}|${secret}|remembered@`))
   return took
 }
@@ -165,12 +165,12 @@ async function listenRaw(t: Test, respond: (socket: Socket) => void): Promise<st
 }
 
 for (const [name, respond] of Object.entries(connections))
-  t.test(`an identity backend connection where ${name} is 503`, async (t) =>
+  t.test(`an identity backend connection that ${name} is 503`, async (t) =>
     assertAllRejected(t, await listenRaw(t, respond)),
   )
 
 for (const [name, respond] of Object.entries(silences))
-  t.test(`an identity backend connection where ${name} times out after 2 s [5-backend-timeout]`, async (t) => {
+  t.test(`an identity backend connection that ${name} times out after 2 s [5-backend-timeout]`, async (t) => {
     const took = await assertAllRejected(t, await listenRaw(t, respond))
     t.ok(took > 1_900, `waited ${took} ms`)
   })
@@ -179,11 +179,11 @@ t.test('an unreachable identity backend is 503', async (t) =>
   assertAllRejected(t, `http://127.0.0.1:${await freePort()}`),
 )
 
-t.test('a 401 of the identity backend is 401 whatever its body contains', async (t) => {
+t.test('a 401 of the identity backend is 401 regardless of its body', async (t) => {
   const { send, logged } = await callersHarness(t, {
     authUrl: await listen(t, createHttpServer(respondsWith(401, valid))),
   })
-  for (const [path, ...headers] of ways) {
+  for (const [path, ...headers] of credentials) {
     const { status, body } = await send({ path, headers })
     t.match([status, JSON.parse(body)], [401, { error: { code: 'unauthenticated' } }])
     t.notMatch(body, new RegExp(`${canary}|${secret}`))
@@ -195,6 +195,6 @@ t.test('the identity responses of these tests are valid without a fault', async 
   for (const headers of [json, { 'content-type': 'application/json; charset=utf-8' }, {}] as Record<string, string>[]) {
     const authUrl = await listen(t, createHttpServer(respondsWith(200, valid, headers)))
     const { send } = await callersHarness(t, { authUrl })
-    for (const [path, ...more] of ways) t.equal((await send({ path, headers: more })).status, 200, path)
+    for (const [path, ...more] of credentials) t.equal((await send({ path, headers: more })).status, 200, path)
   }
 })

@@ -22,7 +22,7 @@ type Presented = { readonly way: Way; readonly state: State }
 
 const idOf = (way: Way) => `user of ${way}`
 const emailOf = (way: Way) => `${way.toLowerCase()}@example.com`
-const people = ways.map((way) => ({ id: idOf(way), email: emailOf(way), name: way, userType: 'user' }))
+const users = ways.map((way) => ({ id: idOf(way), email: emailOf(way), name: way, userType: 'user' }))
 const past = '2020-01-01T00:00:00Z'
 
 function textOf({ way, state }: Presented): string {
@@ -56,7 +56,7 @@ function requestWith(presented: readonly Presented[], path: string, method?: Ver
   return { ...(method && { method }), path: query.length === 0 ? path : `${path}?${query.join('&')}`, headers }
 }
 
-type Expected = { readonly status: number; readonly who?: string; readonly queries: readonly string[] }
+type Expected = { readonly status: number; readonly id?: string; readonly queries: readonly string[] }
 
 /** The first valid credential counts, in the order of `ways`. */
 function expected(presented: readonly Presented[]): Expected {
@@ -64,7 +64,7 @@ function expected(presented: readonly Presented[]): Expected {
   for (const { way, state } of presented) {
     if (state === 'empty' || state === 'malformed' || state === 'repeated') continue
     queries.push(sessionWays.includes(way) ? 'session' : 'token')
-    if (state === 'valid') return { status: 200, who: sessionWays.includes(way) ? idOf(way) : emailOf(way), queries }
+    if (state === 'valid') return { status: 200, id: sessionWays.includes(way) ? idOf(way) : emailOf(way), queries }
   }
   return { status: presented.length === 0 ? 200 : 401, queries }
 }
@@ -84,11 +84,11 @@ const combinations = (count: number, among: readonly State[]) =>
   )
 const named = (presented: readonly Presented[]) => presented.map(({ way, state }) => `${way} ${state}`).join(', ')
 
-const sessions = people.flatMap((user) => [
+const sessions = users.flatMap((user) => [
   { session_id: `valid-${user.name}`, user, expires_at: null as string | null },
   { session_id: `expired-${user.name}`, user, expires_at: past },
 ])
-const guestTokens = people.flatMap(({ name, email }) => [
+const guestTokens = users.flatMap(({ name, email }) => [
   { token: `valid-${name}`, email, name, expires_at: null as string | null },
   { token: `expired-${name}`, email, name, expires_at: past },
 ])
@@ -106,11 +106,11 @@ backend.on('request', ({ method, url }) => {
 })
 const { send } = await callersHarness(t, { authUrl: await listen(t, backend) })
 
-async function whoIs(request: CallerRequest) {
+async function callerOf(request: CallerRequest) {
   queries = []
   const { status, body } = await send(request)
   const { user_id, guest_email, kind, error } = JSON.parse(body)
-  return { status, who: user_id ?? guest_email ?? error?.code ?? kind, queries }
+  return { status, id: user_id ?? guest_email ?? error?.code ?? kind, queries }
 }
 
 /** @returns a description of each response that differs from the model */
@@ -118,8 +118,8 @@ async function differences(all: readonly (readonly Presented[])[]): Promise<read
   const wrong: string[] = []
   for (const presented of all) {
     const model = expected(presented)
-    const want = JSON.stringify({ status: model.status, who: model.who ?? 'unauthenticated', queries: model.queries })
-    const got = JSON.stringify(await whoIs(requestWith(presented, '/anyone')))
+    const want = JSON.stringify({ status: model.status, id: model.id ?? 'unauthenticated', queries: model.queries })
+    const got = JSON.stringify(await callerOf(requestWith(presented, '/anyone')))
     if (got !== want) wrong.push(`${named(presented)}: ${got} instead of ${want}`)
   }
   return wrong
@@ -151,21 +151,21 @@ t.test('every credential is accepted or rejected with every HTTP method [5-metho
   for (const method of verbs)
     for (const way of ways)
       for (const path of ['/known', '/remembered', '/anyone']) {
-        const valid = await whoIs(requestWith([{ way, state: 'valid' }], path, method))
+        const valid = await callerOf(requestWith([{ way, state: 'valid' }], path, method))
         t.same(valid, {
           status: 200,
-          who: kindOf(way) === 'session' ? idOf(way) : emailOf(way),
+          id: kindOf(way) === 'session' ? idOf(way) : emailOf(way),
           queries: [kindOf(way)],
         })
-        const expired = await whoIs(requestWith([{ way, state: 'expired' }], path, method))
-        t.same(expired, { status: 401, who: 'unauthenticated', queries: [kindOf(way)] }, `${method} ${path} ${way}`)
+        const expired = await callerOf(requestWith([{ way, state: 'expired' }], path, method))
+        t.same(expired, { status: 401, id: 'unauthenticated', queries: [kindOf(way)] }, `${method} ${path} ${way}`)
       }
 })
 
 t.test('a request without a credential does not call the identity backend', async (t) => {
   for (const method of verbs) {
-    t.same(await whoIs({ path: '/anyone', method }), { status: 200, who: 'anonymous', queries: [] })
-    t.same(await whoIs({ path: '/known', method }), { status: 401, who: 'unauthenticated', queries: [] })
+    t.same(await callerOf({ path: '/anyone', method }), { status: 200, id: 'anonymous', queries: [] })
+    t.same(await callerOf({ path: '/known', method }), { status: 401, id: 'unauthenticated', queries: [] })
   }
 })
 
@@ -179,12 +179,12 @@ t.test('an Authorization header with another scheme is an invalid credential [5-
     'Bearer valid-Bearer, Bearer valid-Bearer',
   ])
     t.same(
-      await whoIs({ path: '/anyone', headers: ['Authorization', value] }),
-      { status: 401, who: 'unauthenticated', queries: [] },
+      await callerOf({ path: '/anyone', headers: ['Authorization', value] }),
+      { status: 401, id: 'unauthenticated', queries: [] },
       value,
     )
-  const behind = requestWith([{ way: 'token', state: 'valid' }], '/anyone')
-  t.match(await whoIs({ ...behind, headers: ['Authorization', 'Basic dTpw'] }), { status: 200, who: emailOf('token') })
+  const last = requestWith([{ way: 'token', state: 'valid' }], '/anyone')
+  t.match(await callerOf({ ...last, headers: ['Authorization', 'Basic dTpw'] }), { status: 200, id: emailOf('token') })
 })
 
 t.test('a revoked credential is rejected at once, and accepted at once when restored [1-no-accounts]', async (t) => {
@@ -194,11 +194,11 @@ t.test('a revoked credential is rejected at once, and accepted at once when rest
         ? each.session_id === `valid-${way}` && kindOf(way) === 'session'
         : each.token === `valid-${way}`,
     )
-    if (record === undefined) throw new Error('unknown to the backend')
+    if (record === undefined) throw new Error('no such credential at the backend')
     const request = requestWith([{ way, state: 'valid' }], '/known')
     for (const expires_at of [null, past, null, past, null]) {
       record.expires_at = expires_at
-      t.match(await whoIs(request), { status: expires_at === null ? 200 : 401, queries: [kindOf(way)] })
+      t.match(await callerOf(request), { status: expires_at === null ? 200 : 401, queries: [kindOf(way)] })
     }
   }
 })
