@@ -28,7 +28,7 @@ async function stillServes(t: Test): Promise<void> {
   const revisions: (bigint | undefined)[] = []
   for await (const { event } of read) revisions.push(event?.revision)
   t.same(revisions, [nextExpectedRevision])
-  t.same(node.complaints(), [], 'nothing was logged')
+  t.same(node.warnings(), [], 'nothing was logged')
 }
 
 t.test('malformed messages end their call with INTERNAL at once', async (t) => {
@@ -147,7 +147,7 @@ t.test('nonsensical appends get a status, and unusual names are accepted', async
   const bad = 'BadRequest'
   const cases: [string, string, Chunk][] = [
     ['no id', bad, { stream: 's', events: [{ id: '' }] }],
-    ['an id that is none', bad, { stream: 's', events: [{ id: 'not-an-id' }] }],
+    ['an invalid id', bad, { stream: 's', events: [{ id: 'not-an-id' }] }],
     ['the nil id', bad, { stream: 's', events: [{ id: '00000000-0000-0000-0000-000000000000' }] }],
     ['no type', bad, { stream: 's', events: [{ type: null }] }],
     ['an empty type', bad, { stream: 's', events: [{ type: '' }] }],
@@ -164,9 +164,9 @@ t.test('nonsensical appends get a status, and unusual names are accepted', async
     ['the metadata of nothing', 'revision 0', { stream: '$$nothing', events: [{}] }],
     ['the metadata of metadata', 'revision 0', { stream: '$$$$nothing', events: [{}] }],
   ]
-  for (const [what, answer, chunk] of cases) {
+  for (const [what, response, chunk] of cases) {
     const [reply] = await batchAppend(raw, [chunk])
-    t.equal(wordFor(reply), answer, what)
+    t.equal(wordFor(reply), response, what)
   }
   await stillServes(t)
 })
@@ -215,9 +215,9 @@ t.test('the server survives fuzzed requests to all methods', async (t) => {
   const codes = new Set<string>()
   for (let from = 0; from < calls.length; from += callsAtOnce) {
     const group = calls.slice(from, from + callsAtOnce)
-    // A subscription among them ends by its deadline only.
-    const answers = group.map(({ path, messages }) => callWithBytes(client, path, messages, 500))
-    for (const code of await Promise.all(answers)) codes.add(code)
+    // A subscription in the group ends only at its deadline.
+    const responses = group.map(({ path, messages }) => callWithBytes(client, path, messages, 500))
+    for (const code of await Promise.all(responses)) codes.add(code)
   }
   t.ok(codes.has('INTERNAL') && codes.has('OK'), [...codes].join(', '))
   t.notOk(codes.has('UNAVAILABLE'), 'no call lost its connection')

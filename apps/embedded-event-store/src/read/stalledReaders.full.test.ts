@@ -64,5 +64,5 @@ t.test('a stalled reader takes the memory of one page, and gets all events in th
   for (const [index, { form }] of calls.entries()) {
     t.same(revisions[index], form.backwards ? forwards.toReversed() : forwards, JSON.stringify(form))
   }
-  t.same(node.complaints(), [])
+  t.same(node.warnings(), [])
 })

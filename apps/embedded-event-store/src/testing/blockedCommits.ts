@@ -1,4 +1,4 @@
-// Blocks commits for as long as a test needs.
+// Blocks the commits of a server until a test releases them.
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import type { Test } from 'tap'

@@ -28,7 +28,7 @@ export function failed(error: Partial<ServiceError>): Failed {
   return { code: status[error.code ?? status.UNKNOWN], trailers }
 }
 
-function settling<Response>(resolve: (answered: RawResponse<Response>) => void) {
+function settling<Response>(resolve: (result: RawResponse<Response>) => void) {
   return (error: ServiceError | null, response?: Response): void => {
     if (response !== undefined && error === null) resolve({ response })
     else resolve({ failed: failed(error ?? {}) })

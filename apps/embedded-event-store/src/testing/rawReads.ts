@@ -94,14 +94,14 @@ export function readMessages(client: StreamsClient, request: ReadReq): Promise<M
 export type OpenRead = {
   readonly messages: readonly ReadResp[]
   /** How the read ended; undefined while it is open. */
-  readonly ended: () => 'in good order' | Failed | undefined
+  readonly ended: () => 'normally' | Failed | undefined
   readonly cancel: () => void
 }
 
 /** A read that may stay open, such as a subscription. `onChange` is called at every message and at the end. */
 export function openRead(client: StreamsClient, request: ReadReq, onChange: () => void = () => undefined): OpenRead {
   const messages: ReadResp[] = []
-  let ended: 'in good order' | Failed | undefined
+  let ended: 'normally' | Failed | undefined
   const call = client.read(request)
   call.on('data', (message: ReadResp) => {
     messages.push(message)
@@ -112,7 +112,7 @@ export function openRead(client: StreamsClient, request: ReadReq, onChange: () =
     onChange()
   })
   call.on('end', () => {
-    ended ??= 'in good order'
+    ended ??= 'normally'
     onChange()
   })
   return { messages, ended: () => ended, cancel: () => call.cancel() }

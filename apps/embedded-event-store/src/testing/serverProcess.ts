@@ -12,7 +12,7 @@ export type ServerProcess = {
   /** Memory use of the process. */
   residentMegabytes(): Promise<number>
   /** Log lines of level warn and above, except the one about fsync of the tests' Postgres. */
-  complaints(): readonly string[]
+  warnings(): readonly string[]
 }
 
 export async function startServerProcess(t: Test): Promise<ServerProcess> {
@@ -31,7 +31,7 @@ export async function startServerProcess(t: Test): Promise<ServerProcess> {
       const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(node.pid)])
       return Number(stdout.trim()) / 1024
     },
-    complaints: () =>
+    warnings: () =>
       node
         .output()
         .split('\n')

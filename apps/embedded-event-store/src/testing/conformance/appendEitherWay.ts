@@ -28,13 +28,13 @@ export function appendEitherWay(raw: StreamsClient, way: Way, append: Append): P
 function batchAppendOnce(raw: StreamsClient, append: Append): Promise<AppendResponse> {
   return new Promise((resolve, reject) => {
     const call = raw.batchAppend()
-    let answered = false
+    let hasReply = false
     call.on('data', (reply: BatchAppendResp) => {
-      answered = true
+      hasReply = true
       resolve(batchResponse(reply))
       call.cancel()
     })
-    call.on('error', (error: ServiceError) => answered || reject(error))
+    call.on('error', (error: ServiceError) => hasReply || reject(error))
     call.write(batchRequest(append))
   })
 }
@@ -55,15 +55,15 @@ function batchResponse(reply: BatchAppendResp): AppendResponse {
   }
 }
 
-function unaryResponse(answered: RawResponse<AppendResp>): AppendResponse {
-  if ('failed' in answered) {
-    const { code, trailers } = answered.failed
+function unaryResponse(result: RawResponse<AppendResp>): AppendResponse {
+  if ('failed' in result) {
+    const { code, trailers } = result.failed
     if (trailers.exception === 'stream-deleted') return { word: 'deleted' }
     return { word: trailers.exception === 'maximum-append-size-exceeded' ? 'too large' : code }
   }
-  const success = answered.response.getSuccess()
+  const success = result.response.getSuccess()
   if (success !== undefined) return successResponse(success)
-  const wrong = answered.response.getWrongExpectedVersion()
+  const wrong = result.response.getWrongExpectedVersion()
   return { word: `wrong, at ${wrong?.hasCurrentNoStream() ? 'none' : wrong?.getCurrentRevision()}` }
 }
 

@@ -155,19 +155,19 @@ t.test('Append has a different status for each kind of bad request', async (t) =
     ['no type', [begun, event({ type: null })], missing],
     ['no content type', [begun, event({ contentType: null })], missing],
     ['no type, too large', [begun, event({ type: null, bytes: maxAppendBytes + 1 })], missing],
-    ['too large, and an id that is none', [begun, event({ id: 'none', bytes: maxAppendBytes + 1 })], tooLarge],
-    ['an id that is none', [begun, event({ id: 'none' })], unknown],
+    ['too large, and an invalid id', [begun, event({ id: 'none', bytes: maxAppendBytes + 1 })], tooLarge],
+    ['an invalid id', [begun, event({ id: 'none' })], unknown],
     ['an empty type', [begun, event({ type: '' })], unknown],
   ]
   for (const [what, requests, failed] of table) t.same(await sendAppend(raw, requests), { failed }, what)
   t.same(await recordedIn(stream), [])
 })
 
-t.test("Append's reply to a wrong expected revision says what was expected and what is", async (t) => {
+t.test("Append's reply to a wrong expected revision has the expected and the current revision", async (t) => {
   const stream = freshName('wrong')
   const wrongFor = async (expected: RawExpectation) => {
-    const answered = await unaryAppend(raw, { stream, expected, events: [{}] })
-    return 'response' in answered ? answered.response.getWrongExpectedVersion() : undefined
+    const result = await unaryAppend(raw, { stream, expected, events: [{}] })
+    return 'response' in result ? result.response.getWrongExpectedVersion() : undefined
   }
   t.ok((await wrongFor('stream_exists'))?.hasExpectedStreamExists())
   t.ok((await wrongFor('stream_exists'))?.hasCurrentNoStream())
@@ -198,7 +198,7 @@ t.test('Append of known ids in descending order gets no reply until its deadline
     .setAny(new shared.Empty())
     .setStreamIdentifier(streamIdentifier(stream))
   const requests = [...events].reverse().map((event) => new streams.AppendReq().setProposedMessage(unaryMessage(event)))
-  const answered = await sendAppend(raw, [new streams.AppendReq().setOptions(options), ...requests], 3_000)
-  t.same(answered, { failed: { code: 'DEADLINE_EXCEEDED', trailers: {} } })
+  const result = await sendAppend(raw, [new streams.AppendReq().setOptions(options), ...requests], 3_000)
+  t.same(result, { failed: { code: 'DEADLINE_EXCEEDED', trailers: {} } })
   t.equal((await recordedIn(stream)).length, 3)
 })

@@ -44,13 +44,13 @@ t.test('a bad request with a stream gets a BadRequest reply, and nothing is writ
     'no type': batchRequest({ stream, events: [{}, { type: null }] }),
     'no content type': batchRequest({ stream, events: [{ contentType: null }] }),
     'an empty type': batchRequest({ stream, events: [{ type: '' }] }),
-    'an id that is none': batchRequest({ stream, events: [{ id: 'not-a-uuid' }] }),
+    'an invalid id': batchRequest({ stream, events: [{ id: 'not-a-uuid' }] }),
     'the nil id': batchRequest({ stream, events: [{ id: '00000000-0000-0000-0000-000000000000' }] }),
     'no name': batchRequest({ stream: '', events: [{}] }),
     'no stream identifier': noIdentifier,
     'no expectation': noExpectation,
     'a revision of 64 bits': batchRequest({ stream, expected: 1n << 63n, events: [{}] }),
-    'a correlation id that is none': batchRequest({ correlationId: 'not-a-uuid', stream, events: [{}] }),
+    'an invalid correlation id': batchRequest({ correlationId: 'not-a-uuid', stream, events: [{}] }),
   }
   for (const [what, request] of Object.entries(requests)) {
     const before = batch.replies.length
@@ -69,7 +69,7 @@ t.test('a bad request without options fails the call', async (t) => {
   const correlationId = randomUUID()
   const begun = { correlationId, stream: freshName('bad'), events: [{}], final: false }
   const cases: Record<string, Chunk[]> = {
-    'a correlation id that is none': [{ correlationId: 'not-a-uuid', events: [{}] }],
+    'an invalid correlation id': [{ correlationId: 'not-a-uuid', events: [{}] }],
     'a later chunk with a bad event': [begun, { correlationId, events: [{ id: 'not-a-uuid' }] }],
     'a stream without a name, in chunks': [
       { ...begun, stream: '' },

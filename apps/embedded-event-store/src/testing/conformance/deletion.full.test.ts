@@ -79,7 +79,7 @@ t.test('new metadata restores a deleted stream without events, and keeps its oth
   }
 })
 
-t.test('metadata with the deletion marker deletes the stream, whoever writes it', async (t) => {
+t.test('metadata with the deletion marker deletes the stream when a client writes it', async (t) => {
   const stream = freshName('by-hand')
   await append(stream, 2)
   await setMetadata(stream, '{"$tb":9223372036854775807,"kept":true}')

@@ -10,8 +10,8 @@ import { conformanceTarget, freshName } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 
-/** Events are letters, one id per letter; each call in turn repeats appends of the other. */
-function story(first: Way) {
+/** Appends with alternating calls, so that each repeats appends of the other. A letter stands for an event id. */
+function alternatingAppends(first: Way) {
   const ids = new Map<string, string>()
   const idOf = (letter: string) => {
     const id = ids.get(letter) ?? randomUUID()
@@ -28,11 +28,15 @@ function story(first: Way) {
 
 for (const way of bothWays) {
   t.test(`${way} first: an event id belongs to the stream in which it occurred first`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const [one, other] = [freshName('one'), freshName('other')]
     t.equal((await append(one, 'any', 'a')).word, 'revision 0')
     t.equal((await append(other, 'any', 'a')).word, 'revision 0', 'the id is not known in this stream')
-    t.equal((await append(other, 'any', 'a')).word, 'revision 1', 'nor after it was written here')
+    t.equal(
+      (await append(other, 'any', 'a')).word,
+      'revision 1',
+      'the id is not known after it was written here either',
+    )
     t.equal((await append(other, 'stream_exists', 'a')).word, 'revision 2')
     t.equal((await append(one, 'any', 'a')).word, 'revision 0', 'the id is known in its first stream')
     t.equal((await append(other, 'any', 'ba')).word, 'revision 4', 'the first id decides')
@@ -40,7 +44,7 @@ for (const way of bothWays) {
   })
 
   t.test(`${way} first: an exact expected revision compares ids at that revision only`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const [one, other] = [freshName('one'), freshName('other')]
     await append(one, 'no_stream', 'ab')
     t.equal((await append(other, 'no_stream', 'ab')).word, 'revision 1')
@@ -57,7 +61,7 @@ for (const way of bothWays) {
   })
 
   t.test(`${way} first: a repeated append gets the reply of the first, with its position`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const stream = freshName('repeated')
     const first = await append(stream, 'no_stream', 'abc')
     await append(stream, 'any', 'd')
@@ -70,7 +74,7 @@ for (const way of bothWays) {
   })
 
   t.test(`${way} first: a duplicate id in one append writes two events and is repeatable`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const stream = freshName('twice')
     t.equal((await append(stream, 'any', 'aa')).word, 'revision 1')
     t.equal((await append(stream, 'any', 'aa')).word, 'revision 0')
@@ -78,7 +82,7 @@ for (const way of bothWays) {
   })
 
   t.test(`${way} first: a repeated append to a soft-deleted stream succeeds without a position`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const stream = freshName('deleted')
     await append(stream, 'any', 'ab')
     await client.deleteStream(stream)
@@ -91,7 +95,7 @@ for (const way of bothWays) {
   })
 
   t.test(`${way} first: a repeated append of truncated events succeeds without a position`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const stream = freshName('truncated')
     const first = await append(stream, 'any', 'abc')
     await client.setStreamMetadata(stream, { truncateBefore: 2 })
@@ -101,7 +105,7 @@ for (const way of bothWays) {
   })
 
   t.test(`${way} first: a repeated append of events older than $maxAge succeeds without a position`, async (t) => {
-    const append = story(way)
+    const append = alternatingAppends(way)
     const stream = freshName('old')
     const first = await append(stream, 'any', 'ab')
     await client.setStreamMetadata(stream, { maxAge: 1 })

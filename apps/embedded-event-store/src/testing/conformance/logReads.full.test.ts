@@ -26,8 +26,8 @@ async function namesRead(form: ReadForm): Promise<string[] | string> {
   return eventsIn(messages).map((event) => Buffer.from(event.getData_asU8()).toString())
 }
 
-/** Two streams, five events in three appends, with types; each event's data is its name. Then one of another stream. */
-async function story() {
+/** Appends five events to two streams, with their name as data, and then one event to another stream. */
+async function appendSamples() {
   const run = randomUUID()
   const [a, b] = [`${run}-a`, `${run}-b`]
   const named = (name: string, type: string) => ({ type, data: `${run} ${name}` })
@@ -55,7 +55,7 @@ async function story() {
 }
 
 t.test('a forwards read of the log includes its start position, a backwards read excludes it', async (t) => {
-  const { written, names, at, after, own } = await story()
+  const { written, names, at, after, own } = await appendSamples()
   t.same(
     written.map(({ name }) => name),
     names(0, 1, 2, 3, 4),
@@ -85,7 +85,7 @@ t.test('a forwards read of the log includes its start position, a backwards read
 })
 
 t.test('an unfiltered read of the log includes truncated and deleted events', async (t) => {
-  const { a, b, at, after } = await story()
+  const { a, b, at, after } = await appendSamples()
   await client.setStreamMetadata(a, { maxCount: 1 })
   await client.deleteStream(a)
   const ownEvents = async (form: ReadForm) => {
@@ -102,7 +102,7 @@ t.test('an unfiltered read of the log includes truncated and deleted events', as
 })
 
 t.test('filters match by stream or type, with prefixes or a regular expression, for any window', async (t) => {
-  const { run, a, b, names, at, after } = await story()
+  const { run, a, b, names, at, after } = await appendSamples()
   const table: [RawFilter, string[]][] = [
     [{ by: 'stream', prefixes: [a] }, names(0, 1, 3, 4)],
     [{ by: 'stream', prefixes: ['nothing', b] }, names(2)],
@@ -125,7 +125,7 @@ t.test('filters match by stream or type, with prefixes or a regular expression, 
 })
 
 t.test('filters by type match events of all streams', async (t) => {
-  const { run, names, at } = await story()
+  const { run, names, at } = await appendSamples()
   const ofThisRun = async (filter: RawFilter) => {
     const read = await namesRead({ from: at(0), count: everything, filter })
     return typeof read === 'string' ? read : read.filter((name) => name.startsWith(run))
@@ -137,7 +137,7 @@ t.test('filters by type match events of all streams', async (t) => {
 })
 
 t.test('a filtered read finds few events among many and stops at its count', async (t) => {
-  const { own, names, at } = await story()
+  const { own, names, at } = await appendSamples()
   const noise = freshName('noise')
   for (let appended = 0; appended < 1_200; appended += 600) {
     await appendEitherWay(raw, 'BatchAppend', { stream: noise, events: Array.from({ length: 600 }, () => ({})) })
@@ -154,7 +154,7 @@ t.test('a filtered read finds few events among many and stops at its count', asy
 })
 
 t.test('an invalid read of the log gets the status of EventStoreDB', async (t) => {
-  const { at } = await story()
+  const { at } = await appendSamples()
   const changed = (form: Partial<ReadForm>, change: (options: ReadReq.Options) => unknown = () => undefined) => {
     const request = readRequest({ from: at(0), ...form })
     const options = request.getOptions()
@@ -170,7 +170,7 @@ t.test('an invalid read of the log gets the status of EventStoreDB', async (t) =
   const filter: RawFilter = { by: 'stream', prefixes: ['x'] }
   const end = (1n << 64n) - 1n
   const table: [string, ReadReq, string][] = [
-    ['an expression that is none', changed({ filter: { by: 'type', regex: '(' } }), 'UNKNOWN'],
+    ['an invalid expression', changed({ filter: { by: 'type', regex: '(' } }), 'UNKNOWN'],
     [
       'a filter of nothing',
       changed({ filter }, (options) => options.getFilter()?.clearStreamIdentifier()),
@@ -204,7 +204,7 @@ t.test('an invalid read of the log gets the status of EventStoreDB', async (t) =
 })
 
 t.test('internal streams of EventStoreDB are left out of log reads', async (t) => {
-  const { at, run } = await story()
+  const { at, run } = await appendSamples()
   const hidden = [`$persistentsubscription-$all::${run}-checkpoint`, `$persistentsubscription-$all::${run}-parked`]
   const seen = [`$persistentsubscription-$all::${run}-other`, `$persistentsubscription-${run}-parked`]
   for (const stream of [...hidden, ...seen]) {
@@ -217,7 +217,7 @@ t.test('internal streams of EventStoreDB are left out of log reads', async (t) =
 })
 
 t.test('the client reads equal commit and prepare positions', async (t) => {
-  const { run, names, at } = await story()
+  const { run, names, at } = await appendSamples()
   const position: Position = { commit: at(2), prepare: at(2) }
   const forwards: string[] = []
   for await (const { event, commitPosition } of client.readAll({

@@ -91,14 +91,14 @@ t.test('metadata that is not a JSON object is ignored', async (t) => {
   }
 })
 
-t.test('the last JSON event of a metadata stream is the metadata, whatever its type', async (t) => {
+t.test('the last JSON event of a metadata stream is the metadata, with any event type', async (t) => {
   const stream = freshName('type')
   await append(stream, 3)
   await appendEitherWay(raw, 'Append', {
     stream: `$$${stream}`,
     events: [
       { type: 'T', contentType: 'application/json', data: '{"$maxCount":2}' },
-      { type: 'Whatever', contentType: 'application/json', data: '{"$maxCount":1}' },
+      { type: 'AnyType', contentType: 'application/json', data: '{"$maxCount":1}' },
     ],
   })
   t.same(await read(stream), ['2'], 'the last event of the metadata stream is the metadata')
@@ -148,7 +148,7 @@ t.test('a metadata stream shows its last event only, regardless of its own metad
     await setMetadata(`$$${stream}`, text)
     t.same([await read(`$$${stream}`), await readBackwards(`$$${stream}`)], [['2'], ['2']], text)
   }
-  t.same(await read(`$$$$${stream}`), ['3'], 'its own metadata is in a stream like it')
+  t.same(await read(`$$$$${stream}`), ['3'], 'the metadata of a metadata stream is in its own metastream')
   t.same(await shown(raw, { stream: `$$${stream}`, from: 1n, backwards: true }), [])
   t.same(await read(stream), ['not found'])
   t.equal((await appendEitherWay(raw, 'Append', { stream, expected: 'no_stream', events: [{}] })).word, 'revision 0')

@@ -6,8 +6,8 @@ import { type ReadForm, readMessages, readRequest } from '../rawReads.ts'
 export type Shown = readonly string[] | string
 
 /**
- * The revisions of the events in order, of a link with what it leads to (`2→0@target`, `2→nothing`), beside `not found`,
- * `first 3` and `last 5`; or how the read failed, such as `deleted` or `UNKNOWN`.
+ * The revisions of the events in order, of a link with its target (`2→0@target`, `2→nothing`), and `not found`,
+ * `first 3` and `last 5`. Or the error of the read, such as `deleted` or `UNKNOWN`.
  */
 export async function shown(raw: StreamsClient, form: ReadForm): Promise<Shown> {
   const { messages, failed } = await readMessages(raw, readRequest(form))

@@ -1,4 +1,4 @@
-// Every step that was recorded from EventStoreDB is answered the same here.
+// Every step that was recorded from EventStoreDB gets the same response here.
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -6,7 +6,7 @@ import { testEventStoreUrl } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 import { readMessages, readRequest } from '../rawReads.ts'
 import { play } from './player/play.ts'
-import { isSolitary, type RecordedResponse, type Scenario, scenariosOf } from './player/scenario.ts'
+import { needsOwnLog, type RecordedResponse, type Scenario, scenariosOf } from './player/scenario.ts'
 import { conformanceTarget } from './target.ts'
 
 /** High, because scenarios mostly wait for commits or for quiet subscriptions. */
@@ -43,20 +43,20 @@ async function endOfLog(client: StreamsClient): Promise<bigint> {
 
 async function playAll(
   scenarios: readonly Scenario[],
-  answersTo: (scenario: Scenario) => Promise<RecordedResponse[]>,
+  responsesTo: (scenario: Scenario) => Promise<RecordedResponse[]>,
 ): Promise<Played[]> {
   const played = new Map<Scenario, Played>()
   const waiting = [...scenarios]
   const playNext = async (): Promise<void> => {
     for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
-      played.set(scenario, { scenario, answers: await answersTo(scenario) })
+      played.set(scenario, { scenario, answers: await responsesTo(scenario) })
     }
   }
   await Promise.all(Array.from({ length: concurrency }, playNext))
   return scenarios.flatMap((scenario) => played.get(scenario) ?? [])
 }
 
-function assertAnswers(t: Test, { scenario, answers }: Played): void {
+function assertResponses(t: Test, { scenario, answers }: Played): void {
   const { name, steps, answers: recorded } = scenario
   t.equal(answers.length, steps.length, `${name}: every step was played`)
   const differing = steps.flatMap((step, index) =>
@@ -72,18 +72,18 @@ function assertAnswers(t: Test, { scenario, answers }: Played): void {
 }
 
 const scenarios = [...scenariosOf('named'), ...scenariosOf('random').filter((_, index) => index % parts === part)]
-t.comment(`${scenarios.length} scenarios, of the random ones part ${part + 1} of ${parts}`)
+t.comment(`${scenarios.length} scenarios, with part ${part + 1} of ${parts} of the random ones`)
 
 t.test('recorded scenarios have the same results as in EventStoreDB', async (t) => {
-  const sociable = scenarios.filter((scenario) => !isSolitary(scenario))
-  t.not(sociable.length, 0)
-  for (let from = 0; from < sociable.length; from += groupSize) {
-    for (const played of await playTogether(t, sociable.slice(from, from + groupSize))) assertAnswers(t, played)
+  const sharing = scenarios.filter((scenario) => !needsOwnLog(scenario))
+  t.not(sharing.length, 0)
+  for (let from = 0; from < sharing.length; from += groupSize) {
+    for (const played of await playTogether(t, sharing.slice(from, from + groupSize))) assertResponses(t, played)
   }
 })
 
-t.test('recorded scenarios that need a log of their own have the same results as in EventStoreDB', async (t) => {
-  const solitary = scenarios.filter(isSolitary)
-  t.not(solitary.length, 0)
-  for (const played of await playAlone(t, solitary)) assertAnswers(t, played)
+t.test('recorded scenarios that need a separate log have the same results as in EventStoreDB', async (t) => {
+  const isolated = scenarios.filter(needsOwnLog)
+  t.not(isolated.length, 0)
+  for (const played of await playAlone(t, isolated)) assertResponses(t, played)
 })

@@ -74,7 +74,7 @@ t.test('clients that support positions get the first and last position of a stre
     ['{}', { from: 51n }, ['first 50', 'last 49']],
     ['{}', { from: 'end', backwards: true, count: 2 }, ['49', '48', 'last 49']],
     ['{}', { from: 400n, backwards: true, count: 1 }, ['49', 'last 49']],
-    // EventStoreDB reads 32 revisions at a time, or as many as are asked for, and tells what follows an empty page.
+    // EventStoreDB reads up to 32 revisions at a time, and after an empty page sends the next revision.
     ['{"$tb":45}', { from: 0n, count: 40 }, ['first 45', ...revisions(45, 5), 'last 49']],
     ['{"$tb":45}', { from: 13n, count: 40 }, ['first 45', ...revisions(45, 5), 'last 49']],
     ['{"$tb":45}', { from: 14n, count: 40 }, [...revisions(45, 5), 'last 49']],

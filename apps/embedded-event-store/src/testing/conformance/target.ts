@@ -11,8 +11,6 @@ export function freshName(kind: string): string {
   return `${kind}-${randomUUID()}`
 }
 
-// The server that the conformance tests are played against: any server by its address, else a server in this process.
-
 export type ConformanceTarget = {
   readonly connectionString: string
   /** `host:port` */
@@ -22,11 +20,10 @@ export type ConformanceTarget = {
 }
 
 /**
- * `TEST_EVENTSTORE_URL=esdb://host:port?tls=false` names a server, which may have a past: a conformance test names its
- * streams afresh and knows nothing that cannot be seen over the wire. Without it the test gets a server and a database
- * of its own.
+ * Connects to the server in `TEST_EVENTSTORE_URL=esdb://host:port?tls=false`, or starts one with a new database. The
+ * server may hold other data: tests use fresh stream names and only the protocol.
  *
- * @throws when the address is that of a cluster, or asks for TLS
+ * @throws when the URL is that of a cluster, or requires TLS
  */
 export async function conformanceTarget(t: Test): Promise<ConformanceTarget> {
   const connectionString = testEventStoreUrl()

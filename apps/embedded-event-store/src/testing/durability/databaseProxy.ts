@@ -5,9 +5,9 @@ import type { Test } from 'tap'
 
 /**
  * The stage of a commit at which the test acts: before it is sent to the database, just sent, done without a response to the
- * server, or done and responded to.
+ * server, or done and acknowledged.
  */
-export type CommitStage = 'held' | 'sent' | 'done' | 'answered'
+export type CommitStage = 'unsent' | 'sent' | 'done' | 'acknowledged'
 
 export type DatabaseProxy = {
   /** The URL of the database through the proxy. */
@@ -25,7 +25,7 @@ export async function startDatabaseProxy(t: Test, databaseUrl: string): Promise<
   const sockets = new Set<Socket>()
   let armed: { readonly stage: CommitStage; readonly act: () => void } | undefined
 
-  const strike = () => {
+  const trigger = () => {
     const { act } = armed ?? {}
     armed = undefined
     act?.()
@@ -33,7 +33,7 @@ export async function startDatabaseProxy(t: Test, databaseUrl: string): Promise<
   const server = createServer((node) => {
     const database = connect(target)
     let committing = false
-    let held = false
+    let isHeldBack = false
     for (const socket of [node, database]) {
       sockets.add(socket)
       // What a killed server had sent still reaches the database, as from the kernel's buffers.
@@ -48,15 +48,15 @@ export async function startDatabaseProxy(t: Test, databaseUrl: string): Promise<
     node.on('data', (chunk: Buffer) => {
       const isCommit = armed !== undefined && chunk.includes(commitStatement)
       if (isCommit) committing = true
-      if (isCommit && armed?.stage === 'held') held = true
-      if (!held) database.write(chunk)
-      if (isCommit && (held || armed?.stage === 'sent')) strike()
+      if (isCommit && armed?.stage === 'unsent') isHeldBack = true
+      if (!isHeldBack) database.write(chunk)
+      if (isCommit && (isHeldBack || armed?.stage === 'sent')) trigger()
     })
     node.on('end', () => database.end())
     database.on('data', (chunk: Buffer) => {
-      if (committing && armed?.stage === 'done') return strike()
+      if (committing && armed?.stage === 'done') return trigger()
       node.write(chunk)
-      if (committing && armed?.stage === 'answered') strike()
+      if (committing && armed?.stage === 'acknowledged') trigger()
     })
     database.on('end', () => node.end())
   })

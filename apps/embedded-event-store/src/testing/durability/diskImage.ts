@@ -17,8 +17,8 @@ export type Disk = {
   /** Syncs everything to the disk. */
   sync(): Promise<void>
   /**
-   * Copies what is on the disk itself, without what the system only holds in memory, and mounts the copy. Whoever writes
-   * to the disk has to be frozen meanwhile.
+   * Copies the content of the disk itself, without data that is only in memory, and mounts the copy. Processes that
+   * write to the disk must be frozen meanwhile.
    */
   copy(): Promise<Disk>
 }

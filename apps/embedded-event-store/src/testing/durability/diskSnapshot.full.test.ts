@@ -1,5 +1,5 @@
-// The power fails: of what the server acknowledged everything is on the disk itself, not just in the system's memory.
-// Killing processes cannot show that, because the system keeps what they wrote. Only root can mount the disk of this test.
+// After a power failure, every acknowledged event is on the disk itself, not just in the memory of the system. Killing
+// processes cannot test that, because the system keeps their writes. Only root can mount the disk of this test.
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort, startProcess } from '@paylog/testing/processes'
@@ -14,14 +14,14 @@ import { seed } from './seededRandom.ts'
 
 const failures = 3
 const script = new URL('../../main.ts', import.meta.url)
-const asked = process.env.PAYLOG_TEST_DISK_SNAPSHOT === '1'
+const isRequested = process.env.PAYLOG_TEST_DISK_SNAPSHOT === '1'
 const reason = 'power failures: set PAYLOG_TEST_DISK_SNAPSHOT=1 as root on Linux'
-if (!asked) t.comment(`NOT TESTED: ${reason}`)
+if (!isRequested) t.comment(`NOT TESTED: ${reason}`)
 
-/** Starts the database and the server from the copy, and holds their log against what was acknowledged by then. */
+/** Starts the database and the server from the copy, and checks their log against the acknowledged attempts. */
 async function faultsOnCopy(t: Test, disk: Disk, acknowledged: readonly Attempt[]): Promise<string[]> {
   const directory = join(disk.directory, 'postgres')
-  // After a power failure no process has that id; here the original's still has.
+  // After a real power failure no process would have that id. Here the original still runs.
   await rm(join(directory, 'cluster', 'postmaster.pid'))
   const postgres = await startPrivatePostgres(t, directory)
   const port = await freePort()
@@ -36,15 +36,15 @@ async function faultsOnCopy(t: Test, disk: Disk, acknowledged: readonly Attempt[
 
 t.test(
   `all acknowledged events are on disk after each of ${failures} power failures under load`,
-  { skip: asked ? false : reason },
+  { skip: isRequested ? false : reason },
   async (t) => {
     const disk = await createDisk(t)
     const postgres = await startPrivatePostgres(t, join(disk.directory, 'postgres'))
     const { databaseUrl } = postgres
-    const crew = { owners: 12, sharers: 3, racers: 3 }
+    const writerCounts = { owners: 12, sharers: 3, racers: 3 }
     const { journal, random, finish } = await startLoadedServer(t, {
       seed,
-      crew,
+      writerCounts,
       databaseUrl,
       nodeDatabaseUrl: databaseUrl,
     })
@@ -64,7 +64,7 @@ t.test(
       t.equal(await readFile(join(copy.directory, `synced-${failure}`), 'utf8'), 'x')
       t.equal(await readFile(join(copy.directory, `unsynced-${failure}`), 'utf8').catch(() => ''), '')
       const faults = await faultsOnCopy(t, copy, acknowledged)
-      t.same(faults, [], `nothing of ${acknowledged.length} answered attempts is lost (seed ${seed})`)
+      t.same(faults, [], `none of ${acknowledged.length} acknowledged attempts is lost (seed ${seed})`)
     }
     await finish()
   },

@@ -1,4 +1,4 @@
-// Records what the writers of a durability test sent and which replies they got, to compare with the log.
+// Records the requests and replies of the writers of a durability test, to compare with the log.
 import type { JSONEventData } from '@eventstore/db-client'
 
 /** The place of an attempt according to its reply; absent if the protocol's reply has none. */

@@ -8,7 +8,7 @@ import { runKillCycles, soon } from './killCycles.ts'
 import { seed } from './seededRandom.ts'
 
 const cycles = testCycles(4)
-const stages: readonly CommitStage[] = ['held', 'sent', 'done', 'answered']
+const stages: readonly CommitStage[] = ['unsent', 'sent', 'done', 'acknowledged']
 
 t.test(
   `each append is recorded once after ${cycles} kills around a commit, whether or not its reply arrived`,
@@ -19,21 +19,21 @@ t.test(
     const report = await runKillCycles(t, {
       seed,
       cycles,
-      crew: { owners: 12, sharers: 3, racers: 3 },
+      writerCounts: { owners: 12, sharers: 3, racers: 3 },
       databaseUrl,
       nodeDatabaseUrl: proxy.databaseUrl,
-      strike({ kill, journal, random }) {
+      arrangeKill({ kill, journal, random }) {
         const stage = stages[kills % stages.length] ?? 'done'
         kills += 1
-        // Time for replies to get out: after the commit some do, before it none may.
-        const act = stage === 'answered' || stage === 'held' ? () => soon(random, 3, kill) : kill
+        // Leaves time for replies: some may be sent after the commit, none before it.
+        const act = stage === 'acknowledged' || stage === 'unsent' ? () => soon(random, 3, kill) : kill
         journal.afterAcknowledged(random.between(1, 60), () => proxy.atNextCommit(stage, act))
       },
       successorWaits: false,
     })
     // Includes every commit whose response the server did not get.
     t.ok(
-      report.betweenCommitAndAnswer >= Math.floor(cycles / stages.length),
+      report.betweenCommitAndReply >= Math.floor(cycles / stages.length),
       'kills happened between commits and their replies',
     )
   },

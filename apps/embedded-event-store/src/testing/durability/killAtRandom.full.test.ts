@@ -13,10 +13,10 @@ t.test(`all acknowledged events are recorded once and in order after ${cycles} k
   await runKillCycles(t, {
     seed,
     cycles,
-    crew: { owners: 12, sharers: 3, racers: 3 },
+    writerCounts: { owners: 12, sharers: 3, racers: 3 },
     databaseUrl,
     nodeDatabaseUrl: databaseUrl,
-    strike({ kill, journal, random }) {
+    arrangeKill({ kill, journal, random }) {
       // From before the first commit after a restart to the middle of a steady load.
       if (random.chance(0.5)) soon(random, 150, kill)
       else journal.afterAcknowledged(random.between(1, 120), kill)

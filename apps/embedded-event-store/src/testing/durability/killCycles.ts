@@ -7,9 +7,9 @@ import type { Attempt, Journal } from './journal.ts'
 import { startLoadedServer } from './loadedServer.ts'
 import { queryOnce } from './privatePostgres.ts'
 import type { SeededRandom } from './seededRandom.ts'
-import type { Crew } from './writers.ts'
+import type { WriterCounts } from './writers.ts'
 
-const strikeTimeoutMs = 20_000
+const killTimeoutMs = 20_000
 
 /** A server under load that is about to be killed. */
 export type Victim = { readonly kill: () => void; readonly journal: Journal; readonly random: SeededRandom }
@@ -17,11 +17,11 @@ export type Victim = { readonly kill: () => void; readonly journal: Journal; rea
 export type KillCycles = {
   readonly seed: number
   readonly cycles: number
-  readonly crew: Crew
+  readonly writerCounts: WriterCounts
   readonly databaseUrl: string
   readonly nodeDatabaseUrl: string
   /** Arranges a kill of the server. */
-  readonly strike: (victim: Victim) => Promise<void> | void
+  readonly arrangeKill: (victim: Victim) => Promise<void> | void
   /** Whether the next server is started before the kill and waits for the lock. */
   readonly successorWaits: boolean
 }
@@ -30,21 +30,21 @@ export type KillReport = {
   /** Number of appends without a reply at the time of the kill. */
   readonly inFlight: number
   /** Kills with a committed append without a reply; unknown with a successor, which may have written it. */
-  readonly betweenCommitAndAnswer: number
+  readonly betweenCommitAndReply: number
 }
 
 /** Runs the cycles and asserts all guarantees of the log. */
 export async function runKillCycles(t: Test, options: KillCycles): Promise<KillReport> {
   const { seed, cycles, successorWaits, databaseUrl } = options
   const { node, journal, random, check, finish } = await startLoadedServer(t, options)
-  const report = { inFlight: 0, betweenCommitAndAnswer: 0 }
+  const report = { inFlight: 0, betweenCommitAndReply: 0 }
   const faults: string[] = []
   for (let cycle = 1; cycle <= cycles && faults.length === 0; cycle += 1) {
     const successor = successorWaits ? node.start() : undefined
-    await killed(node, () => options.strike({ kill: node.kill, journal, random: random.fork(`strike ${cycle}`) }))
+    await killed(node, () => options.arrangeKill({ kill: node.kill, journal, random: random.fork(`kill ${cycle}`) }))
     const open = journal.open()
     report.inFlight += open.length
-    if (!successorWaits && (await holdsAny(databaseUrl, open))) report.betweenCommitAndAnswer += 1
+    if (!successorWaits && (await holdsAny(databaseUrl, open))) report.betweenCommitAndReply += 1
     await (successor ?? node.start())
     faults.push(...(await check()).map((fault) => `kill ${cycle}: ${fault}`))
   }
@@ -54,10 +54,10 @@ export async function runKillCycles(t: Test, options: KillCycles): Promise<KillR
   return report
 }
 
-async function killed(node: CrashingServer, strike: () => Promise<void> | void): Promise<void> {
+async function killed(node: CrashingServer, arrangeKill: () => Promise<void> | void): Promise<void> {
   const before = node.kills
-  await strike()
-  await waitFor(() => node.kills > before, { what: 'the moment to kill the server', timeoutMs: strikeTimeoutMs })
+  await arrangeKill()
+  await waitFor(() => node.kills > before, { what: 'the moment to kill the server', timeoutMs: killTimeoutMs })
   await node.gone()
 }
 

@@ -1,4 +1,4 @@
-// kill -9 while the next server already waits for its turn: it takes over a log whose last commit may be under way.
+// kill -9 while the next server waits for the lock. It takes over a log whose last commit may be under way.
 
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { testCycles } from '@paylog/testing/testEnvironment'
@@ -23,11 +23,11 @@ t.test(`no event is lost or duplicated in ${cycles} kills with a waiting success
   await runKillCycles(t, {
     seed,
     cycles,
-    // Few, because they go on at full speed while the successor starts.
-    crew: { owners: 5, sharers: 1, racers: 2 },
+    // Few writers, because they continue at full speed while the successor starts.
+    writerCounts: { owners: 5, sharers: 1, racers: 2 },
     databaseUrl,
     nodeDatabaseUrl: databaseUrl,
-    async strike({ kill, random }) {
+    async arrangeKill({ kill, random }) {
       const isWaiting = async () => (await database.query(writers)).rowCount === 2
       await waitFor(isWaiting, { what: 'a waiting successor', timeoutMs: startTimeoutMs })
       soon(random, longestWaitMs, kill)

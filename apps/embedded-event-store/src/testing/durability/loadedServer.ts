@@ -8,7 +8,7 @@ import { createJournal, type Journal } from './journal.ts'
 import { createLogCheck, type LogCheck, type LoggedEvent } from './logCheck.ts'
 import { queryOnce } from './privatePostgres.ts'
 import { createRandom, type SeededRandom } from './seededRandom.ts'
-import { type Crew, ownPrefix, raceStream, sharedStream, startWriters } from './writers.ts'
+import { ownPrefix, raceStream, sharedStream, startWriters, type WriterCounts } from './writers.ts'
 
 const followerTimeoutMs = 30_000
 const readTimeoutMs = 30_000
@@ -23,12 +23,12 @@ export type LoadedServer = {
   finish(): Promise<void>
 }
 
-/** @param options `nodeDatabaseUrl` is where the server finds the database, by way of a proxy perhaps */
+/** @param options `nodeDatabaseUrl` is the database URL of the server, which may be that of a proxy */
 export async function startLoadedServer(
   t: Test,
   options: {
     readonly seed: number
-    readonly crew: Crew
+    readonly writerCounts: WriterCounts
     readonly databaseUrl: string
     readonly nodeDatabaseUrl: string
   },
@@ -44,7 +44,7 @@ export async function startLoadedServer(
   const batching = { client: node.connect(), unaryOnly: false, journal, untilUp }
   const senders = [batching, { ...batching, client: node.connect(), unaryOnly: true }, batching]
   const followers = startFollowers({ client: reader, untilUp })
-  const load = startWriters(senders, options.crew, random.fork('writers'))
+  const load = startWriters(senders, options.writerCounts, random.fork('writers'))
   t.teardown(() => {
     // Not awaited, because after a failed test the server may never be ready again.
     void load.stop().catch(() => undefined)
@@ -69,16 +69,16 @@ export async function startLoadedServer(
       t.same(journal.surprises, [], `no impossible response (seed ${seed})`)
       t.same(journal.open(), [], 'every attempt has a certain outcome')
       t.same(log.faults(journal.attempts), [], `the whole log is correct (seed ${seed})`)
-      t.same(log.strangers(journal.attempts), [], `no event that was never sent (seed ${seed})`)
+      t.same(log.unexpected(journal.attempts), [], `the log has no event that was never sent (seed ${seed})`)
       const stored = await queryOnce(databaseUrl, 'select event_id as id from event_store.events order by position')
       const ids = events.map(({ id }) => ({ id }))
-      t.strictSame(stored, ids, 'what is read is what is stored')
+      t.strictSame(stored, ids, 'the read events are the stored events')
       for (const { follower, isFor } of followers) {
         const expected = events.filter(isFor).map(({ id }) => id)
         const what = `the follower of ${follower.name}`
         await waitFor(() => follower.seen.length >= expected.length, { what, timeoutMs: followerTimeoutMs })
         await follower.stop()
-        t.strictSame(follower.seen, expected, `${what} saw all of it once, in order (seed ${seed})`)
+        t.strictSame(follower.seen, expected, `${what} saw each event once, in order (seed ${seed})`)
       }
       t.comment(`${events.length} events, ${journal.attempts.length} attempts, ${journal.acknowledged} acknowledged`)
     },

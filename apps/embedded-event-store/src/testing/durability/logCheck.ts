@@ -18,7 +18,7 @@ export type LogCheck = {
   /** Problems in the log itself, or with these attempts, whose replies came before the log was read. */
   faults(attempts: readonly Attempt[]): string[]
   /** Events in the log that no attempt wrote. Only for a completely read log after all outcomes are certain. */
-  strangers(attempts: readonly Attempt[]): string[]
+  unexpected(attempts: readonly Attempt[]): string[]
 }
 
 const tombstoneRevision = 2n ** 63n - 1n
@@ -47,7 +47,7 @@ export function createLogCheck(): LogCheck {
       lastRevisions.set(stream, revision)
     },
     faults: (attempts) => [...broken, ...attempts.flatMap((attempt) => faultsOf(attempt, events, byPosition))],
-    strangers: (attempts) => strangersIn(events.values(), attempts),
+    unexpected: (attempts) => unexpectedIn(events.values(), attempts),
   }
 }
 
@@ -100,8 +100,8 @@ function isWhereAcknowledged(
   return event.stream === stream && event.type === '$streamDeleted'
 }
 
-/** The server's own events are those that deletions and revivals ask for, one for each at most, and what a log begins with. */
-function strangersIn(events: Iterable<LoggedEvent>, attempts: readonly Attempt[]): string[] {
+/** The server itself may write one event for each deletion and restored stream, and the first events of a log. */
+function unexpectedIn(events: Iterable<LoggedEvent>, attempts: readonly Attempt[]): string[] {
   const written = new Set<string | undefined>()
   const allowed = new Map<string, number>()
   const allow = (stream: string, count: number) => allowed.set(stream, (allowed.get(stream) ?? 0) + count)
@@ -112,11 +112,11 @@ function strangersIn(events: Iterable<LoggedEvent>, attempts: readonly Attempt[]
     if (kind === 'tombstone') allow(stream, 1)
     if (revives) allow(`$$${stream}`, 1)
   }
-  const strangers: string[] = []
+  const unexpected: string[] = []
   for (const event of events) {
     if (written.has(event.id) || event.stream.startsWith('$$$')) continue
     allow(event.stream, -1)
-    if ((allowed.get(event.stream) ?? 0) < 0) strangers.push(`${event.type} in ${event.stream}@${event.revision}`)
+    if ((allowed.get(event.stream) ?? 0) < 0) unexpected.push(`${event.type} in ${event.stream}@${event.revision}`)
   }
-  return strangers
+  return unexpected
 }

@@ -11,8 +11,8 @@ import { type LoadedServer, startLoadedServer } from './loadedServer.ts'
 import { queryOnce, startPrivatePostgres } from './privatePostgres.ts'
 import { seed } from './seededRandom.ts'
 
-const stages: readonly CommitStage[] = ['held', 'sent', 'done']
-const crew = { owners: 12, sharers: 3, racers: 3 }
+const stages: readonly CommitStage[] = ['unsent', 'sent', 'done']
+const writerCounts = { owners: 12, sharers: 3, racers: 3 }
 const recoveryTimeoutMs = 30_000
 const unavailable = 14
 
@@ -22,22 +22,22 @@ async function openBatchStream(
   port: number,
 ): Promise<{ readonly failure: () => number | string | undefined }> {
   const call = connectRaw(t, port).batchAppend()
-  const answered = Promise.withResolvers<void>()
+  const settled = Promise.withResolvers<void>()
   let failure: number | string | undefined
-  call.on('data', () => answered.resolve())
+  call.on('data', () => settled.resolve())
   call.on('end', () => {
-    failure ??= 'ended in good order'
+    failure ??= 'ended normally'
   })
   call.on('error', ({ code }: { readonly code?: number }) => {
     failure = code
-    answered.resolve()
+    settled.resolve()
   })
   call.write(batchRequest({ stream: `$idle-${randomInt(2 ** 31)}`, events: [] }))
-  await answered.promise
+  await settled.promise
   return { failure: () => failure }
 }
 
-/** The same process must serve again without help. */
+/** Asserts that the same process serves again by itself. */
 async function assertRecovers(
   t: Test,
   { node, journal, check }: LoadedServer,
@@ -60,16 +60,16 @@ async function assertRecovers(
 t.test('no event is lost or duplicated when the writer is disconnected from its database around commits', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const proxy = await startDatabaseProxy(t, databaseUrl)
-  const loaded = await startLoadedServer(t, { seed, crew, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
+  const loaded = await startLoadedServer(t, { seed, writerCounts, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
   for (let round = 0; round < testCycles(stages.length); round += 1) {
     const stage = stages[round % stages.length] ?? 'done'
     // The session of the writer alone, or those of the readers too.
     const victims = round % 2 === 0 ? 'embedded-event-store writer' : 'embedded-event-store%'
     await assertRecovers(t, loaded, async () => {
-      const struck = Promise.withResolvers<void>()
+      const reached = Promise.withResolvers<void>()
       const later = loaded.random.between(1, 60)
-      loaded.journal.afterAcknowledged(later, () => proxy.atNextCommit(stage, struck.resolve))
-      await struck.promise
+      loaded.journal.afterAcknowledged(later, () => proxy.atNextCommit(stage, reached.resolve))
+      await reached.promise
       const text = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name like $1`
       await queryOnce(databaseUrl, text, [victims])
@@ -81,20 +81,20 @@ t.test('no event is lost or duplicated when the writer is disconnected from its 
 t.test('no acknowledged event is lost or duplicated when Postgres crashes under load', async (t) => {
   const postgres = await startPrivatePostgres(t)
   const { databaseUrl } = postgres
-  const loaded = await startLoadedServer(t, { seed, crew, databaseUrl, nodeDatabaseUrl: databaseUrl })
+  const loaded = await startLoadedServer(t, { seed, writerCounts, databaseUrl, nodeDatabaseUrl: databaseUrl })
   const writerBackend = `select pid from pg_stat_activity where application_name = 'embedded-event-store writer'`
   for (let round = 0; round < testCycles(2); round += 1) {
     await assertRecovers(t, loaded, async () => {
-      const struck = Promise.withResolvers<void>()
-      loaded.journal.afterAcknowledged(loaded.random.between(1, 100), struck.resolve)
+      const reached = Promise.withResolvers<void>()
+      loaded.journal.afterAcknowledged(loaded.random.between(1, 100), reached.resolve)
       if (round % 2 === 0) {
-        // Kept open, to strike without the time that a connection takes.
+        // Queried before the kill, because opening a connection takes time.
         const [writer] = await queryOnce(databaseUrl, writerBackend)
-        await struck.promise
+        await reached.promise
         // One killed backend makes Postgres end all others and recover from its log.
         process.kill(Number(writer?.pid), 'SIGKILL')
       } else {
-        await struck.promise
+        await reached.promise
         await postgres.crash()
         await postgres.restart()
       }

@@ -26,8 +26,6 @@ export async function queryOnce(
   }
 }
 
-// A Postgres of one test's own, which may be treated as badly as the test likes.
-
 const log = createLog({ app: 'test', level: 'silent' })
 
 export type PrivatePostgres = {

@@ -15,7 +15,7 @@ import { createRandom, seed } from './seededRandom.ts'
 import { startWriters } from './writers.ts'
 
 const script = new URL('../../main.ts', import.meta.url)
-const askEveryMs = 50
+const appendEveryMs = 50
 
 async function environment(databaseUrl: string) {
   return { DATABASE_URL: databaseUrl, PORT: String(await freePort()), LOG_LEVEL: 'silent' }
@@ -56,16 +56,16 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
   const [firstEnv, secondEnv] = [await environment(databaseUrl), await environment(databaseUrl)]
   const first = await startProcess(t, { script, env: firstEnv })
   const journal = createJournal()
-  const sleepersClient = connect(t, Number(firstEnv.PORT))
-  let client = sleepersClient
+  const firstClient = connect(t, Number(firstEnv.PORT))
+  let client = firstClient
   const up = Promise.resolve()
   const sender = {
     get client() {
       return client
     },
-    // Batches go to the first node only, so that some of them lie in its socket when it wakes.
+    // Batches go to the first server only, so that its socket has some of them when it resumes.
     get unaryOnly() {
-      return client !== sleepersClient
+      return client !== firstClient
     },
     journal,
     untilUp: () => up,
@@ -77,7 +77,7 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
 
   process.kill(first.pid, 'SIGSTOP')
   t.teardown(() => first.kill('SIGKILL'))
-  const asleep = journal.open().length
+  const inFlight = journal.open().length
   await queryOnce(
     databaseUrl,
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity
@@ -95,9 +95,9 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
   })
   const responses = new Set<string>()
   while (!ended) {
-    // Whatever the woken node is asked, and however often, until it is gone.
+    // Appends to the resumed server until it has exited.
     const event = jsonEvent({ type: 'TooLate', data: {} })
-    const appending = sleepersClient.appendToStream('too-late', event, {
+    const appending = firstClient.appendToStream('too-late', event, {
       expectedRevision: ANY,
       credentials: { username: 'anybody', password: 'any' },
     })
@@ -106,9 +106,9 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
       () => 'rejected',
     )
     responses.add(await Promise.race([response, end.then(() => 'ended')]))
-    // What the second server is asked beside that is enough when the woken one has said something.
+    // The load on the second server may stop once the resumed one has responded.
     if (responses.size > 0) await load.stop()
-    await sleep(askEveryMs)
+    await sleep(appendEveryMs)
   }
   t.equal(await end, 1, 'exit code')
   t.notOk(responses.has('written'), 'it acknowledged no append')
@@ -116,8 +116,8 @@ t.test('a suspended server that was replaced cannot write after it resumes, and 
 
   const check = createLogCheck()
   await readInto(check, client)
-  t.ok(asleep > 0)
+  t.ok(inFlight > 0)
   t.same(journal.surprises, [])
-  t.same(check.faults(journal.attempts), [], `nothing is lost or doubled (seed ${seed})`)
-  t.same(check.strangers(journal.attempts), [], `nothing of the replaced node is there (seed ${seed})`)
+  t.same(check.faults(journal.attempts), [], `nothing is lost or duplicated (seed ${seed})`)
+  t.same(check.unexpected(journal.attempts), [], `the log has no event of the replaced server (seed ${seed})`)
 })

@@ -5,8 +5,6 @@ import { randomInt } from 'node:crypto'
 // biome-ignore lint/style/noProcessEnv: these are tests.
 export const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
 
-// Random choices that a seed repeats. When things happen stays the machine's choice.
-
 export type SeededRandom = {
   /** An integer from `least` to `most`, inclusive. */
   between(least: number, most: number): number

@@ -32,13 +32,13 @@ export type Sender = {
 export type Expectation = AppendExpectedRevision
 
 class NoResponseError extends Error {
-  override readonly name = 'UnansweredError'
+  override readonly name = 'NoResponseError'
 }
 
 /**
  * Appends the attempt's events.
  * @param options `unary` takes Streams/Append instead of the batch stream
- * @returns the new revision, or what the stream is really at
+ * @returns the new revision, or the actual revision of the stream
  */
 export async function append(
   sender: Sender,
@@ -104,7 +104,7 @@ async function sendUntilClear(
 }
 
 /** @throws NoResponseError */
-export async function responseInTime<Answer>(response: Promise<Answer>): Promise<Answer> {
+export async function responseInTime<Result>(response: Promise<Result>): Promise<Result> {
   const giveUp = new AbortController()
   const timeout = sleep(responseTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
     throw new NoResponseError(`no response within ${responseTimeoutMs} ms`)

@@ -8,7 +8,7 @@ const unaryShare = 0.25
 const largeBytes = 60_000
 
 /** The number of writers of each kind. */
-export type Crew = {
+export type WriterCounts = {
   /** Each on its own streams: appends, metadata, deletions, and appends that must be rejected. */
   readonly owners: number
   /** Sharing a few streams with expected revision `any`, several appends at a time. */
@@ -29,13 +29,13 @@ export type Load = {
 }
 
 /** Starts writers, spread over the senders. */
-export function startWriters(senders: readonly Sender[], crew: Crew, random: SeededRandom): Load {
+export function startWriters(senders: readonly Sender[], writerCounts: WriterCounts, random: SeededRandom): Load {
   let running = true
   const isRunning = () => running
   const kinds = [
-    ...Array.from({ length: crew.owners }, () => ownStreams),
-    ...Array.from({ length: crew.sharers }, () => sharedStreamsOfAll),
-    ...Array.from({ length: crew.racers }, () => race),
+    ...Array.from({ length: writerCounts.owners }, () => ownStreams),
+    ...Array.from({ length: writerCounts.sharers }, () => sharedStreamsOfAll),
+    ...Array.from({ length: writerCounts.racers }, () => race),
   ]
   const writers = kinds.map((work, index) => {
     const sender = senders[index % senders.length]

@@ -17,7 +17,8 @@ export function agree(
 ): void {
   const expected = model.map(({ text }) => text).join('\n  ')
   const found = server.map(({ text }) => text).join('\n  ')
-  if (expected !== found) throw new DisagreementError(`the model says\n  ${expected}\nthe server says\n  ${found}`)
+  if (expected !== found)
+    throw new DisagreementError(`expected from the model\n  ${expected}\ngot from the server\n  ${found}`)
   for (const [index, { text, at }] of model.entries()) {
     const places = server[index]?.at ?? []
     if (places.length !== at.length) throw new DisagreementError(`${text} has ${places.length} positions`)

@@ -9,30 +9,30 @@ export type BatchStream = {
   /** @returns the reply; undefined after a timeout */
   append(chunks: readonly Chunk[], timeoutMs: number): Promise<BatchAppendResp | undefined>
   /** Unexpected replies, or the end of the stream. */
-  readonly oddities: readonly string[]
+  readonly problems: readonly string[]
   close(): void
 }
 
 export function openBatchStream(client: StreamsClient): BatchStream {
   const waiting = new Map<string, (reply: BatchAppendResp | undefined) => void>()
-  const oddities: string[] = []
+  const problems: string[] = []
   const call = client.batchAppend()
   let closed = false
   call.on('data', (reply: BatchAppendResp) => {
     const id = reply.getCorrelationId()?.getString() ?? 'none'
     const settle = waiting.get(id)
-    if (settle === undefined) oddities.push(`a reply with the correlation id ${id}`)
+    if (settle === undefined) problems.push(`a reply with the correlation id ${id}`)
     waiting.delete(id)
     settle?.(reply)
   })
   call.on('error', (error: ServiceError) => {
-    if (!closed) oddities.push(`the batch stream failed: ${error.message}`)
+    if (!closed) problems.push(`the batch stream failed: ${error.message}`)
   })
   call.on('end', () => {
-    if (!closed) oddities.push('the batch stream ended')
+    if (!closed) problems.push('the batch stream ended')
   })
   return {
-    oddities,
+    problems,
     append(chunks, timeoutMs) {
       const correlationId = randomUUID()
       return new Promise((resolve) => {

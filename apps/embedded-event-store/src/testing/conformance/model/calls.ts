@@ -27,7 +27,7 @@ export type AppendRequest = {
   readonly chunks: number
 }
 
-const answerTimeoutMs = 15_000
+const responseTimeoutMs = 15_000
 /** How long to wait for a reply when none is expected. */
 const silenceMs = 150
 
@@ -37,12 +37,12 @@ export async function callAppend(session: Session, request: AppendRequest, silen
   const events = request.events.map((event) => rawEvent(session, event))
   if (request.via === 'batch' || silent) {
     const chunks = chunksOf(stream, request, events)
-    return batchLine(stream, await session.batch.append(chunks, silent ? silenceMs : answerTimeoutMs))
+    return batchLine(stream, await session.batch.append(chunks, silent ? silenceMs : responseTimeoutMs))
   }
-  const answered = await unaryAppend(session.client, { stream, expected: request.expected, events })
-  if ('failed' in answered) return failureLine(answered.failed, stream)
-  const wrong = answered.response.getWrongExpectedVersion()
-  if (wrong === undefined) return successLine(answered.response.getSuccess())
+  const result = await unaryAppend(session.client, { stream, expected: request.expected, events })
+  if ('failed' in result) return failureLine(result.failed, stream)
+  const wrong = result.response.getWrongExpectedVersion()
+  if (wrong === undefined) return successLine(result.response.getSuccess())
   const current = wrong.hasCurrentNoStream() ? '-1' : wrong.getCurrentRevision()
   return { text: wrongText(expectedIn(wrong, wrong.getExpectedRevision()), current), at: [] }
 }
@@ -127,8 +127,8 @@ export async function callRemoval(
   expected: Expected,
 ): Promise<Line<bigint>> {
   const name = nameOf(session, stream)
-  const answered = await (removal === 'delete' ? deleteStream : tombstoneStream)(session.client, name, expected)
-  return 'failed' in answered ? failureLine(answered.failed, name) : positionLine(removedText, answered.response)
+  const result = await (removal === 'delete' ? deleteStream : tombstoneStream)(session.client, name, expected)
+  return 'failed' in result ? failureLine(result.failed, name) : positionLine(removedText, result.response)
 }
 
 const symbolicVersions: Readonly<Record<string, string>> = { '-1': 'no_stream', '-2': 'any', '-4': 'stream_exists' }

@@ -1,8 +1,8 @@
 // The random steps as commands of fast-check.
 import type { Arbitrary, AsyncCommand } from 'fast-check'
 import { intents } from './arbitraries.ts'
+import { concreteStep, type Step } from './concreteStep.ts'
 import type { Intent } from './intents.ts'
-import { meaningOf, type Step } from './meaning.ts'
 import { doAppend, doRead, doRemoval, doSubscribe, type ModelRun } from './modelRun.ts'
 import type { StreamRead } from './reads.ts'
 import type { Session } from './session.ts'
@@ -17,31 +17,31 @@ export const commands: Arbitrary<Command>[] = intents.map((intent) => intent.map
 
 function commandOf(intent: Intent): Command {
   return {
-    check: (world) => canBeDone(world, intent),
-    async run(world, session) {
-      const step = meaningOf(world, session, intent)
-      world.steps.push(textOf(step))
-      await perform(world, session, step)
+    check: (modelRun) => canBeDone(modelRun, intent),
+    async run(modelRun, session) {
+      const step = concreteStep(modelRun, session, intent)
+      modelRun.steps.push(textOf(step))
+      await perform(modelRun, session, step)
     },
     toString: () => intent.do,
   }
 }
 
-function canBeDone(world: ModelRun, intent: Intent): boolean {
-  if (intent.do === 'repeat') return world.appended.length > 0
-  return intent.do !== 'subscribe' || world.subscriptions.length < maxSubscriptions
+function canBeDone(modelRun: ModelRun, intent: Intent): boolean {
+  if (intent.do === 'repeat') return modelRun.appended.length > 0
+  return intent.do !== 'subscribe' || modelRun.subscriptions.length < maxSubscriptions
 }
 
-async function perform(world: ModelRun, session: Session, step: Step): Promise<void> {
+async function perform(modelRun: ModelRun, session: Session, step: Step): Promise<void> {
   if ('append' in step) {
     const { stream } = step.append
-    await doAppend(world, session, step.append)
+    await doAppend(modelRun, session, step.append)
     // The effect of metadata on its stream may end with the next metadata.
-    if (isMetastream(stream)) await doRead(world, session, wholeStream(originalOf(stream)))
+    if (isMetastream(stream)) await doRead(modelRun, session, wholeStream(originalOf(stream)))
     return
   }
-  if ('remove' in step) return doRemoval(world, session, step.remove, step.stream, step.expected)
-  return 'read' in step ? doRead(world, session, step.read) : doSubscribe(world, session, step.subscribe)
+  if ('remove' in step) return doRemoval(modelRun, session, step.remove, step.stream, step.expected)
+  return 'read' in step ? doRead(modelRun, session, step.read) : doSubscribe(modelRun, session, step.subscribe)
 }
 
 function wholeStream(stream: string): StreamRead {

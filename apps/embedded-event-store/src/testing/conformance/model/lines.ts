@@ -8,7 +8,7 @@ import type { Message } from './subscriptions.ts'
 /** Positions are ranks in the model and numbers of a server, so only their pairs can be compared. */
 export type Line<Position> = { readonly text: string; readonly at: readonly Position[] }
 
-/** The fields of an event that both sides know. */
+/** The fields of an event that both sides have. */
 type EventParts = {
   readonly stream: string
   readonly revision: bigint | string
@@ -43,7 +43,7 @@ export const deletedText = 'stream deleted'
 export const notFoundText = 'stream not found'
 export const unknownText = 'unknown error'
 export const tooLargeText = 'too large'
-export const noResponseText = 'no answer'
+export const noResponseText = 'no response'
 
 /** No revision is -1 here, as in the trailers of a deletion. */
 function expectedText(expected: Expected): string {
@@ -51,19 +51,19 @@ function expectedText(expected: Expected): string {
 }
 
 /** @param removal whether it is a deletion, whose reply has a position only */
-export function writeLine(answer: WriteResponse, expected: Expected, removal: boolean): Line<number> {
-  if ('deleted' in answer) return { text: deletedText, at: [] }
-  if ('unanswered' in answer) return { text: noResponseText, at: [] }
-  if ('wrong' in answer) return { text: wrongText(expectedText(expected), String(answer.wrong.current)), at: [] }
-  const { revision, position } = answer.ok
+export function writeLine(response: WriteResponse, expected: Expected, removal: boolean): Line<number> {
+  if ('deleted' in response) return { text: deletedText, at: [] }
+  if ('noResponse' in response) return { text: noResponseText, at: [] }
+  if ('wrong' in response) return { text: wrongText(expectedText(expected), String(response.wrong.current)), at: [] }
+  const { revision, position } = response.ok
   const text = removal ? removedText : acceptedText(String(revision))
   return position === undefined ? { text: `${text}, no position`, at: [] } : { text, at: [position] }
 }
 
-export function readLines(answer: ReadResponse): Line<number>[] {
-  if ('found' in answer) return answer.found.map(foundLine)
+export function readLines(response: ReadResponse): Line<number>[] {
+  if ('found' in response) return response.found.map(foundLine)
   const texts = { deleted: deletedText, 'not found': notFoundText, unknown: unknownText }
-  return [{ text: texts[answer.refused], at: [] }]
+  return [{ text: texts[response.rejected], at: [] }]
 }
 
 export function messageLine(message: Message): Line<number> {

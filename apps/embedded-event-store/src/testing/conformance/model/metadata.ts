@@ -25,8 +25,8 @@ type Value =
   | { readonly [key: string]: Value }
 
 /**
- * (`Data/StreamMetadata.cs: FromJsonReader`) What is no object, or has a known property of a wrong type, is no metadata
- * at all; a count, an age or a bound out of range is only left out.
+ * (`Data/StreamMetadata.cs: FromJsonReader`) A value that is not an object, or has a known property of a wrong type, is
+ * not metadata. A count, an age or a bound out of range is ignored.
  */
 export function parseMetadata(data: Buffer): Metadata {
   const object = objectIn(data)

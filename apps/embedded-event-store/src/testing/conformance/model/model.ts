@@ -1,4 +1,4 @@
-// A small model of EventStoreDB's rules for writes, made from its source and recordings, independent of the implementation.
+// A small model of EventStoreDB's rules for writes, from its source and recordings, independent of the implementation.
 import { withTruncateBefore } from './metadata.ts'
 import { readableEvent } from './reads.ts'
 import {
@@ -21,13 +21,13 @@ export type WriteResponse =
   | { readonly wrong: { readonly current: bigint } }
   | { readonly deleted: true }
   /** The server sends no reply. */
-  | { readonly unanswered: true }
+  | { readonly noResponse: true }
 
-export type Written = { readonly answer: WriteResponse; readonly store: Store }
+export type Written = { readonly response: WriteResponse; readonly store: Store }
 
 type Decision = WriteResponse | { readonly accepted: { readonly softDeleted: boolean } }
 
-/** (`ReaderIndex/IndexWriter.cs: CheckCommit`) What becomes of events of these ids at the expected revision. */
+/** (`ReaderIndex/IndexWriter.cs: CheckCommit`) Decides an append of these ids at the expected revision. */
 function decide(store: Store, stream: string, expected: Expected, ids: readonly (string | undefined)[]): Decision {
   const current = lastWritten(store, stream)
   if (current === lastPossibleRevision) return { deleted: true }
@@ -51,8 +51,8 @@ function decideByMemory(store: Store, stream: string, ids: readonly (string | un
   const last = mine.at(-1)
   if (known[0]?.stream !== stream) return { accepted: { softDeleted: isMarkedDeleted(store, stream) } }
   if (mine.length < ids.length) return { wrong: { current: lastWritten(store, stream) } }
-  // The message with this answer refuses to be made when the last revision is far below the first.
-  if (first !== undefined && last !== undefined && last.revision < first.revision - 1n) return { unanswered: true }
+  // EventStoreDB fails to build this reply when the last revision is far below the first.
+  if (first !== undefined && last !== undefined && last.revision < first.revision - 1n) return { noResponse: true }
   return repetition(store, stream, last?.revision ?? -1n)
 }
 
@@ -83,14 +83,14 @@ function repetition(store: Store, stream: string, revision: bigint): WriteRespon
 export function append(store: Store, stream: string, expected: Expected, events: readonly Proposed[]): Written {
   const ids = events.map((event) => event.id)
   const decision = decide(store, stream, expected, ids)
-  if (!('accepted' in decision)) return { answer: decision, store }
+  if (!('accepted' in decision)) return { response: decision, store }
   const current = lastWritten(store, stream)
   const revivedByMetadata = isMetastream(stream) && isMarkedDeleted(store, originalOf(stream))
   let after = record(store, stream, events)
-  const answer = { ok: { revision: current + BigInt(events.length), position: after.records - 1 } }
+  const response = { ok: { revision: current + BigInt(events.length), position: after.records - 1 } }
   if (decision.accepted.softDeleted) after = revive(after, stream, current + 1n)
   if (revivedByMetadata) after = revive(after, originalOf(stream), lastWritten(after, originalOf(stream)) + 1n)
-  return { answer, store: after }
+  return { response, store: after }
 }
 
 /** Sets `$tb` in the current metadata, if it is valid; after a tombstone the revision overflows. */
@@ -108,9 +108,9 @@ function metadataEvent(data: Buffer): Proposed {
 /** (`StorageWriterService.cs: WriteDelete`) A soft delete replaces the metadata of the stream. */
 export function softDelete(store: Store, stream: string, expected: Expected): Written {
   const decision = decide(store, stream, expected, [undefined])
-  if (!('accepted' in decision)) return { answer: decision, store }
+  if (!('accepted' in decision)) return { response: decision, store }
   if (lastWritten(store, stream) < 0n && lastWritten(store, metastreamOf(stream)) < 0n) {
-    return { answer: { wrong: { current: -1n } }, store }
+    return { response: { wrong: { current: -1n } }, store }
   }
   const data = Buffer.from(`{"$tb":${lastPossibleRevision}}`)
   return written(record(store, metastreamOf(stream), [metadataEvent(data)]))
@@ -119,7 +119,7 @@ export function softDelete(store: Store, stream: string, expected: Expected): Wr
 /** The tombstone of a stream, which may never have existed. */
 export function tombstone(store: Store, stream: string, expected: Expected): Written {
   const decision = decide(store, stream, expected, [undefined])
-  if (!('accepted' in decision)) return { answer: decision, store }
+  if (!('accepted' in decision)) return { response: decision, store }
   const empty = Buffer.alloc(0)
   return written(
     record(store, stream, [{ id: undefined, type: '$streamDeleted', json: false, data: empty, meta: empty }]),
@@ -128,5 +128,5 @@ export function tombstone(store: Store, stream: string, expected: Expected): Wri
 
 /** The reply to a deletion has a position only. */
 function written(store: Store): Written {
-  return { answer: { ok: { revision: -1n, position: store.records - 1 } }, store }
+  return { response: { ok: { revision: -1n, position: store.records - 1 } }, store }
 }

@@ -29,56 +29,56 @@ const maxAppendBytes = 1 << 20
 const maxEventsBehind = 16
 const deliveryTimeoutMs = 5_000
 
-export async function doAppend(world: ModelRun, session: Session, request: AppendRequest): Promise<void> {
+export async function doAppend(modelRun: ModelRun, session: Session, request: AppendRequest): Promise<void> {
   const { stream, expected, events } = request
   if (events.reduce((bytes, { data }) => bytes + data.length, 0) > maxAppendBytes) {
-    agree(world.store, session, [{ text: tooLargeText, at: [] }], [await callAppend(session, request, false)])
+    agree(modelRun.store, session, [{ text: tooLargeText, at: [] }], [await callAppend(session, request, false)])
     return
   }
-  const { answer, store } = append(world.store, stream, expected, events)
-  const answered = await callAppend(session, request, 'unanswered' in answer)
-  agree(world.store, session, [writeLine(answer, expected, false)], [answered])
-  if ('ok' in answer && events.length > 0) world.appended.push(request)
-  await advance(world, store)
+  const { response, store } = append(modelRun.store, stream, expected, events)
+  const result = await callAppend(session, request, 'noResponse' in response)
+  agree(modelRun.store, session, [writeLine(response, expected, false)], [result])
+  if ('ok' in response && events.length > 0) modelRun.appended.push(request)
+  await advance(modelRun, store)
 }
 
 export async function doRemoval(
-  world: ModelRun,
+  modelRun: ModelRun,
   session: Session,
   removal: 'delete' | 'tombstone',
   stream: string,
   expected: Expected,
 ): Promise<void> {
-  const { answer, store } = (removal === 'delete' ? softDelete : tombstone)(world.store, stream, expected)
+  const { response, store } = (removal === 'delete' ? softDelete : tombstone)(modelRun.store, stream, expected)
   agree(
-    world.store,
+    modelRun.store,
     session,
-    [writeLine(answer, expected, true)],
+    [writeLine(response, expected, true)],
     [await callRemoval(session, removal, stream, expected)],
   )
-  await advance(world, store)
+  await advance(modelRun, store)
 }
 
-export async function doRead(world: ModelRun, session: Session, read: StreamRead | LogRead): Promise<void> {
-  const answer = 'stream' in read ? readStream(world.store, read) : readLog(world.store, read)
+export async function doRead(modelRun: ModelRun, session: Session, read: StreamRead | LogRead): Promise<void> {
+  const response = 'stream' in read ? readStream(modelRun.store, read) : readLog(modelRun.store, read)
   const { lines, others } = await callRead(session, read)
   // The model cannot predict the end of a read that also counts events of others.
-  if (others === 0 || lines.length + others < read.count) agree(world.store, session, readLines(answer), lines)
+  if (others === 0 || lines.length + others < read.count) agree(modelRun.store, session, readLines(response), lines)
 }
 
-/** Opened while nothing else happens: what a catch-up finds must not depend on how fast it is. */
-export async function doSubscribe(world: ModelRun, session: Session, request: SubscriptionRequest): Promise<void> {
-  const subscription = { model: subscribe(world.store, request), server: callSubscribe(session, request) }
-  world.subscriptions.push(subscription)
+/** Nothing else runs meanwhile, so that the result of the catch-up does not depend on its speed. */
+export async function doSubscribe(modelRun: ModelRun, session: Session, request: SubscriptionRequest): Promise<void> {
+  const subscription = { model: subscribe(modelRun.store, request), server: callSubscribe(session, request) }
+  modelRun.subscriptions.push(subscription)
   await received(subscription, 0)
 }
 
-/** What is live reaches the subscriptions while the run goes on, but the targets of links may change by that. */
-async function advance(world: ModelRun, store: Store): Promise<void> {
-  const written = store.log.slice(world.store.log.length)
-  world.store = store
+/** Live events may arrive later, except events with links, whose targets may change with the next step. */
+async function advance(modelRun: ModelRun, store: Store): Promise<void> {
+  const written = store.log.slice(modelRun.store.log.length)
+  modelRun.store = store
   const haveLinks = written.some(({ type }) => type === '$>')
-  for (const subscription of world.subscriptions) {
+  for (const subscription of modelRun.subscriptions) {
     subscription.model = deliver(store, subscription.model, written)
     const linked = haveLinks && subscription.model.request.links
     await received(subscription, linked ? 0 : maxEventsBehind)
@@ -97,20 +97,20 @@ async function received({ model, server }: ModelRun['subscriptions'][number], be
 }
 
 /** Compares the whole log of the run, then everything that the subscriptions have received. */
-export async function finish(world: ModelRun, session: Session): Promise<void> {
+export async function finish(modelRun: ModelRun, session: Session): Promise<void> {
   const wholeLog = { direction: 'forwards', from: beforeRun, count: 100_000, links: false, filter: undefined } as const
   const { lines, others } = await callRead(session, wholeLog)
-  agree(world.store, session, readLines(readLog(world.store, wholeLog)), lines)
+  agree(modelRun.store, session, readLines(readLog(modelRun.store, wholeLog)), lines)
   const alone = others === 1
-  for (const subscription of world.subscriptions) await received(subscription, 0)
-  // What a server sends too much arrives behind what was awaited; an answer to anything else comes later still.
-  await doRead(world, session, { stream: 'nothing', direction: 'backwards', from: 'end', count: 1, links: false })
-  for (const { model, server } of world.subscriptions) {
+  for (const subscription of modelRun.subscriptions) await received(subscription, 0)
+  // Superfluous messages of the server arrive before the response to this read.
+  await doRead(modelRun, session, { stream: 'nothing', direction: 'backwards', from: 'end', count: 1, links: false })
+  for (const { model, server } of modelRun.subscriptions) {
     const { lines } = server.lines()
     const expected = model.received.map(messageLine)
-    // Checkpoints count the events of others, and those before the run: where there were any, only their rules hold.
-    if (alone && model.request.from !== 'start') agree(world.store, session, expected, lines)
-    else agreeButForCheckpoints(world.store, session, expected, lines)
+    // Checkpoints count events of other clients and from before the run. With such events only their rules can hold.
+    if (alone && model.request.from !== 'start') agree(modelRun.store, session, expected, lines)
+    else agreeButForCheckpoints(modelRun.store, session, expected, lines)
   }
-  if (session.batch.oddities.length > 0) throw new DisagreementError(session.batch.oddities.join(', '))
+  if (session.batch.problems.length > 0) throw new DisagreementError(session.batch.problems.join(', '))
 }

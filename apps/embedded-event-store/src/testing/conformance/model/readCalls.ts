@@ -25,10 +25,10 @@ export async function callRead(session: Session, read: StreamRead | LogRead): Pr
   return failed === undefined ? { lines, others } : { lines: [...lines, failureLine(failed, stream ?? '')], others }
 }
 
-/** @throws when the run does not know the position yet */
+/** @throws when the server has not returned the position yet */
 function serverPosition({ positions }: Session, record: number): bigint {
   const position = positions.get(record)
-  if (position === undefined) throw new Error(`the position of record ${record} was never told`)
+  if (position === undefined) throw new Error(`the position of record ${record} is not known`)
   return position
 }
 
@@ -72,7 +72,7 @@ export function callSubscribe(session: Session, request: SubscriptionRequest): S
       seen.lines.push(...lines)
       const ended = read.ended()
       if (ended === undefined) return { lines: seen.lines, others: seen.others }
-      const end = ended === 'in good order' ? { text: 'the end', at: [] } : failureLine(ended, stream ?? '')
+      const end = ended === 'normally' ? { text: 'the end', at: [] } : failureLine(ended, stream ?? '')
       return { lines: [...seen.lines, end], others: seen.others }
     },
   }

@@ -32,15 +32,15 @@ export type LogRead = {
 
 export type ReadResponse =
   | { readonly found: readonly Found[] }
-  | { readonly refused: 'not found' | 'deleted' | 'unknown' }
+  | { readonly rejected: 'not found' | 'deleted' | 'unknown' }
 
 /** (`ReaderIndex/IndexReader.cs`) */
 export function readStream(store: Store, read: StreamRead): ReadResponse {
   const { stream, direction, from, count } = read
-  if (count === 0 || (direction === 'forwards' && from === 'end')) return { refused: 'unknown' }
+  if (count === 0 || (direction === 'forwards' && from === 'end')) return { rejected: 'unknown' }
   const last = lastRevision(store, stream)
-  if (last === lastPossibleRevision) return { refused: 'deleted' }
-  if (last < 0n || isSoftDeleted(store, stream)) return { refused: 'not found' }
+  if (last === lastPossibleRevision) return { rejected: 'deleted' }
+  if (last < 0n || isSoftDeleted(store, stream)) return { rejected: 'not found' }
   const readable = readableEvents(store, stream)
   const start = from === 'start' ? 0n : from
   const events =
@@ -68,7 +68,7 @@ export function readableEvent(store: Store, stream: string, revision: bigint): R
   return readableEvents(store, stream).find((event) => event.revision === wanted)
 }
 
-/** (`AllReader.cs`) Forwards the position belongs to what is read, backwards it does not. */
+/** (`AllReader.cs`) A forwards read includes its position, a backwards read does not. */
 export function readLog(store: Store, read: LogRead): ReadResponse {
   const { direction, from, filter } = read
   const events =
@@ -81,13 +81,13 @@ export function readLog(store: Store, read: LogRead): ReadResponse {
 
 const numberPattern = /^\s*[+-]?\d+\s*$/
 
-/** (`StorageReaderWorker.cs: ResolveLinkToEvent`) What does not start with a number is no link. */
+/** (`StorageReaderWorker.cs: ResolveLinkToEvent`) Data that does not start with a number is not a link. */
 export function resolved(store: Store, event: Recorded): Found {
   if (event.type !== '$>') return { event }
   return numberPattern.test(targetOf(event).revision) ? resolvedLink(store, event) : { event }
 }
 
-/** (`SubscriptionsService.cs: ResolveLinkToEvent`) Live, it is a link that leads nowhere. */
+/** (`SubscriptionsService.cs: ResolveLinkToEvent`) In a live subscription, it is a link without a target. */
 export function resolvedLive(store: Store, event: Recorded): Found {
   return event.type === '$>' ? resolvedLink(store, event) : { event }
 }
@@ -110,7 +110,7 @@ export function matches(filter: Filter, event: Recorded): boolean {
   return (filter.prefix ?? []).some((prefix) => text.startsWith(prefix.replaceAll('{P}', '<P>')))
 }
 
-/** A stream of the model stands for one whose name has the run's prefix behind the `$$`s. */
+/** On the server, the name of a stream of the model has the run's prefix after the `$$`s. */
 function nameInRun(stream: string): string {
   return stream.replace(/^(\$\$)*/, '$&<P>')
 }

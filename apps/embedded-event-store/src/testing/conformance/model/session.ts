@@ -1,4 +1,4 @@
-// One run against a server: its names, its ids, and the pairs of positions of server and model.
+// One run against a server, with its names, its ids, and the pairs of server and model positions.
 import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { readMessages, readRequest } from '../../rawReads.ts'
@@ -22,12 +22,12 @@ export async function openSession(client: StreamsClient): Promise<Session> {
   const prefix = `model${randomUUID().slice(0, 13)}_`
   const { messages } = await readMessages(client, readRequest({ from: 'end', backwards: true, count: 1 }))
   const last = messages[0]?.getEvent()?.getCommitPosition()
-  if (last === undefined) throw new Error('The log of the server is empty, which it never is')
+  if (last === undefined) throw new Error('The log of the server is empty')
   const positions = new Map([[beforeRun, BigInt(last)]])
   return { client, batch: openBatchStream(client), prefix, ids: new Map(), symbols: new Map(), positions }
 }
 
-/** `a` and `$$a` get the prefix in front of the `a`. */
+/** Adds the prefix, in `$$a` after the `$$`. */
 export function nameOf({ prefix }: Session, stream: string): string {
   return stream.replace(/^(\$\$)*/, `$&${prefix}`)
 }

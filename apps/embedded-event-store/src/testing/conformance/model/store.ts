@@ -16,7 +16,7 @@ export type Proposed = {
 export type Recorded = Proposed & {
   readonly stream: string
   readonly revision: bigint
-  /** Its rank among all records; a record without event, which an append without events leaves, has one too. */
+  /** Rank among all records. An append without events leaves a record without an event, which counts too. */
   readonly position: number
   readonly createdMs: number
 }
@@ -24,7 +24,7 @@ export type Recorded = Proposed & {
 export type Store = {
   readonly log: readonly Recorded[]
   readonly streams: ReadonlyMap<string, readonly Recorded[]>
-  /** Where an event id was first written, in any stream, which is all that `any` and `stream_exists` use. */
+  /** The first event with an id, in any stream. `any` and `stream_exists` use nothing else. */
   readonly firstWritten: ReadonlyMap<string, Recorded>
   readonly records: number
   readonly nowMs: number
@@ -53,8 +53,8 @@ export function lastRevision(store: Store, stream: string): bigint {
 }
 
 /**
- * The writer remembers the revisions of what it wrote, and so goes on writing to a metastream whose stream is
- * tombstoned: only one that was never written to is refused.
+ * The writer remembers the revisions that it wrote, so it still writes to a metastream whose stream is tombstoned. It
+ * rejects only a metastream without events.
  */
 export function lastWritten(store: Store, stream: string): bigint {
   return store.streams.get(stream)?.at(-1)?.revision ?? lastRevision(store, stream)
@@ -73,14 +73,14 @@ export function metadataOf(store: Store, stream: string): Metadata {
   return tombstone !== undefined && tombstone.position < event.position ? noMetadata : parseMetadata(event.data)
 }
 
-/** For readers. */
+/** Whether readers see the stream as deleted. */
 export function isSoftDeleted(store: Store, stream: string): boolean {
   return metadataOf(store, stream).truncateBefore === lastPossibleRevision
 }
 
 /**
- * To the writer, which remembers the metadata that it wrote (`ReaderIndex/IndexWriter.cs: GetStreamMetadata`): it does not
- * ask whether that is marked as JSON, nor whether the stream is itself a metastream.
+ * Whether the writer sees the stream as deleted. It remembers the metadata that it wrote (`ReaderIndex/IndexWriter.cs:
+ * GetStreamMetadata`), also of a metastream, and also when that is not marked as JSON.
  */
 export function isMarkedDeleted(store: Store, stream: string): boolean {
   const event = store.streams.get(metastreamOf(stream))?.at(-1)

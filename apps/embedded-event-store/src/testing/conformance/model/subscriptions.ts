@@ -30,7 +30,7 @@ export type Subscription = {
   readonly received: readonly Message[]
 }
 
-/** (`Enumerators/*`) A page of a catch-up, and the window of a filter without one. */
+/** (`Enumerators/*`) Events per page of a catch-up, and the default window of a filter. */
 const pageSize = 32
 
 /** A new subscription, caught up. */
@@ -48,8 +48,8 @@ export function subscribe(store: Store, request: SubscriptionRequest): Subscript
     count: Number.POSITIVE_INFINITY,
     links: request.links,
   } as const
-  const answer = readStream(store, read)
-  const missed = sent < last && 'found' in answer ? answer.found : []
+  const response = readStream(store, read)
+  const missed = sent < last && 'found' in response ? response.found : []
   const reached = missed.at(-1)
   return {
     ...opened,
@@ -74,21 +74,21 @@ function subscribeToLog(store: Store, opened: Subscription): Subscription {
 
 function catchUp(store: Store, subscription: Subscription, links: boolean): Subscription {
   const from = Number(subscription.sent) + 1
-  const answer = readLog(store, {
+  const response = readLog(store, {
     direction: 'forwards',
     from,
     count: Number.POSITIVE_INFINITY,
     links,
     filter: undefined,
   })
-  const found = 'found' in answer ? answer.found : []
+  const found = 'found' in response ? response.found : []
   return { ...subscription, received: [...subscription.received, ...found], sent: BigInt(store.records - 1) }
 }
 
 /**
- * (`Enumerator.AllSubscriptionFiltered.cs: CatchUp`) Pages end with so many matches or so many considered events, the
- * start among them. Where the interval is over, a checkpoint tells where the last page began, or its last match; the
- * end of the log gives one at the last match or checkpoint, unless nothing was sent yet.
+ * (`Enumerator.AllSubscriptionFiltered.cs: CatchUp`) A page ends after a number of matches or of considered events, the
+ * start included. When the interval is over, a checkpoint is sent at the start of the last page or at its last match.
+ * The end of the log sends one at the last match or checkpoint, unless nothing was sent yet.
  */
 function catchUpFiltered(store: Store, opened: Subscription): Subscription {
   let subscription = opened
@@ -146,7 +146,7 @@ function sendCheckpoint(subscription: Subscription, checkpoint: number): Subscri
   return { ...subscription, sent: BigInt(checkpoint), lastCheckpoint: checkpoint, received }
 }
 
-/** Delivers to a live subscription what was written since `written` records. */
+/** Delivers the `written` events to a live subscription. */
 export function deliver(store: Store, subscription: Subscription, written: readonly Recorded[]): Subscription {
   let after = subscription
   for (const event of written) {

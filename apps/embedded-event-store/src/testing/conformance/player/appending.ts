@@ -82,11 +82,11 @@ function replyResponse(reply: BatchAppendResp): RecordedResponse {
   return { status: { code, type, ...(isWrongRevision ? { current: currentRevisionIn(details) } : {}) } }
 }
 
-function unaryResponse(symbols: Symbols, answered: RawResponse<AppendResp>): RecordedResponse {
-  if ('failed' in answered) return failureResponse(symbols, answered.failed)
-  const success = answered.response.getSuccess()
+function unaryResponse(symbols: Symbols, result: RawResponse<AppendResp>): RecordedResponse {
+  if ('failed' in result) return failureResponse(symbols, result.failed)
+  const success = result.response.getSuccess()
   if (success !== undefined) return { ok: successResponse(success) }
-  const wrong = answered.response.getWrongExpectedVersion()
+  const wrong = result.response.getWrongExpectedVersion()
   return { wrong: { current: wrong?.hasCurrentNoStream() ? 'none' : Number(wrong?.getCurrentRevision()) } }
 }
 
@@ -103,9 +103,9 @@ function positionResponse(position: { getCommitPosition(): string } | undefined)
 
 export async function playRemove(client: StreamsClient, symbols: Symbols, step: RemoveStep): Promise<RecordedResponse> {
   const remove = step.op === 'delete' ? deleteStream : tombstoneStream
-  const answered = await remove(client, symbols.stream(step.stream), step.expect)
-  if ('failed' in answered) return failureResponse(symbols, answered.failed)
-  return { ok: { position: positionResponse(answered.response.getPosition()) } }
+  const result = await remove(client, symbols.stream(step.stream), step.expect)
+  if ('failed' in result) return failureResponse(symbols, result.failed)
+  return { ok: { position: positionResponse(result.response.getPosition()) } }
 }
 
 export function failureResponse(symbols: Symbols, failure: ReturnType<typeof failed>): RecordedResponse {

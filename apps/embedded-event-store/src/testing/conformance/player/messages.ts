@@ -14,9 +14,9 @@ export function messageResponses(
   { checkpoints }: { readonly checkpoints: boolean },
 ): Json[] {
   return messages.flatMap((message) => {
-    const answer = responseOf(message, symbols)
-    if (answer === undefined || (message.hasCheckpoint() && !checkpoints)) return []
-    return [answer]
+    const response = responseOf(message, symbols)
+    if (response === undefined || (message.hasCheckpoint() && !checkpoints)) return []
+    return [response]
   })
 }
 
@@ -40,11 +40,11 @@ function eventResponse(read: ReadResp.ReadEvent, symbols: Symbols): Json | undef
   const owner = original?.getStreamIdentifier()?.getStreamName_asU8()
   if (owner === undefined || !symbols.owns(text(owner))) return undefined
   const link = read.getLink()
-  const event = recordedAnswer(read.getEvent(), symbols)
-  return link === undefined ? { event } : { event, link: recordedAnswer(link, symbols) }
+  const event = recordedResponse(read.getEvent(), symbols)
+  return link === undefined ? { event } : { event, link: recordedResponse(link, symbols) }
 }
 
-function recordedAnswer(event: ReadResp.ReadEvent.RecordedEvent | undefined, symbols: Symbols): Json {
+function recordedResponse(event: ReadResp.ReadEvent.RecordedEvent | undefined, symbols: Symbols): Json {
   if (event === undefined) return null
   const properties = event.getMetadataMap()
   const data = event.getData_asU8()

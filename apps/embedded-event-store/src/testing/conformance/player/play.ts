@@ -8,23 +8,23 @@ import { type Past, playRead, playSubscription } from './reading.ts'
 import type { AppendStep, Json, MetaStep, RecordedResponse, Scenario, Step } from './scenario.ts'
 import { createSymbols, type Symbols } from './symbols.ts'
 
-const answerTimeoutMs = 15_000
+const responseTimeoutMs = 15_000
 /** How long to wait when no reply is expected: longer than EventStoreDB's own timeout of 2 s. */
 const silenceMs = 4_000
 
 /**
- * @param beginning a position that the log has reached, to begin with instead of at its start
- * @returns one answer per step, positions as ranks
+ * @param beginning a position of the log to start reads from, instead of its start
+ * @returns one response per step, with positions as ranks
  */
 export async function play(client: StreamsClient, scenario: Scenario, beginning?: bigint): Promise<RecordedResponse[]> {
   const symbols = createSymbols(`rec${randomUUID().slice(0, 13)}_`)
   const positions: (string | undefined)[] = []
   const answers: RecordedResponse[] = []
   for (const [index, step] of scenario.steps.entries()) {
-    const timeoutMs = errorCodeIn(scenario.answers[index]) === noResponseCode ? silenceMs : answerTimeoutMs
-    const answer = await playStep({ client, symbols, past: { positions, beginning }, timeoutMs }, step)
-    positions.push(positionIn(answer))
-    answers.push(answer)
+    const timeoutMs = errorCodeIn(scenario.answers[index]) === noResponseCode ? silenceMs : responseTimeoutMs
+    const response = await playStep({ client, symbols, past: { positions, beginning }, timeoutMs }, step)
+    positions.push(positionIn(response))
+    answers.push(response)
   }
   return ranked(answers)
 }
@@ -60,12 +60,12 @@ function metadataAppend({ stream, id, value, expect = 'any' }: MetaStep): Append
   return { op: 'append', stream: `$$${stream}`, expect, events: [{ id, type: '$metadata', data: value }] }
 }
 
-function errorCodeIn(answer: RecordedResponse | undefined): Json | undefined {
-  return member(answer?.error, 'code')
+function errorCodeIn(response: RecordedResponse | undefined): Json | undefined {
+  return member(response?.error, 'code')
 }
 
-function positionIn(answer: RecordedResponse): string | undefined {
-  const at = member(member(answer.ok, 'position'), 'at')
+function positionIn(response: RecordedResponse): string | undefined {
+  const at = member(member(response.ok, 'position'), 'at')
   return typeof at === 'string' ? at : undefined
 }
 

@@ -12,8 +12,8 @@ export function ranked(answers: readonly RecordedResponse[]): RecordedResponse[]
   collect([...answers], positions)
   const inOrder = [...positions].sort((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1))
   const rankOf = new Map(inOrder.map((position, rank) => [position, rank]))
-  return answers.map((answer) =>
-    Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, replaced(value, rankOf)])),
+  return answers.map((response) =>
+    Object.fromEntries(Object.entries(response).map(([key, value]) => [key, replaced(value, rankOf)])),
   )
 }
 
@@ -26,7 +26,7 @@ function collect(value: Json, positions: Set<string>): void {
 function replaced(value: Json, rankOf: ReadonlyMap<string, number>): Json {
   if (typeof value !== 'object' || value === null) return value
   if (isArray(value)) return value.map((each) => replaced(each, rankOf))
-  // An event's position is an object in the place of a number, so the key `at` is looked for one level further down.
+  // The position of an event is an object too, so its `at` is one level deeper.
   if ('at' in value && typeof value.at === 'string') return rankOf.get(value.at) ?? null
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaced(each, rankOf)]))
 }

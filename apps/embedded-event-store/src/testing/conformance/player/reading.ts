@@ -11,8 +11,8 @@ import type { Symbols } from './symbols.ts'
 const firstLookMs = 200
 const lookMs = 25
 /**
- * A subscription has said everything when it said nothing for so many looks, 350 ms and more. Time alone tells nothing:
- * after a stall of this process there may be messages that it has not read yet.
+ * A subscription is quiet after this many checks without a message, at least 350 ms. The time alone is not enough:
+ * after a stall of this process there may be unread messages.
  */
 const quietLooks = 14
 /** Pause after a step before the quiet time starts. */
@@ -79,9 +79,7 @@ export async function playSubscription(
   subscription.cancel()
   return {
     got,
-    ...(ended === undefined
-      ? {}
-      : { end: ended === 'in good order' ? { ended: true } : failureResponse(symbols, ended) }),
+    ...(ended === undefined ? {} : { end: ended === 'normally' ? { ended: true } : failureResponse(symbols, ended) }),
     ...(during.length > 0 ? { during } : {}),
   }
 }
@@ -103,7 +101,7 @@ function fromOf({ stream, dir, from }: ReadSpec, { positions, beginning }: Past)
   if (from === 'start' || from === 'end') return from
   if (typeof from === 'number') return BigInt(from)
   const position = positions[from.positionOf]
-  if (position === undefined) throw new Error(`step ${from.positionOf} was not answered with a position`)
+  if (position === undefined) throw new Error(`step ${from.positionOf} returned no position`)
   return BigInt(position)
 }
 

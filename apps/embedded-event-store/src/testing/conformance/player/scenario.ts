@@ -80,10 +80,10 @@ export function scenariosOf(recording: 'named' | 'random'): Scenario[] {
 }
 
 /**
- * Whether what others do meanwhile could change the answers: checkpoints count every event, a read of the whole log
- * without a filter stops at its count, and who sleeps until events are too old must be quick with the rest.
+ * Whether concurrent scenarios could change the responses: checkpoints count every event, an unfiltered read of the log
+ * stops at its count, and a scenario that sleeps until events expire must run its other steps fast.
  */
-export function isSolitary(scenario: Scenario): boolean {
+export function needsOwnLog(scenario: Scenario): boolean {
   return scenario.steps.some((step) => {
     if (step.op === 'sleep') return true
     if (step.op === 'subscribe') return step.checkpoints === true

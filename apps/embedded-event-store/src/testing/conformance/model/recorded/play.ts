@@ -7,7 +7,7 @@ import { type Positions, playRead, subscriptionRequest, subscriptionResponse } f
 import { playAppend, playRemoval } from './writes.ts'
 
 /** Undefined for steps that the model does not cover. */
-type Played = { readonly answer: RecordedResponse | undefined; readonly store: Store }
+type Played = { readonly response: RecordedResponse | undefined; readonly store: Store }
 
 /** @returns one result per step, with positions as ranks; undefined for steps that the model does not cover */
 export function playThroughModel(scenario: Scenario): (RecordedResponse | undefined)[] {
@@ -17,11 +17,11 @@ export function playThroughModel(scenario: Scenario): (RecordedResponse | undefi
   for (const step of scenario.steps) {
     const played = play(store, step, positions)
     store = played.store
-    answers.push(played.answer)
-    positions.push(positionIn(played.answer))
+    answers.push(played.response)
+    positions.push(positionIn(played.response))
   }
-  const known = ranked(answers.map((answer) => answer ?? {}))
-  return answers.map((answer, index) => (answer === undefined ? undefined : known[index]))
+  const known = ranked(answers.map((response) => response ?? {}))
+  return answers.map((response, index) => (response === undefined ? undefined : known[index]))
 }
 
 function play(store: Store, step: Step, positions: Positions): Played {
@@ -41,7 +41,7 @@ function play(store: Store, step: Step, positions: Positions): Played {
     case 'tombstone':
       return playRemoval(store, step)
     case 'read':
-      return { answer: playRead(store, step, positions), store }
+      return { response: playRead(store, step, positions), store }
     case 'subscribe': {
       let subscription: Subscription = subscribe(store, subscriptionRequest(step, positions))
       let after = store
@@ -50,16 +50,16 @@ function play(store: Store, step: Step, positions: Positions): Played {
         const played = play(after, each, positions)
         subscription = deliver(played.store, subscription, played.store.log.slice(after.log.length))
         after = played.store
-        during.push(played.answer ?? {})
+        during.push(played.response ?? {})
       }
-      return { answer: subscriptionResponse(step, subscription, during), store: after }
+      return { response: subscriptionResponse(step, subscription, during), store: after }
     }
     case 'sleep':
-      return { answer: {}, store: { ...store, nowMs: store.nowMs + step.ms } }
+      return { response: {}, store: { ...store, nowMs: store.nowMs + step.ms } }
   }
 }
 
-function positionIn(answer: RecordedResponse | undefined): number | undefined {
-  const at = /"position":\{"at":"(\d+)"\}/.exec(JSON.stringify(answer?.ok ?? {}))?.[1]
+function positionIn(response: RecordedResponse | undefined): number | undefined {
+  const at = /"position":\{"at":"(\d+)"\}/.exec(JSON.stringify(response?.ok ?? {}))?.[1]
   return at === undefined ? undefined : Number(at)
 }

@@ -18,31 +18,31 @@ export function playRead(store: Store, step: ReadStep, positions: Positions): Re
   const from = startOf(step.from, positions)
   if (stream === undefined) return readResponse(readLog(store, { direction, from, count, links, filter }), '')
   const start = typeof from === 'number' ? BigInt(from) : from
-  const answer = readStream(store, { stream, direction, from: start, count, links })
-  return step.control === undefined ? readResponse(answer, stream) : responseWithBounds(store, stream, from, answer)
+  const response = readStream(store, { stream, direction, from: start, count, links })
+  return step.control === undefined ? readResponse(response, stream) : responseWithBounds(store, stream, from, response)
 }
 
 function startOf(from: ReadSpec['from'], positions: Positions): 'start' | 'end' | number {
   return typeof from === 'object' ? (positions[from.positionOf] ?? 0) : from
 }
 
-function readResponse(answer: ReadResponse, stream: string): RecordedResponse {
-  if ('found' in answer) return { got: answer.found.map(foundResponse) }
-  if (answer.refused === 'deleted') return streamDeleted(stream)
-  return answer.refused === 'unknown' ? unknown : { got: [{ notFound: stream }] }
+function readResponse(response: ReadResponse, stream: string): RecordedResponse {
+  if ('found' in response) return { got: response.found.map(foundResponse) }
+  if (response.rejected === 'deleted') return streamDeleted(stream)
+  return response.rejected === 'unknown' ? unknown : { got: [{ notFound: stream }] }
 }
 
-/** (`Enumerator.ReadStreamForwards.cs`) Newer clients ask to be told where a stream begins and ends. */
+/** (`Enumerator.ReadStreamForwards.cs`) Newer clients request the first and last position of a stream. */
 function responseWithBounds(
   store: Store,
   stream: string,
   from: 'start' | 'end' | number,
-  answer: ReadResponse,
+  response: ReadResponse,
 ): RecordedResponse {
-  if (!('found' in answer)) return readResponse(answer, stream)
+  if (!('found' in response)) return readResponse(response, stream)
   const next = lastRevision(store, stream) + 1n
-  const first = answer.found.length === 0 && from !== Number(next) ? [{ first: String(next) }] : []
-  return { got: [...first, ...answer.found.map(foundResponse), { last: String(next - 1n) }] }
+  const first = response.found.length === 0 && from !== Number(next) ? [{ first: String(next) }] : []
+  return { got: [...first, ...response.found.map(foundResponse), { last: String(next - 1n) }] }
 }
 
 function foundResponse({ event, link }: Found): Json {

@@ -4,7 +4,7 @@ import type { AppendStep, EventSpec, Expectation, Json, RecordedResponse, Remove
 import { append, type Expected, softDelete, tombstone, type WriteResponse } from '../model.ts'
 import type { Proposed, Store } from '../store.ts'
 
-type Played = { readonly answer: RecordedResponse | undefined; readonly store: Store }
+type Played = { readonly response: RecordedResponse | undefined; readonly store: Store }
 
 const maxAppendBytes = 1 << 20
 const symbolicVersions = { any: -2, no_stream: -1, stream_exists: -4 }
@@ -22,12 +22,12 @@ export function playAppend(store: Store, step: AppendStep): Played {
   const unary = step.via === 'unary'
   const specs = step.events.map((event) => (typeof event === 'string' ? { id: event } : event))
   const bad = specs.find((event) => event.noType === true || event.rawId !== undefined || event.type === '')
-  if (bad !== undefined || stream === '') return { answer: badRequest(unary, bad?.noType === true), store }
+  if (bad !== undefined || stream === '') return { response: badRequest(unary, bad?.noType === true), store }
   const events = specs.map(proposed)
   const bytes = events.reduce((sum, { data }) => sum + data.length, 0)
-  if (bytes > maxAppendBytes) return { answer: tooLarge(unary), store }
+  if (bytes > maxAppendBytes) return { response: tooLarge(unary), store }
   const written = append(store, stream, expectedOf(step.expect), events)
-  return { answer: appendResponse(written.answer, stream, unary), store: written.store }
+  return { response: appendResponse(written.response, stream, unary), store: written.store }
 }
 
 function proposed(event: EventSpec): Proposed {
@@ -65,31 +65,33 @@ export function streamDeleted(stream: string): RecordedResponse {
   return { error: { code: 'FAILED_PRECONDITION', trailers: { exception: 'stream-deleted', 'stream-name': stream } } }
 }
 
-function appendResponse(answer: WriteResponse, stream: string, unary: boolean): RecordedResponse {
-  if ('ok' in answer) {
-    return { ok: { revision: revisionResponse(answer.ok.revision), position: positionResponse(answer.ok.position) } }
+function appendResponse(response: WriteResponse, stream: string, unary: boolean): RecordedResponse {
+  if ('ok' in response) {
+    return {
+      ok: { revision: revisionResponse(response.ok.revision), position: positionResponse(response.ok.position) },
+    }
   }
-  if ('unanswered' in answer) return { error: { code: 'DEADLINE_EXCEEDED', trailers: {} } }
-  if ('deleted' in answer) {
+  if ('noResponse' in response) return { error: { code: 'DEADLINE_EXCEEDED', trailers: {} } }
+  if ('deleted' in response) {
     return unary ? streamDeleted(stream) : { status: { code: 5, type: 'event_store.client.StreamDeleted' } }
   }
-  const current = revisionResponse(answer.wrong.current)
+  const current = revisionResponse(response.wrong.current)
   if (unary) return { wrong: { current } }
   return { status: { code: 6, type: 'event_store.client.WrongExpectedVersion', current } }
 }
 
 export function playRemoval(store: Store, { op, stream, expect }: RemoveStep): Played {
   const remove = op === 'delete' ? softDelete : tombstone
-  const { answer, store: after } = remove(store, stream, expectedOf(expect))
-  if ('ok' in answer) return { answer: { ok: { position: positionResponse(answer.ok.position) } }, store: after }
-  if (!('wrong' in answer)) return { answer: streamDeleted(stream), store: after }
-  // The recorded server could not send the name in a trailer, which is no rule to model.
-  if (/[^ -~]/.test(stream)) return { answer: undefined, store: after }
+  const { response, store: after } = remove(store, stream, expectedOf(expect))
+  if ('ok' in response) return { response: { ok: { position: positionResponse(response.ok.position) } }, store: after }
+  if (!('wrong' in response)) return { response: streamDeleted(stream), store: after }
+  // Not modelled: the recorded server could not send this name in a trailer.
+  if (/[^ -~]/.test(stream)) return { response: undefined, store: after }
   const trailers = {
     exception: 'wrong-expected-version',
     'stream-name': stream,
     'expected-version': String(typeof expect === 'number' ? expect : symbolicVersions[expect]),
-    'actual-version': String(answer.wrong.current),
+    'actual-version': String(response.wrong.current),
   }
-  return { answer: { error: { code: 'FAILED_PRECONDITION', trailers } }, store: after }
+  return { response: { error: { code: 'FAILED_PRECONDITION', trailers } }, store: after }
 }

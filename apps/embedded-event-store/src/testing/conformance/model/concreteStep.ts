@@ -29,64 +29,65 @@ const hugeBytes = (1 << 20) + 1
 const linkStream = 'l'
 const ownStreams: Filter = { by: 'stream', prefix: ['{P}', '$${P}'] }
 
-export function meaningOf(world: ModelRun, session: Session, intent: Intent): Step {
+export function concreteStep(modelRun: ModelRun, session: Session, intent: Intent): Step {
   switch (intent.do) {
     case 'append':
       return {
         append: appendOf(
-          world,
+          modelRun,
           intent,
           intent.stream,
-          intent.events.map((event) => eventOf(world, event)),
+          intent.events.map((event) => eventOf(modelRun, event)),
         ),
       }
     case 'repeat':
-      return { append: repetitionOf(world, intent) }
+      return { append: repetitionOf(modelRun, intent) }
     case 'link':
       return {
         append: appendOf(
-          world,
+          modelRun,
           intent,
           linkStream,
-          intent.targets.map((target) => linkOf(world, target)),
+          intent.targets.map((target) => linkOf(modelRun, target)),
         ),
       }
     case 'set metadata': {
-      const events = intent.values.map((value) => metadataOf(world, intent.stream, value))
-      return { append: appendOf(world, intent, metastreamOf(intent.stream), events) }
+      const events = intent.values.map((value) => metadataOf(modelRun, intent.stream, value))
+      return { append: appendOf(modelRun, intent, metastreamOf(intent.stream), events) }
     }
     case 'delete':
     case 'tombstone': {
-      const stream = removable(world, intent.stream)
-      return { remove: intent.do, stream, expected: expectedOf(world, stream, intent.expected) }
+      const stream = removable(modelRun, intent.stream)
+      return { remove: intent.do, stream, expected: expectedOf(modelRun, stream, intent.expected) }
     }
     case 'read stream': {
       const { stream, backwards, count, links } = intent
-      const from = revisionOf(world, stream, intent.from)
+      const from = revisionOf(modelRun, stream, intent.from)
       return { read: { stream, direction: backwards ? 'backwards' : 'forwards', from, count, links } }
     }
     case 'read log':
       return { read: logReadOf(session, intent) }
     case 'subscribe':
-      return { subscribe: subscriptionOf(world, session, intent) }
+      return { subscribe: subscriptionOf(modelRun, session, intent) }
   }
 }
 
 type Sent = { readonly expected: ExpectedIntent; readonly via: 'batch' | 'unary'; readonly chunks: number }
 
-function appendOf(world: ModelRun, sent: Sent, stream: string, events: readonly Proposed[]): AppendRequest {
-  return { stream, expected: expectedOf(world, stream, sent.expected), events, via: sent.via, chunks: sent.chunks }
+function appendOf(modelRun: ModelRun, sent: Sent, stream: string, events: readonly Proposed[]): AppendRequest {
+  return { stream, expected: expectedOf(modelRun, stream, sent.expected), events, via: sent.via, chunks: sent.chunks }
 }
 
 /** The last revision before a tombstone, or -1. */
-function lastOf(world: ModelRun, stream: string): bigint {
-  const last = lastWritten(world.store, stream)
+function lastOf(modelRun: ModelRun, stream: string): bigint {
+  const last = lastWritten(modelRun.store, stream)
   return last === lastPossibleRevision ? -1n : last
 }
 
-/** EventStoreDB breaks when a metadata stream is deleted whose stream is tombstoned. */
-function removable(world: ModelRun, stream: string): string {
-  const isOfTombstoned = isMetastream(stream) && lastWritten(world.store, originalOf(stream)) === lastPossibleRevision
+/** EventStoreDB breaks when the metadata stream of a tombstoned stream is deleted. */
+function removable(modelRun: ModelRun, stream: string): string {
+  const isOfTombstoned =
+    isMetastream(stream) && lastWritten(modelRun.store, originalOf(stream)) === lastPossibleRevision
   return isOfTombstoned ? originalOf(stream) : stream
 }
 
@@ -94,14 +95,14 @@ function notNegative(revision: bigint): bigint {
   return revision < 0n ? 0n : revision
 }
 
-function expectedOf(world: ModelRun, stream: string, expected: ExpectedIntent): Expected {
-  return typeof expected === 'string' ? expected : notNegative(lastOf(world, stream) + BigInt(expected.offset))
+function expectedOf(modelRun: ModelRun, stream: string, expected: ExpectedIntent): Expected {
+  return typeof expected === 'string' ? expected : notNegative(lastOf(modelRun, stream) + BigInt(expected.offset))
 }
 
-function revisionOf(world: ModelRun, stream: string, revision: RevisionIntent): 'start' | 'end' | bigint {
+function revisionOf(modelRun: ModelRun, stream: string, revision: RevisionIntent): 'start' | 'end' | bigint {
   if (typeof revision === 'string') return revision
   if ('revision' in revision) return BigInt(revision.revision)
-  return notNegative(lastOf(world, stream) + BigInt(revision.offset))
+  return notNegative(lastOf(modelRun, stream) + BigInt(revision.offset))
 }
 
 /** Only positions that the server has returned can be used. */
@@ -111,13 +112,13 @@ function positionOf({ positions }: Session, position: PositionIntent): 'start' |
   return known[Math.floor(position.share * (known.length - 1))] ?? 'end'
 }
 
-function freshId(world: ModelRun): string {
-  world.events += 1
-  return `e${world.events}`
+function freshId(modelRun: ModelRun): string {
+  modelRun.events += 1
+  return `e${modelRun.events}`
 }
 
-function eventOf(world: ModelRun, { type, content, meta }: EventIntent): Proposed {
-  const id = freshId(world)
+function eventOf(modelRun: ModelRun, { type, content, meta }: EventIntent): Proposed {
+  const id = freshId(modelRun)
   return {
     id,
     type,
@@ -133,36 +134,36 @@ function contentOf(id: string, content: EventIntent['content']): Buffer {
   return Buffer.alloc(content === 'large' ? largeBytes : hugeBytes, id)
 }
 
-function linkOf(world: ModelRun, target: LinkIntent): Proposed {
+function linkOf(modelRun: ModelRun, target: LinkIntent): Proposed {
   const text =
     'text' in target
       ? target.text
-      : `${notNegative(lastOf(world, target.stream) + BigInt(target.offset))}@${target.stream}`
-  return { id: freshId(world), type: '$>', json: false, data: Buffer.from(text), meta: Buffer.alloc(0) }
+      : `${notNegative(lastOf(modelRun, target.stream) + BigInt(target.offset))}@${target.stream}`
+  return { id: freshId(modelRun), type: '$>', json: false, data: Buffer.from(text), meta: Buffer.alloc(0) }
 }
 
-/** A server reads metadata behind a tombstone as its caches have it: no soft deletes there. */
-function metadataOf(world: ModelRun, stream: string, value: MetadataIntent): Proposed {
-  const id = freshId(world)
+/** No soft deletes after a tombstone, where the server's reads of metadata depend on its caches. */
+function metadataOf(modelRun: ModelRun, stream: string, value: MetadataIntent): Proposed {
+  const id = freshId(modelRun)
   const { properties, truncateAtLast, json, type } = value
-  const last = lastOf(world, stream)
+  const last = lastOf(modelRun, stream)
   const tb = truncateAtLast === undefined ? {} : { $tb: Number(notNegative(last + BigInt(truncateAtLast))) }
-  const safe = lastWritten(world.store, stream) !== lastPossibleRevision
+  const safe = lastWritten(modelRun.store, stream) !== lastPossibleRevision
   const text = value.text?.includes(String(lastPossibleRevision)) && !safe ? undefined : value.text
   return { id, type, json, data: Buffer.from(text ?? JSON.stringify({ ...properties, ...tb })), meta: Buffer.alloc(0) }
 }
 
-function repetitionOf(world: ModelRun, intent: Extract<Intent, { do: 'repeat' }>): AppendRequest {
-  const { appended } = world
+function repetitionOf(modelRun: ModelRun, intent: Extract<Intent, { do: 'repeat' }>): AppendRequest {
+  const { appended } = modelRun
   const original = appended[Math.max(0, appended.length - 1 - intent.back)]
   if (original === undefined) throw new Error('no append to repeat')
   const stream = intent.how === 'in another stream' ? (original.stream === 'a' ? 'b' : 'a') : original.stream
-  const events = repeated(world, original.events, intent.how)
-  const append = appendOf(world, intent, stream, events)
+  const events = repeated(modelRun, original.events, intent.how)
+  const append = appendOf(modelRun, intent, stream, events)
   return intent.asBefore ? { ...append, expected: original.expected } : append
 }
 
-function repeated(world: ModelRun, events: readonly Proposed[], how: Repetition): readonly Proposed[] {
+function repeated(modelRun: ModelRun, events: readonly Proposed[], how: Repetition): readonly Proposed[] {
   switch (how) {
     case 'the same':
     case 'in another stream':
@@ -172,7 +173,7 @@ function repeated(world: ModelRun, events: readonly Proposed[], how: Repetition)
     case 'a suffix':
       return events.slice(Math.min(1, events.length - 1))
     case 'extended':
-      return [...events, eventOf(world, { type: 'T', content: 'json', meta: false })]
+      return [...events, eventOf(modelRun, { type: 'T', content: 'json', meta: false })]
     case 'reversed':
       return events.toReversed()
     case 'doubled':
@@ -193,13 +194,13 @@ function logReadOf(session: Session, intent: Extract<Intent, { do: 'read log' }>
 }
 
 function subscriptionOf(
-  world: ModelRun,
+  modelRun: ModelRun,
   session: Session,
   intent: Extract<Intent, { do: 'subscribe' }>,
 ): SubscriptionRequest {
   const { stream, links, window, every } = intent
   if (stream !== undefined)
-    return { stream, from: revisionOf(world, stream, intent.revision), links, filter: undefined }
+    return { stream, from: revisionOf(modelRun, stream, intent.revision), links, filter: undefined }
   const from = positionOf(session, intent.position)
   const filter = intent.filter ?? (from === 'start' ? ownStreams : undefined)
   return { stream, from, links, filter: filter && { ...filter, window, every } }
