@@ -50,7 +50,7 @@ t.test('missing settings have defaults, and one error names all invalid ones as 
       '--port must be a port number from 0 to 65535',
       'DATABASE_URL is required',
       'MAX_APPEND_BYTES must be a whole number from 1 to 16777216',
-      /^--host is not of this machine alone/,
+      /^--host can be reached by other machines/,
     ],
   })
 })
@@ -60,10 +60,10 @@ t.test('a host that other machines can reach requires --insecure', async (t) => 
     loadSettings({ DATABASE_URL: 'postgres://127.0.0.1/x', HOST, ...more }, {})
   for (const own of ['127.0.0.1', '127.8.9.1', '::1', 'localhost', '']) t.doesNotThrow(() => settings(own), own)
   for (const open of ['0.0.0.0', '::', '192.0.2.1', 'store.example.com', '127.0.0.1.example.com', '1270.0.0.1']) {
-    t.throws(() => settings(open), { message: /HOST is not of this machine alone/ }, open)
+    t.throws(() => settings(open), { message: /HOST can be reached by other machines/ }, open)
     t.equal(settings(open, { INSECURE: 'true' }).HOST, open)
   }
-  t.throws(() => settings('0.0.0.0', { INSECURE: 'yes' }), { message: /INSECURE must be true or false; HOST is not/ })
+  t.throws(() => settings('0.0.0.0', { INSECURE: 'yes' }), { message: /INSECURE must be true or false; HOST can be/ })
 })
 
 t.test('connectionStringOf returns the address for clients', async (t) => {
@@ -114,6 +114,6 @@ t.test('flags override the environment, and the server may listen on an IPv6 add
   t.teardown(() => client.dispose())
   const ofBytes = (length: number) => jsonEvent({ type: 'T', data: { text: 'x'.repeat(length) } })
   t.match(await client.appendToStream('s', ofBytes(10)), { success: true })
-  const refusal = await client.appendToStream('s', ofBytes(200)).catch((error: Error) => error)
-  t.match(refusal, { type: 'maximum-append-size-exceeded', maxAppendSize: 100 })
+  const rejection = await client.appendToStream('s', ofBytes(200)).catch((error: Error) => error)
+  t.match(rejection, { type: 'maximum-append-size-exceeded', maxAppendSize: 100 })
 })

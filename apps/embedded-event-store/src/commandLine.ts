@@ -87,8 +87,8 @@ const Settings = Type.Object({
 export function loadSettings(environment: NodeJS.ProcessEnv, given: Readonly<Record<string, string>>) {
   const { env, problems } = readVariableFiles(environment, (name) => name in Settings.properties)
   const host = env.HOST || '127.0.0.1'
-  const consent = env.INSECURE === 'true'
-  const exposed = consent || isLoopback(host) ? [] : [`HOST ${exposedHost}`]
+  const isAllowed = env.INSECURE === 'true'
+  const exposed = isAllowed || isLoopback(host) ? [] : [`HOST ${exposedHost}`]
   const isOpen = problems.length === 0 && isReadByOthers(environment.EVENTSTORE_CREDENTIALS_FILE)
   const shown = isOpen ? [`EVENTSTORE_CREDENTIALS_FILE ${openFile}`] : []
   try {
@@ -99,9 +99,10 @@ export function loadSettings(environment: NodeJS.ProcessEnv, given: Readonly<Rec
   }
 }
 
-const exposedHost = 'is not of this machine alone, and there is no TLS: choose 127.0.0.1, or agree by --insecure'
+const exposedHost =
+  'can be reached by other machines, and there is no TLS: choose 127.0.0.1, or allow it with --insecure'
 
-const openFile = 'names a file that others can read: chmod 600 it'
+const openFile = 'names a file that other accounts can read: chmod 600 it'
 
 function isReadByOthers(file = ''): boolean {
   const { mode } = statSync(file, { throwIfNoEntry: false }) ?? { mode: 0 }

@@ -82,14 +82,14 @@ t.test('a server with credentials rejects every call without valid ones as UNAUT
   for (const header of [undefined, 'Basic', 'Bearer first', ...wrong, headerOf('paylog:first').slice(0, -1)])
     t.same(await statusesWith(t, port, header), everywhere(status.UNAUTHENTICATED), `rejects ${header}`)
   for (const credential of ['paylog:first', 'auditor:se:cond']) {
-    const answered = Object.values(await statusesWith(t, port, headerOf(credential)))
-    t.notOk(answered.includes(status.UNAUTHENTICATED), `takes ${credential}`)
+    const codes = Object.values(await statusesWith(t, port, headerOf(credential)))
+    t.notOk(codes.includes(status.UNAUTHENTICATED), `takes ${credential}`)
   }
 })
 
 t.test('a client without credentials gets an access error from every call at once', async (t) => {
   const port = await startGuardedNode(t)
-  // Several addresses: the client asks for the cluster first, and the server's features, both without credentials.
+  // With several addresses, the client first requests the cluster and the server features, without credentials.
   const address = `127.0.0.1:${port}`
   const client = EventStoreDBClient.connectionString(`esdb://${address},${address}?tls=false`)
   t.teardown(() => client.dispose())
@@ -112,7 +112,9 @@ t.test('--credentials reads a file with one user:password per line that only its
   }
   t.same(settings('paylog:a\nauditor:b:c\n').EVENTSTORE_CREDENTIALS, ['paylog:a', 'auditor:b:c'])
   for (const mode of [0o640, 0o604, 0o644])
-    t.throws(() => settings('paylog:a', mode), { message: /CREDENTIALS_FILE names a file that others can read/ })
+    t.throws(() => settings('paylog:a', mode), {
+      message: /CREDENTIALS_FILE names a file that other accounts can read/,
+    })
   for (const bad of ['paylog', ':a', 'paylog:', 'paylog:a\n\nb', '\n\n'])
     t.throws(
       () => settings(bad),

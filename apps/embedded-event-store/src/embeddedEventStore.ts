@@ -12,7 +12,7 @@ import { createTail } from './subscriptions/tail.ts'
 /** EventStoreDB's default. */
 export const defaultMaxAppendBytes = 1 << 20
 const maxReaders = 8
-/** The lock of a killed server is held until Postgres notices, which is quick on one machine. */
+/** Postgres soon releases the lock of a killed server on the same machine. */
 const startTimeoutMs = 3_000
 /** After an outage, our own lost session may hold the lock until Postgres ends it. */
 const recoveryTimeoutMs = 30_000

@@ -24,24 +24,24 @@ t.test('a connection survives more than a thousand cancelled calls', async (t) =
   for (let count = 0; count < cancelledCalls; count += 1) {
     await new Promise<void>((resolve, reject) => {
       const call = raw.batchAppend()
-      let answered = false
-      call.on('error', (error) => answered || reject(error))
+      let hasResponse = false
+      call.on('error', (error) => hasResponse || reject(error))
       call.on('data', () => {
-        answered = true
+        hasResponse = true
         call.cancel()
         resolve()
       })
       call.write(batchRequest({ stream: 'nothing', expected: 'stream_exists', events: [{}] }))
     })
   }
-  t.pass('every call was answered')
+  t.pass('every call got a response')
 })
 
 t.test('the server advertises the methods of Streams and no persistent subscriptions', async (t) => {
   const client = new serverFeaturesGrpc.ServerFeaturesClient(`127.0.0.1:${node.port}`, credentials.createInsecure())
   t.teardown(() => client.close())
   const methods = await new Promise<SupportedMethods>((resolve, reject) => {
-    client.getSupportedMethods(new shared.Empty(), (error, answer) => (error ? reject(error) : resolve(answer)))
+    client.getSupportedMethods(new shared.Empty(), (error, response) => (error ? reject(error) : resolve(response)))
   })
   const names = methods.getMethodsList().map((method) => `${method.getServiceName()}/${method.getMethodName()}`)
   t.ok(names.includes('event_store.client.streams.streams/batchappend'))
@@ -62,7 +62,7 @@ t.test('a client with several addresses finds the server by gossip', async (t) =
   t.ok((await client.appendToStream('found', numbered(0, 1))).success)
 })
 
-t.test('startServer names an address that is not of this machine in its error', async (t) => {
+t.test('startServer names an address of another machine in its error', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   // A documentation address, which no machine has.
   const start = startEmbeddedEventStore({

@@ -1,4 +1,4 @@
-// Expected revisions, idempotency, groups, and what must not be written.
+// Expected revisions, idempotency, groups, and appends that must write nothing.
 import { randomUUID } from 'node:crypto'
 import { ANY, FORWARDS, NO_STREAM, START, WrongExpectedVersionError } from '@eventstore/db-client'
 import streams from '@eventstore/db-client/generated/streams_pb.js'

@@ -30,13 +30,13 @@ t.test('a client is paused while more than 64 MiB wait for the writer', async (t
   t.teardown(writer.stop)
   const commits = await blockCommits(t, databaseUrl)
   const pauses: Promise<unknown>[] = []
-  const answers: Promise<void>[] = []
+  const responses: Promise<void>[] = []
   const channel = {
     closed: () => false,
     reply: () => undefined,
     fail: (error: Error) => t.fail('the call failed', { error }),
     pauseUntil: (ready: Promise<unknown>) => pauses.push(ready),
-    during: (work: Promise<void>) => answers.push(work),
+    during: (work: Promise<void>) => responses.push(work),
     onClose: () => undefined,
   }
   const receive = createReceiver(channel, { writer, maxAppendBytes: 1 << 20, held: createPendingBytes(1 << 30) })
@@ -49,5 +49,5 @@ t.test('a client is paused while more than 64 MiB wait for the writer', async (t
   append()
   t.equal(pauses.length, 1)
   await commits.letGo()
-  await Promise.all([...pauses, ...answers])
+  await Promise.all([...pauses, ...responses])
 })

@@ -51,7 +51,7 @@ export function createReceiver(channel: Channel, deps: Deps): (request: BatchApp
     const { stream, expected, events, heldBytes, deadlineMs } = assembly
     const proposal = { kind: 'append', stream, expected, events } as const
     const outcome = await writer.submit({ proposal, bytes: heldBytes, deadlineMs, isCancelled: channel.closed })
-    if (outcome.kind === 'unanswered') return noResponse()
+    if (outcome.kind === 'no_response') return noResponse()
     reply(channel, request, assembly, outcome)
   }
 
@@ -89,7 +89,7 @@ function reply(
   channel: Channel,
   request: BatchAppendReq,
   assembly: Assembly | undefined,
-  result: Exclude<Outcome, { kind: 'unanswered' }> | Failure,
+  result: Exclude<Outcome, { kind: 'no_response' }> | Failure,
 ): void {
   const options = assembly?.options ?? request.getOptions()
   const context = { correlationId: request.getCorrelationId(), identifier: options?.getStreamIdentifier() }

@@ -11,7 +11,7 @@ import { placedAt } from '../protocol/eventMessage.ts'
 import { expectAny, expectNoStream, expectStreamExists, type Outcome } from './proposal.ts'
 
 export type Failure =
-  | Exclude<Outcome, { kind: 'done' } | { kind: 'unanswered' }>
+  | Exclude<Outcome, { kind: 'done' } | { kind: 'no_response' }>
   | { readonly kind: 'bad_request'; readonly message: string }
   | { readonly kind: 'maximum_append_size_exceeded'; readonly maxAppendBytes: number }
 
@@ -28,7 +28,7 @@ export type BatchRequest = {
 export function batchReply(
   { correlationId, identifier }: BatchRequest,
   expected: bigint,
-  result: Exclude<Outcome, { kind: 'unanswered' }> | Failure,
+  result: Exclude<Outcome, { kind: 'no_response' }> | Failure,
 ): BatchAppendResp {
   const stream = identifier ?? new shared.StreamIdentifier()
   const reply = new streams.BatchAppendResp()

@@ -25,7 +25,7 @@ t.test('every expected revision has the same result after a restart', async (t) 
   t.teardown(() => stopped ?? first.stop())
   const past = connect(t, first.port)
   const id = randomUUID()
-  // An append that expects any revision is known again by its id only where that occurred first.
+  // An append with any expected revision is recognised by its id only in the stream where the id occurred first.
   const written = ['any-repeated', 'written', 'repeated', 'exact', 'any', 'exists', 'contested', 'mixed']
   for (const stream of written)
     await past.appendToStream(stream, jsonEvent({ id, type: 'Numbered', data: { number: 0 } }))

@@ -12,7 +12,7 @@ const maxCachedStreams = 50_000
 
 export type Commits = {
   /**
-   * Decides the proposals in order, commits what they write and publishes it to the tail.
+   * Decides the proposals in order, commits their events and publishes them to the tail.
    * @returns an outcome for each proposal
    * @throws the database's error; it is then unknown whether anything was written, and `resume` must follow
    */

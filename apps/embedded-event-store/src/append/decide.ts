@@ -13,7 +13,7 @@ export type KnownEvents = {
 export type Decision =
   | { readonly kind: 'write' }
   | { readonly kind: 'idempotent'; readonly place: EventPlace }
-  | { readonly kind: 'unanswered' }
+  | { readonly kind: 'no_response' }
   | { readonly kind: 'wrong_expected_version' }
   | { readonly kind: 'stream_deleted' }
 
@@ -49,7 +49,7 @@ function decideByIds(eventIds: readonly string[], known: KnownEvents): Decision 
   }
   if (first === undefined || last === undefined) return write
   // EventStoreDB fails to build its reply here, because the revision range would be negative, and never sends one.
-  if (last.revision < first.revision - 1n) return { kind: 'unanswered' }
+  if (last.revision < first.revision - 1n) return { kind: 'no_response' }
   return { kind: 'idempotent', place: last }
 }
 

@@ -15,7 +15,7 @@ import { createPendingBytes } from './pendingBytes.ts'
 import { createAppend } from './unaryAppend.ts'
 
 /** Sends chunks, cancels the call at the first reply, and returns that reply or the error. */
-function begun(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
+function firstReply(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
   return new Promise((resolve) => {
     const call = raw.batchAppend()
     call.on('data', (reply: BatchAppendResp) => {
@@ -33,18 +33,18 @@ t.test('a completed or cancelled Append releases its memory', async (t) => {
   const held = createPendingBytes(10_000)
   const append = createAppend({ writer, maxAppendBytes: 1 << 20, held })
   const options = new streams.AppendReq.Options().setStreamIdentifier(streamIdentifier('s'))
-  const begun = new streams.AppendReq().setOptions(options.setStreamExists(new shared.Empty()))
+  const firstMessage = new streams.AppendReq().setOptions(options.setStreamExists(new shared.Empty()))
   const event = new streams.AppendReq().setProposedMessage(unaryMessage({ metadata: Buffer.alloc(6_000, 'm') }))
   for (const end of ['end', 'cancelled', 'end']) {
     const call = Object.assign(new EventEmitter(), { cancelled: false, getDeadline: () => Number.POSITIVE_INFINITY })
-    const answer = new Promise<AppendResp | null | undefined>((resolve) =>
+    const response = new Promise<AppendResp | null | undefined>((resolve) =>
       append(call, (_, response) => resolve(response)),
     )
-    call.emit('data', begun)
+    call.emit('data', firstMessage)
     call.emit('data', event)
-    t.notOk(held.take(5_000), 'it holds what came')
+    t.notOk(held.take(5_000), 'the received bytes are reserved')
     call.emit(end)
-    if (end === 'end') t.ok((await answer)?.hasWrongExpectedVersion())
+    if (end === 'end') t.ok((await response)?.hasWrongExpectedVersion())
     t.ok(held.take(10_000), end)
     held.release(10_000)
   }
@@ -53,16 +53,16 @@ t.test('a completed or cancelled Append releases its memory', async (t) => {
 t.test('a thousand ended batch calls do not leak memory', async (t) => {
   const { node } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
-  const refused = { stream: 's', expected: 'stream_exists', events: [] } as const
-  const comeAndGo = async (count: number) => {
+  const rejected = { stream: 's', expected: 'stream_exists', events: [] } as const
+  const openAndEnd = async (count: number) => {
     for (let done = 0; done < count; done += 50) {
-      const words = await Promise.all(Array.from({ length: 50 }, () => begun(raw, [refused])))
+      const words = await Promise.all(Array.from({ length: 50 }, () => firstReply(raw, [rejected])))
       if (words.some((word) => word !== 'WrongExpectedVersion')) t.fail(words.join())
     }
   }
-  await comeAndGo(300)
+  await openAndEnd(300)
   const before = heapMegabytes()
-  await comeAndGo(1_000)
+  await openAndEnd(1_000)
   const grown = heapMegabytes() - before
   t.ok(grown < 4, `${grown.toFixed(1)} MB`)
 })

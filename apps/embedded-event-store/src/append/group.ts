@@ -55,7 +55,7 @@ export function createGroup(facts: GroupFacts, afterPosition: bigint, nowTicks: 
         case 'wrong_expected_version':
           return { kind: 'wrong_expected_version', current: before.last }
         case 'stream_deleted':
-        case 'unanswered':
+        case 'no_response':
           return { kind: decision.kind }
       }
     },

@@ -36,12 +36,8 @@ t.test('rejected and repeated appends, and partly cached streams, need a query',
     ['a stream twice', {}, [append('new', expectAny), append('new', expectAny)]],
     ['a deletion', { known: 4n, $$known: -1n }, [{ kind: 'delete', stream: 'known', expected: 4n }]],
     ['a tombstone', {}, [{ kind: 'tombstone', stream: 'new', expected: expectAny }]],
-    [
-      'metadata of which nothing is known, of a stream that is closed',
-      { s: deletedRevision },
-      [append('$$s', expectAny)],
-    ],
-    ['metadata that is not there, of a stream that may be closed', { $$s: -1n, $$$$s: -1n }, [append('$$s', 3n)]],
+    ['uncached metadata of a closed stream', { s: deletedRevision }, [append('$$s', expectAny)]],
+    ['absent metadata of a stream that may be closed', { $$s: -1n, $$$$s: -1n }, [append('$$s', 3n)]],
     ['one of several', { known: 4n, $$known: -1n }, [append('new', expectAny), append('known', 3n)]],
   ]
   for (const [what, heads, proposals] of table) t.equal(assumeGroupFacts(cacheOf(heads), proposals), undefined, what)

@@ -86,16 +86,16 @@ async function placesById(
   heads: Heads,
 ): Promise<Map<string, EventPlace>> {
   const writtenHere = new Set<string>()
-  const asked = proposals.flatMap((proposal) => {
+  const requested = proposals.flatMap((proposal) => {
     const { kind, stream, expected } = proposal
     const isEmpty = (heads.get(stream)?.last ?? -1n) < 0n && !writtenHere.has(stream)
     writtenHere.add(stream)
     if (kind !== 'append' || isEmpty || (expected !== expectAny && expected !== expectStreamExists)) return []
     return proposal.events.map((event) => event.eventId)
   })
-  if (asked.length === 0) return new Map()
-  const places = await readPlacesById(db, asked)
-  return indexed(asked.map((eventId, index) => [eventId, places[index]]))
+  if (requested.length === 0) return new Map()
+  const places = await readPlacesById(db, requested)
+  return indexed(requested.map((eventId, index) => [eventId, places[index]]))
 }
 
 async function placesByRevision(
@@ -103,16 +103,16 @@ async function placesByRevision(
   proposals: readonly Proposal[],
   heads: Heads,
 ): Promise<Map<string, EventPlace>> {
-  const asked = proposals.flatMap((proposal) => {
+  const requested = proposals.flatMap((proposal) => {
     const { stream, expected } = proposal
     // Below the committed head: either a repetition or a conflict.
     const isBelow = expected >= -1n && expected < (heads.get(stream)?.last ?? -1n)
     if (proposal.kind !== 'append' || !isBelow) return []
     return proposal.events.map((_, index) => ({ stream, revision: expected + 1n + BigInt(index) }))
   })
-  if (asked.length === 0) return new Map()
-  const places = await readPlacesByRevision(db, asked)
-  return indexed(asked.map((each, index) => [placeKey(each.stream, each.revision), places[index]]))
+  if (requested.length === 0) return new Map()
+  const places = await readPlacesByRevision(db, requested)
+  return indexed(requested.map((each, index) => [placeKey(each.stream, each.revision), places[index]]))
 }
 
 /** Unambiguous, because stream names contain no NUL. */

@@ -14,7 +14,7 @@ import { expectAny, expectNoStream, type Outcome, type Proposal } from './propos
 
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
 
-/** A writer on a log of its own. */
+/** A writer on a separate log. */
 async function openWriter(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
   const pool = createPool({ databaseUrl, applicationName: 'groups test', max: 1, log })
@@ -32,7 +32,7 @@ async function openWriter(t: Test) {
     commit: (proposals: readonly Proposal[]) => commits.commit(session, proposals),
     forget: commits.forget,
     knownHead: commits.knownHead,
-    /** What was written after a position, without what differs from log to log. */
+    /** The events after a position, without the fields that differ between logs. */
     async writtenAfter(position: bigint) {
       const text =
         'select position, stream, revision, type, data from event_store.events where position > $1 order by 1'
@@ -67,7 +67,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 )
 
-/** An id that came first in another stream is new to this one, and known to no stream but that one, in one group, too. */
+/** Within one group, an id counts only in the stream where it occurred first, and is new in any other. */
 const repeatedInOneGroup: readonly Step[] = ['a', 'b'].map((stream, index) => ({
   forget: true,
   group: Array.from({ length: index + 1 }, () => ({
@@ -78,7 +78,7 @@ const repeatedInOneGroup: readonly Step[] = ['a', 'b'].map((stream, index) => ({
   })),
 }))
 
-/** Streams and ids that no other run knows. */
+/** Streams and ids that no other run uses. */
 function proposalsOf(run: number, ids: readonly string[], group: readonly Draft[]): Proposal[] {
   return group.map(({ kind, stream, expected, events }) => {
     const target = { stream: stream.replace(/\w/, `${run}-$&`), expected }
@@ -121,8 +121,8 @@ t.test('the writer caches every stream that it has read, until the cache is clea
   t.equal(writer.knownHead('new')?.last, -1n)
   await writer.commit(proposalsOf(0, [randomUUID()], [{ ...written, stream: 'a' }]))
   t.equal(writer.knownHead('0-a')?.last, 0n)
-  await writer.commit([append('refused', 5n)])
-  t.equal(writer.knownHead('refused')?.last, -1n, 'read, and absent')
+  await writer.commit([append('rejected', 5n)])
+  t.equal(writer.knownHead('rejected')?.last, -1n, 'read, and absent')
   writer.forget()
-  t.same(['new', '$$new', '0-a', 'refused'].map(writer.knownHead), Array(4).fill(undefined))
+  t.same(['new', '$$new', '0-a', 'rejected'].map(writer.knownHead), Array(4).fill(undefined))
 })

@@ -4,17 +4,17 @@ import { createIntake, type Waiting, WriterUnavailableError } from './intake.ts'
 import type { Outcome } from './proposal.ts'
 
 function waiting(changes: Partial<Waiting> = {}) {
-  const answers: (Outcome | Error)[] = []
+  const responses: (Outcome | Error)[] = []
   const each: Waiting = {
     proposal: { kind: 'append', stream: 's', expected: -2n, events: [] },
     bytes: 10,
     deadlineMs: Date.now() + 10_000,
     isCancelled: () => false,
-    resolve: (outcome) => answers.push(outcome),
-    reject: (error) => answers.push(error),
+    resolve: (outcome) => responses.push(outcome),
+    reject: (error) => responses.push(error),
     ...changes,
   }
-  return { each, answers }
+  return { each, responses }
 }
 
 t.test('takeGroup leaves out cancelled and expired proposals', async (t) => {
@@ -24,8 +24,8 @@ t.test('takeGroup leaves out cancelled and expired proposals', async (t) => {
   const gone = waiting({ isCancelled: () => true })
   for (const { each } of [late, good, gone]) intake.add(each)
   t.same(intake.takeGroup(), [good.each])
-  t.same(late.answers, [{ kind: 'timeout' }])
-  t.type(gone.answers[0], WriterUnavailableError)
+  t.same(late.responses, [{ kind: 'timeout' }])
+  t.type(gone.responses[0], WriterUnavailableError)
   t.ok(intake.isEmpty)
 })
 
@@ -74,6 +74,6 @@ t.test('rejectAll rejects all waiting proposals', async (t) => {
   const one = waiting()
   intake.add(one.each)
   intake.rejectAll()
-  t.type(one.answers[0], WriterUnavailableError)
+  t.type(one.responses[0], WriterUnavailableError)
   t.ok(intake.isEmpty)
 })

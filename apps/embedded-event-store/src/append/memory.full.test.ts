@@ -59,8 +59,8 @@ t.test('a single Append call has a memory limit', async (t) => {
   const begun = new streams.AppendReq().setOptions(options)
   // Metadata does not count towards the maximum append size, so that nothing else bounds it.
   const large = new streams.AppendReq().setProposedMessage(unaryMessage({ metadata: Buffer.alloc(15 << 20, 'm') }))
-  const answered = await sendAppend(raw, [begun, large, large, large, large, large])
-  t.same(answered, { failed: { code: 'RESOURCE_EXHAUSTED', trailers: {} } })
+  const result = await sendAppend(raw, [begun, large, large, large, large, large])
+  t.same(result, { failed: { code: 'RESOURCE_EXHAUSTED', trailers: {} } })
 })
 
 t.test('an event that is too large for clients to read is rejected', async (t) => {

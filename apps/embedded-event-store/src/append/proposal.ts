@@ -32,7 +32,7 @@ export type Outcome =
   | { readonly kind: 'stream_deleted' }
   | { readonly kind: 'timeout' }
   /** Nothing was written, and no reply is sent, because EventStoreDB fails to build its reply here. */
-  | { readonly kind: 'unanswered' }
+  | { readonly kind: 'no_response' }
 
 /** Never settles: the call stays open until the client gives up. Garbage collection frees the promise. */
 export function noResponse(): Promise<never> {

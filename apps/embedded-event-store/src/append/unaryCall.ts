@@ -40,14 +40,14 @@ export function expectedOf(options: AppendReq.Options | DeleteReq.Options | Tomb
  */
 export async function endWithError(
   stream: string,
-  outcome: Extract<Outcome, { kind: 'stream_deleted' | 'timeout' | 'unanswered' }>,
+  outcome: Extract<Outcome, { kind: 'stream_deleted' | 'timeout' | 'no_response' }>,
 ): Promise<never> {
   switch (outcome.kind) {
     case 'stream_deleted':
       throw streamDeleted(stream)
     case 'timeout':
       throw timedOut()
-    case 'unanswered':
+    case 'no_response':
       return noResponse()
   }
 }

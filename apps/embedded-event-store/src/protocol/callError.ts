@@ -66,7 +66,7 @@ export function missingMetadataProperty(): CallError {
 
 /** A limit that EventStoreDB does not have. */
 export function tooManyPendingBytes(): CallError {
-  return new CallError(status.RESOURCE_EXHAUSTED, 'Too much in unfinished appends')
+  return new CallError(status.RESOURCE_EXHAUSTED, 'Too many bytes in unfinished appends')
 }
 
 export function timedOut(): CallError {

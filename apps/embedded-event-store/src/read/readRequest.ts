@@ -33,14 +33,14 @@ export function readRequestOf(request: ReadReq): ReadRequest {
   const options = request.getOptions()
   if (options === undefined) throw unknown('Options are required')
   const ids = options.getUuidOption()
-  if (ids === undefined) throw invalidArgument('It must be said how ids are to be sent')
+  if (ids === undefined) throw invalidArgument('A UUID option is required')
   const common: Common = {
     resolveLinks: options.getResolveLinks(),
     idFormat: ids.hasString() ? 'string' : 'structured',
   }
   const stream = options.getStream()
   const all = options.getAll()
-  if (stream === undefined && all === undefined) throw invalidArgument('A stream or all streams must be asked for')
+  if (stream === undefined && all === undefined) throw invalidArgument('A stream or all streams must be requested')
   if (stream?.hasStreamIdentifier() === false) throw unknown('A stream identifier is required')
   rejectCombinations(options)
   if (stream !== undefined) return streamRequest(options, stream, common)
@@ -52,7 +52,7 @@ function rejectCombinations(options: ReadReq.Options): void {
   const counts = options.getCountOptionCase()
   const filters = options.getFilterOptionCase()
   if (counts === CountOptionCase.COUNT_OPTION_NOT_SET) throw invalidArgument('A read needs a count')
-  if (filters === FilterOptionCase.FILTER_OPTION_NOT_SET) throw invalidArgument('It must be said whether to filter')
+  if (filters === FilterOptionCase.FILTER_OPTION_NOT_SET) throw invalidArgument('A filter option is required')
   if (options.hasStream() && options.hasFilter()) throw invalidArgument('One stream cannot be filtered')
   const direction = options.getReadDirection()
   const backwards = direction === ReadDirection.BACKWARDS
@@ -105,7 +105,7 @@ function allFrom(all: ReadReq.Options.AllOptions): From | undefined {
   return commit
 }
 
-/** EventStoreDB returns UNKNOWN in a read for what is a bad request in an append. */
+/** Errors that are bad requests in an append are UNKNOWN in a read, as in EventStoreDB. */
 function readable<Value>(parse: () => Value): Value {
   try {
     return parse()

@@ -1,4 +1,4 @@
-// Prefixes and regular expressions: what they match, and how long it may take.
+// Prefixes and regular expressions: their matches and their time limits.
 import fc from 'fast-check'
 import t from 'tap'
 import { CallError } from '../protocol/callError.ts'

@@ -29,7 +29,7 @@ async function openLog(t: Test): Promise<Queryable> {
   return pool
 }
 
-/** Events at the positions from 2 on, the first one's revision being 0; their bytes are in the metadata and the data by turns. */
+/** Writes events from position 2 and revision 0 on. Their bytes alternate between metadata and data. */
 function write(db: Queryable, stream: string, count: number, bytes: number) {
   return db.query(
     `insert into event_store.events (position, stream, revision, event_id, type, is_json, created_ticks, metadata, data)

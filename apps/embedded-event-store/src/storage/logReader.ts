@@ -44,27 +44,27 @@ const streamBackwards = paged(
   'revision desc',
 )
 
-const headsOf = `select asked.stream, head.revision, head.is_json, head.data
-  from unnest($1::text[]) asked(stream)
+const headsOf = `select requested.stream, head.revision, head.is_json, head.data
+  from unnest($1::text[]) requested(stream)
   cross join lateral (
-    select revision, is_json, case when starts_with(asked.stream, '$$') then data end as data
-    from event_store.events where stream = asked.stream order by revision desc limit 1
+    select revision, is_json, case when starts_with(requested.stream, '$$') then data end as data
+    from event_store.events where stream = requested.stream order by revision desc limit 1
   ) head`
 
 /** Several events may have the same id; the first one in the whole log counts. */
-const placesById = `select asked.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
-  from unnest($1::uuid[]) with ordinality asked(event_id, ordinal)
+const placesById = `select requested.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
+  from unnest($1::uuid[]) with ordinality requested(event_id, ordinal)
   cross join lateral (
-    select * from event_store.events where event_id = asked.event_id order by position limit 1
+    select * from event_store.events where event_id = requested.event_id order by position limit 1
   ) event`
 
-const placesByRevision = `select asked.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
-  from unnest($1::text[], $2::bigint[]) with ordinality asked(stream, revision, ordinal)
-  join event_store.events event on event.stream = asked.stream and event.revision = asked.revision`
+const placesByRevision = `select requested.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
+  from unnest($1::text[], $2::bigint[]) with ordinality requested(stream, revision, ordinal)
+  join event_store.events event on event.stream = requested.stream and event.revision = requested.revision`
 
 const eventsAt = `select ${columns.replaceAll(/\w+/g, 'event.$&')}
-  from unnest($1::text[], $2::bigint[]) asked(stream, revision)
-  join event_store.events event on event.stream = asked.stream and event.revision = asked.revision`
+  from unnest($1::text[], $2::bigint[]) requested(stream, revision)
+  join event_store.events event on event.stream = requested.stream and event.revision = requested.revision`
 
 /** Events with a position of `from` or more. */
 export function readAllForwards(db: Queryable, from: bigint, limit: number): Promise<Page> {
@@ -138,16 +138,16 @@ export async function readPlacesById(db: Queryable, eventIds: readonly string[])
 /** The event at each revision, in the given order; undefined if there is none. */
 export async function readPlacesByRevision(
   db: Queryable,
-  asked: readonly { readonly stream: string; readonly revision: bigint }[],
+  requested: readonly { readonly stream: string; readonly revision: bigint }[],
 ): Promise<(EventPlace | undefined)[]> {
-  const values = [textArray(asked.map((each) => each.stream)), bigintArray(asked.map((each) => each.revision))]
+  const values = [textArray(requested.map((each) => each.stream)), bigintArray(requested.map((each) => each.revision))]
   const { rows } = await db.query<PlaceRow>({
     name: 'places_by_revision',
     text: placesByRevision,
     values,
     rowMode: 'array',
   })
-  return placesInOrder(rows, asked.length)
+  return placesInOrder(rows, requested.length)
 }
 
 function placesInOrder(rows: readonly PlaceRow[], count: number): (EventPlace | undefined)[] {
@@ -161,9 +161,9 @@ function placesInOrder(rows: readonly PlaceRow[], count: number): (EventPlace | 
 /** Events by stream and revision, unordered; missing ones are left out. */
 export async function readEventsAt(
   db: Queryable,
-  asked: readonly { readonly stream: string; readonly revision: bigint }[],
+  requested: readonly { readonly stream: string; readonly revision: bigint }[],
 ): Promise<StoredEvent[]> {
-  const values = [textArray(asked.map((each) => each.stream)), bigintArray(asked.map((each) => each.revision))]
+  const values = [textArray(requested.map((each) => each.stream)), bigintArray(requested.map((each) => each.revision))]
   const { rows } = await db.query<EventRow>({ name: 'events_at', text: eventsAt, values, rowMode: 'array' })
   return rows.map(eventOf)
 }

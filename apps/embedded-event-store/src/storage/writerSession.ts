@@ -142,7 +142,7 @@ async function takeLock(client: pg.Client, { timeoutMs, ownEpoch, signal }: Lock
   }
 }
 
-/** The lock may be held by our own lost session, which Postgres will end, or by a server that has taken over. */
+/** The lock holder is our own lost session, which Postgres will end, or a server that has taken over. */
 async function rejectReplaced(client: pg.Client, ownEpoch: bigint): Promise<void> {
   const { rows } = await client.query<{ epoch: bigint }>('select epoch from event_store.writer')
   if (rows[0]?.epoch !== ownEpoch) throw new WriterReplacedError(replaced)

@@ -8,12 +8,12 @@ import { subscribeAll } from './subscribeAll.ts'
 import { subscribeStream } from './subscribeStream.ts'
 import { createTail } from './tail.ts'
 
-const unasked = () => Promise.reject(new Error('this is not to be read'))
+const unexpectedRead = () => Promise.reject(new Error('unexpected read'))
 const emptyLog: Log = {
-  allForwards: unasked,
-  allBackwards: unasked,
-  streamForwards: unasked,
-  streamBackwards: unasked,
+  allForwards: unexpectedRead,
+  allBackwards: unexpectedRead,
+  streamForwards: unexpectedRead,
+  streamBackwards: unexpectedRead,
   view: async (stream) => viewOf(stream, () => absentHead),
   messages: (events) => events.map(({ eventId }) => Buffer.from(eventId)),
 }

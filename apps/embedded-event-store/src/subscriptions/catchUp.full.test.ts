@@ -94,7 +94,7 @@ t.test('a stalled stream subscription that falls out of the tail catches up with
     await client.appendToStream('flood', event)
   }
   const revisions: string[] = []
-  // Without what is told at the beginning, before any event.
+  // Messages before the first event are not counted.
   let timesCaughtUp = 0
   call.on('data', (message: ReadResp) => {
     const revision = message.getEvent()?.getEvent()?.getStreamRevision()
@@ -104,11 +104,11 @@ t.test('a stalled stream subscription that falls out of the tail catches up with
   call.resume()
   await waitFor(() => revisions.length >= floodEvents, { what: 'everything to arrive', timeoutMs: waitMs })
   await client.appendToStream('flood', numbered(0, 1))
-  await waitFor(() => revisions.length > floodEvents, { what: 'what comes after that', timeoutMs: waitMs })
+  await waitFor(() => revisions.length > floodEvents, { what: 'the later event', timeoutMs: waitMs })
   t.same(
     revisions,
     Array.from({ length: floodEvents + 1 }, (_, index) => String(index)),
   )
-  t.ok(timesCaughtUp >= 1 && timesCaughtUp <= 4, `told ${timesCaughtUp} times that it has caught up`)
+  t.ok(timesCaughtUp >= 1 && timesCaughtUp <= 4, `${timesCaughtUp} caught-up messages`)
   call.cancel()
 })

@@ -11,11 +11,11 @@ type Log = {
   readonly live?: string
 }
 
-/** Plays a log of `.` (no match), `m` (match) and `_` (no event) that begins at position 10; tells what a client would see, in order. */
+/** Plays a log of `.` (no match), `m` (match) and `_` (no event) from position 10 on. @returns the sent messages */
 function play({ start, window, interval, catchUp, live = '' }: Log): string {
   const checkpoints = createCheckpoints({ window, interval, start })
   const seen: string[] = []
-  const tell = (position: bigint | undefined) => position !== undefined && seen.push(`c${position}`)
+  const see = (position: bigint | undefined) => position !== undefined && seen.push(`c${position}`)
   let position = 9n
   const consider = (each: string, dueAfter: (position: bigint, matched: boolean) => bigint | undefined) => {
     position += 1n
@@ -24,12 +24,12 @@ function play({ start, window, interval, catchUp, live = '' }: Log): string {
       seen.push(`m${position}`)
       checkpoints.sent(position)
     }
-    tell(dueAfter(position, each === 'm'))
+    see(dueAfter(position, each === 'm'))
   }
-  // Reading begins at the start, while everything that is published is considered.
+  // Catch-up reads from the start position. Live, every published event is considered.
   if (start > position + 1n && catchUp !== '') position = start - 1n
   for (const each of catchUp) consider(each, checkpoints.considered)
-  if (catchUp !== '') tell(checkpoints.turned())
+  if (catchUp !== '') see(checkpoints.phaseChanged())
   seen.push('live')
   for (const each of live) consider(each, checkpoints.consideredLive)
   return seen.join(' ')
@@ -41,47 +41,47 @@ function matches(first: number, last: number): string {
 
 const cases: readonly (Log & { readonly rule: string; readonly seen: string })[] = [
   {
-    rule: 'a full page is told by its beginning, or by its last match',
+    rule: 'the checkpoint of a full page is its first position, or its last match',
     ...{ start: 10n, window: 2, interval: 2, catchUp: 'm.....m.' },
     seen: 'c10 c12 c14 m16 c16 live',
   },
   {
-    rule: 'a page begins right behind the last, whether there is an event or not',
+    rule: 'a page starts right after the previous one, even if no event is there',
     ...{ start: 10n, window: 2, interval: 2, catchUp: 'm.__...' },
     seen: 'c10 c12 live',
   },
   {
-    rule: 'the start counts as considered',
+    rule: 'the start position counts as considered',
     ...{ start: 10n, window: 3, interval: 3, catchUp: '....' },
     seen: 'c10 live',
   },
   {
-    rule: 'pages are told once they add up to the interval',
+    rule: 'a checkpoint is due when the pages add up to the interval',
     ...{ start: 10n, window: 2, interval: 4, catchUp: '........' },
     seen: 'c12 c16 live',
   },
   {
-    rule: 'going live tells the last match',
+    rule: 'going live sends a checkpoint at the last match',
     ...{ start: 10n, window: 32, interval: 32, catchUp: '..m..' },
     seen: 'm12 c12 live',
   },
   {
-    rule: 'going live without a match tells the start',
+    rule: 'going live without a match sends a checkpoint at the start position',
     ...{ start: 10n, window: 32, interval: 32, catchUp: '.....' },
     seen: 'c10 live',
   },
   {
-    rule: 'going live without a match tells nothing to who began at the beginning',
+    rule: 'going live without a match sends no checkpoint when the start is the start of the log',
     ...{ start: -1n, window: 32, interval: 32, catchUp: '.....' },
     seen: 'live',
   },
   {
-    rule: 'the first page from the beginning begins at 0',
+    rule: 'the first page from the start of the log starts at 0',
     ...{ start: -1n, window: 2, interval: 2, catchUp: '....' },
     seen: 'c0 c12 live',
   },
   {
-    rule: 'what is left of a page at the end is not told',
+    rule: 'an unfinished page at the end gets no checkpoint',
     ...{ start: 10n, window: 2, interval: 2, catchUp: '.....' },
     seen: 'c10 c12 live',
   },
@@ -91,17 +91,17 @@ const cases: readonly (Log & { readonly rule: string; readonly seen: string })[]
     seen: `${matches(11, 42)} c43 live`,
   },
   {
-    rule: 'what pages have beyond an interval counts towards the next one',
+    rule: 'events beyond an interval count towards the next one',
     ...{ start: 10n, window: 40, interval: 40, catchUp: `${`.${'m'.repeat(32)}`.repeat(3)}m` },
     seen: `${matches(11, 42)} ${matches(44, 75)} c75 ${matches(77, 108)} c108 m109 c109 live`,
   },
   {
-    rule: 'live, every interval is told by its last event, match or not',
+    rule: 'a live interval ends with a checkpoint at its last event, match or not',
     ...{ start: 10n, window: 2, interval: 2, catchUp: '.', live: '..m...' },
     seen: 'c10 live c12 m13 c14 c16',
   },
   {
-    rule: 'who begins beyond the end is told nothing before',
+    rule: 'a subscription that starts after the end gets no checkpoint before its start',
     ...{ start: 14n, window: 1, interval: 1, catchUp: '', live: '......' },
     seen: 'live c14 c15',
   },

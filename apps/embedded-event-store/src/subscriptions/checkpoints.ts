@@ -9,8 +9,8 @@ export type Checkpoints = {
   considered(position: bigint, matched: boolean): bigint | undefined
   /** Records that an event was sent. */
   sent(position: bigint): void
-  /** The subscription goes live or has fallen behind. Returns its position, unless the client knows it. */
-  turned(): bigint | undefined
+  /** The subscription goes live or has fallen behind. Returns its position, unless the client already has it. */
+  phaseChanged(): bigint | undefined
   /** Records a live event. Returns the checkpoint that is due, if any. */
   consideredLive(position: bigint): bigint | undefined
 }
@@ -22,7 +22,7 @@ export function createCheckpoints(options: {
   readonly start: bigint
 }): Checkpoints {
   const { window, interval, start } = options
-  /** The last event or checkpoint that the client knows, including its start position. */
+  /** The last event or checkpoint that the client got, or its start position. */
   let reached = start
   let announced = -1n
   /** The first page starts at the client's start position, even if there is no event. */
@@ -60,7 +60,7 @@ export function createCheckpoints(options: {
     sent(position) {
       reached = position
     },
-    turned() {
+    phaseChanged() {
       pageStart = undefined
       pageConsidered = 0
       pageMatched = 0

@@ -71,7 +71,7 @@ t.test('catching up and going live with concurrent writers has no gaps or duplic
     },
   ]
   await write(client, 50)
-  // Begun in the middle of it all.
+  // Starts while the log grows.
   followers.push({ what: 'a few streams, late', ...follow(readers[2], 7, few), wanted: isOf('few-') })
   await Promise.all(writing)
   for (const { what, seen, wanted } of followers) {
@@ -137,7 +137,7 @@ t.test('checkpoints of any filter match the sent events, during catch-up and liv
   for (const [index, read] of reads.entries()) {
     const { window = 32, interval, from } = forms[index] ?? { interval: 1, from: 0n }
     const name = `window ${window}, every ${interval}`
-    // Going live begins a new interval, whatever was left of the last one.
+    // Going live begins a new interval, even if the last one was incomplete.
     const considered = 2 * window * interval + window
     t.same(faultsOf(read.messages.map(positionOf), { from, matches, log, considered }), [], name)
     read.cancel()
@@ -166,21 +166,23 @@ function faultsOf(
   const faults: string[] = []
   const due = about.matches.filter((position) => position > about.from)
   let sent = 0
-  let told = about.from
+  let checkpointed = about.from
   for (const { event, checkpoint } of seen) {
     if (event !== undefined && event !== due[sent]) faults.push(`event ${event} instead of ${due[sent]}`)
     if (event !== undefined) sent += 1
     if (checkpoint === undefined) continue
-    if (checkpoint < told || (checkpoint === told && told !== about.from)) faults.push(`${checkpoint} after ${told}`)
+    if (checkpoint < checkpointed || (checkpoint === checkpointed && checkpointed !== about.from))
+      faults.push(`${checkpoint} after ${checkpointed}`)
     const next = due[sent]
-    if (next !== undefined && next <= checkpoint) faults.push(`${checkpoint} is told before ${next} was sent`)
-    const between = about.log.filter((position) => position > told && position <= checkpoint).length
-    if (between > about.considered) faults.push(`${between} events between ${told} and ${checkpoint}`)
-    told = checkpoint
+    if (next !== undefined && next <= checkpoint) faults.push(`checkpoint ${checkpoint} came before event ${next}`)
+    const between = about.log.filter((position) => position > checkpointed && position <= checkpoint).length
+    if (between > about.considered) faults.push(`${between} events between ${checkpointed} and ${checkpoint}`)
+    checkpointed = checkpoint
   }
-  // Everything before the last match was considered by the time that it came.
+  // All events before the last match were considered before it was sent.
   const last = due.at(-1) ?? about.from
-  const untold = about.log.filter((position) => position > told && position < last).length
-  if (untold > about.considered) faults.push(`${untold} events after ${told} without a checkpoint`)
+  const uncheckpointed = about.log.filter((position) => position > checkpointed && position < last).length
+  if (uncheckpointed > about.considered)
+    faults.push(`${uncheckpointed} events after ${checkpointed} without a checkpoint`)
   return faults
 }

@@ -25,14 +25,14 @@ export async function subscribeAll(log: Log, tail: Tail, outlet: Outlet, request
   // A subscription from the end, or after it, has no catch-up and gets no checkpoint.
   if (start < end) {
     cursor = await catchUp(subscription, start < 0n ? 0n : start)
-    await announceTurn(subscription)
+    await announcePhase(subscription)
   }
   while (!outlet.signal.aborted) {
     await outlet.send(caughtUpMessage())
     cursor = await follow(subscription, cursor)
-    await announceTurn(subscription)
+    await announcePhase(subscription)
     cursor = await catchUp(subscription, cursor + 1n)
-    await announceTurn(subscription)
+    await announcePhase(subscription)
   }
 }
 
@@ -109,8 +109,8 @@ async function consider(subscription: Subscription, events: readonly StoredEvent
   }
 }
 
-async function announceTurn({ outlet, checkpoints }: Subscription): Promise<void> {
-  const checkpoint = checkpoints?.turned()
+async function announcePhase({ outlet, checkpoints }: Subscription): Promise<void> {
+  const checkpoint = checkpoints?.phaseChanged()
   if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
 }
 
