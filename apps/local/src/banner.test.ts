@@ -41,11 +41,11 @@ t.test('the start text lists the configured webhook endpoints without the secret
   t.notMatch(text, /hidden|off\.example/)
 })
 
-t.test('the first steps do not claim that there are no payments', async (t) => {
+t.test('the first steps do not state that there are no payments', async (t) => {
   t.notMatch(banner(options), 'so far')
 })
 
-t.test('without the sandbox provider the start text does not mention it', async (t) => {
+t.test('the start text leaves out the sandbox provider when it is disabled', async (t) => {
   const text = banner({ ...options, sandboxProvider: false })
   t.equal(commands(text).length, 2)
   t.notMatch(text, 'sandbox')

@@ -45,7 +45,7 @@ export function createChildLog(options: {
     if (warning === undefined) return
     const now = performance.now()
     if (warning !== last || now - lastShownAt > repeatMs) {
-      terminal.say(`  ${name}: ${warning}`)
+      terminal.print(`  ${name}: ${warning}`)
       lastShownAt = now
     }
     last = warning

@@ -10,7 +10,7 @@ import { createTerminal, StartError } from './terminal.ts'
 // biome-ignore lint/style/noProcessEnv: the processes inherit variables that are not settings.
 const given = process.env
 
-const { say } = createTerminal(process.stdout)
+const { print } = createTerminal(process.stdout)
 /** Clean-up steps, run in reverse order. */
 const undo: (() => Promise<void> | void)[] = []
 let cleaning: Promise<void> | undefined
@@ -32,12 +32,12 @@ async function run(): Promise<void> {
   const { statusCode } = await request(`${base_url}/health/ready`)
   if (statusCode !== 200) throw new StartError(`${base_url}/health/ready responded ${statusCode}.`)
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
-  say(`1. A private Paylog is running and healthy at ${base_url}, after ${seconds} s. Its processes:`)
-  say(`   ${parts.map(({ name }) => name).join(', ')}.`)
+  print(`1. A private Paylog is running and healthy at ${base_url}, after ${seconds} s. Its processes:`)
+  print(`   ${parts.map(({ name }) => name).join(', ')}.`)
   const store = createEventStore({ connectionString: environment.EVENTSTORE_URL ?? '' })
   undo.push(() => store.close())
   await runDemoSteps({
-    say,
+    print,
     baseUrl: base_url,
     store,
     sandboxSecret: environment.SANDBOX_WEBHOOK_SECRET ?? '',
@@ -55,7 +55,7 @@ function cleanUp(): Promise<void> {
 
 async function end(exitCode: number, message: string): Promise<void> {
   await cleanUp()
-  if (exitCode === 0) say(message)
+  if (exitCode === 0) print(message)
   else process.stderr.write(`${message}\n`)
   process.exit(exitCode)
 }

@@ -52,7 +52,7 @@ t.test(
     const system = await startProcess(t, { script: main, env })
     const acknowledged: string[] = []
     /**
-     * Creates payments until one succeeds or fails, as `expectSuccess` says. A failure must have the error envelope.
+     * Creates payments until one succeeds or fails, as `expectSuccess` requires. A failure must have the error envelope.
      */
     const payUntil = async (expectSuccess: boolean, what: string) => {
       const isAsExpected = async () => {

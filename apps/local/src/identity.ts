@@ -1,4 +1,4 @@
-// The sandbox identity backend as a process. It knows the demo users and guests only.
+// The sandbox identity backend as a process. It accepts the demo users and guests only.
 import { once } from 'node:events'
 import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'

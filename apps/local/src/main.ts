@@ -9,7 +9,7 @@ import { createTerminal, StartError } from './terminal.ts'
 /** npm forwards the Ctrl-C that the terminal has already sent us. A second signal within this time is the same one. */
 const sameSignalMs = 1_000
 
-// biome-ignore lint/style/noProcessEnv: the processes inherit it.
+// biome-ignore lint/style/noProcessEnv: the processes inherit the environment.
 const given = process.env
 const terminal = createTerminal(process.stdout)
 let system: System | undefined
@@ -19,11 +19,11 @@ async function run(): Promise<void> {
   const begin = performance.now()
   const settings = loadSettings(given)
   const preparation = await prepare(settings, given)
-  terminal.say(`Starting Paylog with its data in ${preparation.directory}`)
+  terminal.print(`Starting Paylog with its data in ${preparation.directory}`)
   system = createSystem({ preparation, inherited: given, terminal })
   if (stoppingSince !== undefined) return stop(0)
   await system.start()
-  terminal.say(
+  terminal.print(
     banner({
       runtime: system.runtime(),
       directory: preparation.directory,
@@ -51,7 +51,7 @@ function onSignal(): void {
   const now = performance.now()
   if (stoppingSince === undefined) {
     stoppingSince = now
-    terminal.say('\nStopping Paylog')
+    terminal.print('\nStopping Paylog')
     if (system) void stop(0)
   } else if (now - stoppingSince > sameSignalMs) {
     system?.kill()

@@ -9,11 +9,11 @@ import { runOnce, startService } from './service.ts'
 function serviceOf(t: Test, program: string) {
   const directory = t.testdir({ 'program.js': program })
   const printed: string[] = []
-  const terminal = { say: (text: string) => void printed.push(text) }
+  const terminal = { print: (text: string) => void printed.push(text) }
   const log = createChildLog({ directory, name: 'sample', terminal })
   t.teardown(() => log.close())
   const options = { name: 'sample', command: [join(directory, 'program.js')], environment: {}, log, terminal }
-  return { directory, said: printed, options, log }
+  return { directory, printed, options, log }
 }
 
 const longRunning = "process.send({ type: 'ready', port: 7 }); setInterval(() => undefined, 1000)"
@@ -26,7 +26,7 @@ t.test('a service that exits before it is ready rejects with its last error line
 })
 
 t.test('a service that crashes is restarted after a growing delay', async (t) => {
-  const { options, said: printed } = serviceOf(t, longRunning)
+  const { options, printed } = serviceOf(t, longRunning)
   const pids: number[] = []
   const service = startService({ ...options, onRestart: () => pids.push(service.pid()) })
   t.teardown(() => service.stop())
@@ -72,7 +72,7 @@ t.test('runOnce rejects with the last error line of a program that fails', async
 })
 
 t.test('the terminal shows warnings and errors once while they repeat, and the file has every line', async (t) => {
-  const { directory, said: printed, log } = serviceOf(t, '')
+  const { directory, printed, log } = serviceOf(t, '')
   const file = join(directory, 'sample.log')
   const warning = '{"level":"warn","msg":"slow"}\n'
   writeFileSync(
@@ -87,7 +87,7 @@ t.test('the terminal shows warnings and errors once while they repeat, and the f
 })
 
 t.test('a log file that reaches its size limit is rotated', async (t) => {
-  const { directory, said: printed } = serviceOf(t, '')
+  const { directory, printed } = serviceOf(t, '')
   const file = join(directory, 'sample.log')
   truncateSync(file, 10 * 1024 * 1024)
   await waitFor(() => existsSync(`${file}.1`) && statSync(file).size === 0, { what: 'the rotation' })

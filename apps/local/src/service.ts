@@ -138,7 +138,7 @@ export function startService(options: ServiceOptions): Service {
       if (stopping.signal.aborted) return
       failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1
       const delayMs = Math.min(firstDelayMs * 2 ** (failures - 1), longestDelayMs)
-      terminal.say(`  ${name}: exited (${ending}), restarting in ${delayMs / 1000} s`)
+      terminal.print(`  ${name}: exited (${ending}), restarting in ${delayMs / 1000} s`)
       await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       if (stopping.signal.aborted) return
       child = startChild(options)
@@ -149,7 +149,7 @@ export function startService(options: ServiceOptions): Service {
 
   function announce(restarted: Child): void {
     restarted.ready.then(
-      () => terminal.say(`  ${name}: restarted (pid ${restarted.pid})`),
+      () => terminal.print(`  ${name}: restarted (pid ${restarted.pid})`),
       () => undefined,
     )
   }

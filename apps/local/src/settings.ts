@@ -19,7 +19,7 @@ const defaultHost = '127.0.0.1'
 const localVariables = {
   HOST: text(defaultHost),
   PORT: port(8080),
-  /** Of the worker. */
+  /** For the worker. */
   HEALTH_PORT: Type.Optional(port()),
   DATA_DIR: text(defaultDataDirectory),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),

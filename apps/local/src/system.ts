@@ -160,8 +160,8 @@ function createRuntimePublisher(options: {
   function check(): void {
     const problem = findProblem()
     if (problem !== undefined && !hasProblem)
-      terminal.say(`  disk: ${problem}. Writes fail until ${directory} has space, then they resume.`)
-    if (problem === undefined && hasProblem) terminal.say('  disk: space is available again')
+      terminal.print(`  disk: ${problem}. Writes fail until ${directory} has space, then they resume.`)
+    if (problem === undefined && hasProblem) terminal.print('  disk: space is available again')
     hasProblem = problem !== undefined
   }
 

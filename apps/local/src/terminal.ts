@@ -7,13 +7,13 @@ export class StartError extends Error {
 
 export type Terminal = {
   /** Prints whole lines. */
-  say(text: string): void
+  print(text: string): void
 }
 
 export function createTerminal(output: NodeJS.WritableStream): Terminal {
   // A closed terminal or pipe must not stop the system.
   output.on('error', () => undefined)
-  return { say: (text) => void output.write(`${text}\n`) }
+  return { print: (text) => void output.write(`${text}\n`) }
 }
 
-export const silentTerminal: Terminal = { say: () => undefined }
+export const silentTerminal: Terminal = { print: () => undefined }

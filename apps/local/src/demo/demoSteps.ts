@@ -18,13 +18,13 @@ const stepTimeoutMs = 15_000
 const PaymentResponse = Type.Object({ data: PaymentResource })
 
 export async function runDemoSteps(options: {
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
   readonly baseUrl: string
   readonly store: EventStore
   readonly sandboxSecret: string
   readonly endpoint: WebhookEndpoint
 }): Promise<void> {
-  const { say, baseUrl, store, endpoint } = options
+  const { print, baseUrl, store, endpoint } = options
   const guest = demoGuestTokens[0]
   if (guest === undefined) throw new StartError('There is no demo guest.')
 
@@ -38,21 +38,21 @@ export async function runDemoSteps(options: {
     }),
   )
   const { id } = created.result
-  say(`\n2. A guest starts a payment. POST /payments/intents responded in ${created.ms}.\n`)
-  say(paymentTable(created.result))
+  print(`\n2. A guest starts a payment. POST /payments/intents responded in ${created.ms}.\n`)
+  print(paymentTable(created.result))
 
   const settled = await timed(() =>
     settlePayment({ store, baseUrl, secret: options.sandboxSecret, paymentId: id, outcome: 'succeeded' }),
   )
-  say(`\n3. The sandbox provider reports success with a signed POST /webhooks/sandbox, accepted in ${settled.ms}.`)
+  print(`\n3. The sandbox provider reports success with a signed POST /webhooks/sandbox, accepted in ${settled.ms}.`)
 
   const read = await timed(() => succeededPayment(`${baseUrl}/payments/${id}?token=${guest.token}`))
-  say(`\n4. The guest reads the payment with their token. The read model was up to date after ${read.ms}.\n`)
-  say(paymentTable(read.result))
+  print(`\n4. The guest reads the payment with their token. The read model was up to date after ${read.ms}.\n`)
+  print(paymentTable(read.result))
 
   const events = await store.readStream(paymentStream(id))
-  say(`\n5. The log keeps every step. Stream ${paymentStream(id)}:\n`)
-  say(
+  print(`\n5. The log keeps every step. Stream ${paymentStream(id)}:\n`)
+  print(
     table(
       ['revision', 'event', 'recorded', 'by'],
       events.map(({ revision, type, created: at, metadata }) => [
@@ -65,8 +65,8 @@ export async function runDemoSteps(options: {
   )
 
   const arrivals = await endpoint.arrivals(2, AbortSignal.timeout(stepTimeoutMs))
-  say(`\n6. The webhooks that the endpoint ${endpoint.url} received:\n`)
-  say(
+  print(`\n6. The webhooks that the endpoint ${endpoint.url} received:\n`)
+  print(
     table(
       ['event', 'status', 'amount', 'signature', 'after the event'],
       arrivals.map(({ webhook, signatureIsValid, at }) => [
