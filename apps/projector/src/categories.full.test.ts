@@ -1,4 +1,4 @@
-// Several projections in one projector: which events each gets, what stops it, and what it skips.
+// Several projections in one projector: each gets the events of its category, and stops and skips on its own.
 
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
@@ -36,7 +36,7 @@ const unreadable = () => jsonEvent({ type: 'PaymentTeleported', data: {} })
 const { pay, projected, startProjector, store, pool } = await projectorHarness(t)
 let projector: TestProcess
 
-t.test('each projection gets the events of its category, and idempotency keys go to none', async (t) => {
+t.test('each projection gets the events of its category, and none gets idempotency keys', async (t) => {
   const log = createLogFixture()
   const id = addMethodTo(log, ofUser('u1'))
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
@@ -81,7 +81,7 @@ t.test('an unreadable event stops only its projection, which logs it and stores 
   await projected(1)
   await store.client.appendToStream(paymentStream(randomUUID()), unreadable())
   const stopped = () => liveCheckpoint(pool, 'payments').then((checkpoint) => checkpoint?.stopped_because ?? '')
-  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
+  await waitFor(async () => (await stopped()) !== '', { what: 'the stop reason' })
   t.match(await stopped(), /PaymentTeleported.*unknown type/)
   t.match(projector.output(), /PaymentTeleported/)
   await pay()
@@ -90,11 +90,11 @@ t.test('an unreadable event stops only its projection, which logs it and stores 
   addMethodTo(log, ofUser('u1'))
   addAddressTo(log, ofUser('u1'))
   for (const event of log.events) await append(store, event)
-  const goOn = async () => {
+  const othersContinue = async () => {
     const { methods, addresses } = await countsOf(pool)
     return methods === before.methods + 1 && addresses === before.addresses + 1
   }
-  await waitFor(goOn, { what: 'the other projections to continue' })
+  await waitFor(othersContinue, { what: 'the other projections to continue' })
   await projector.stop()
   projector = await startProjector()
   await waitFor(() => projector.output().includes('the projection stops'), { what: 'the projection to stop again' })

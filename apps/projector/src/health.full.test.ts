@@ -45,7 +45,9 @@ t.test('the health page shows the position and lag of each projection', async (t
 })
 
 t.test('the lag of a blocked projection is counted and recorded in the database', async (t) => {
-  await pool.query('alter table read_models.payments_v1 add constraint refused check (created_at is null) not valid')
+  await pool.query(
+    'alter table read_models.payments_v1 add constraint rejects_all check (created_at is null) not valid',
+  )
   for (let count = 0; count < 3; count++) await pay()
   const lagAt = async (name: string) => (await projectionFigures(pool)).find((row) => row.projection === name)?.lag
   const lag = await waitFor(
@@ -59,7 +61,7 @@ t.test('the lag of a blocked projection is counted and recorded in the database'
   t.ok(lag.seconds >= 0 && lag.seconds < 60)
   await waitFor(async () => (await lagAt('products'))?.events === 0, { what: 'the lag of the others to be recorded' })
   t.match(await readMetrics(), 'projection_lag_events{projection="payments"} 6')
-  await pool.query('alter table read_models.payments_v1 drop constraint refused')
+  await pool.query('alter table read_models.payments_v1 drop constraint rejects_all')
   await waitFor(async () => (await lagAt('payments'))?.events === 0, {
     what: 'the remaining events to be applied',
   })

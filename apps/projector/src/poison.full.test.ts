@@ -1,4 +1,4 @@
-// An unreadable event: what stops, which commands fail, and how a fixed program continues.
+// An unreadable event stops its projection and some commands. A version that can read it continues.
 
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
@@ -18,7 +18,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker', schema: 1 }
-/** The codec of a later version that knows the event type. */
+/** The codec of a later version that has the event type. */
 const laterCodec = createCodec({
   current: { ...recordedEvents, PaymentTeleported: Type.Object({}) },
   former: upcasters,
