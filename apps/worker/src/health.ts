@@ -64,7 +64,7 @@ function addGauges(metrics: Metrics, readRows: () => Promise<readonly EndpointBa
       },
       {
         name: 'webhook_deliveries_held',
-        help: 'Deliveries held until their endpoint is enabled, counted up to 10000',
+        help: 'Deliveries of paused endpoints, kept until the endpoint is enabled, counted up to 10000',
         measure: (row) => (row.is_disabled ? row.pending : 0),
       },
       {

@@ -9,7 +9,7 @@ export type AttemptMetrics = {
   countResults(deliveries: Deliveries): Deliveries
   /** Wraps the sender to remember when attempts end. */
   recordEnds(send: Sender): Sender
-  /** When an attempt for an endpoint last ended in this process, whatever its result. */
+  /** When an attempt for an endpoint last ended in this process, with any result. */
   endedAt(node: string): Date | undefined
 }
 

@@ -1,4 +1,4 @@
-// Handles one follow-up: finishes the operation or asks the provider, logs the result, and decides when to look again.
+// Handles one follow-up: finishes the operation or queries the provider, logs the result, and plans the next look.
 
 import type { Span } from '@opentelemetry/api'
 import { isAbsorbing, type Payment, paymentFold } from '@paylog/domain/payments/payment'
@@ -15,7 +15,7 @@ import { unknownOutcomeMs } from './plan.ts'
 
 export type CheckTiming = {
   readonly now: Date
-  /** How long a payment gets no report before the provider is asked. */
+  /** Time without a report after which the provider is queried. */
   readonly reconcileAfterMs: number
 }
 
@@ -31,7 +31,7 @@ export function createFollowUpHandler(deps: {
   const timing = () => ({ now: workflow.now(), reconcileAfterMs })
 
   async function checkPayment(followUp: FollowUp, paymentId: string, provider: Provider): Promise<NextCheck> {
-    // The list may lag behind the log: do not ask the provider about a payment that ended meanwhile.
+    // The list may lag behind the log: do not query the provider about a payment that ended meanwhile.
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     if (state.status === 'none' || isFinal(state)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
@@ -96,7 +96,7 @@ const maxWatchChecks = 11
 /** Looks at unpaid payments within this time may share a snapshot. */
 const snapshotSharingMs = 60_000
 
-/** When to look again after asking the provider, with or without a response. */
+/** When to look again after querying the provider, with or without a response. */
 export function afterReconciliation(
   followUp: FollowUp,
   { payment, finding, snapshot }: Reconciliation,
@@ -111,7 +111,7 @@ export function afterReconciliation(
   if (awaitsCapture || (gotNoResponse && isUrgent(followUp)))
     return checkSoon(followUp, timing, { finish: false, ask: true })
   if (isTooOld(payment, timing.now)) return 'over'
-  // Nothing is known to be wrong, so a slow provider must not delay urgent follow-ups.
+  // The payment needs no action, so a slow provider must not delay urgent follow-ups.
   return checkLater(followUp, timing, { startedAt: Date.parse(payment.attempt_started_at), gotNoResponse })
 }
 

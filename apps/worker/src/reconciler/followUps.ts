@@ -71,7 +71,7 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
       await pool.query({ name: 'return-follow-up', text: returnSql, values })
     },
 
-    /** Counts the follow-ups of other providers than these: nobody handles them. */
+    /** Counts the follow-ups of all other providers. No worker handles them. */
     async waiting(providerIds: readonly string[]): Promise<{ provider_id: string; follow_ups: number }[]> {
       const { rows } = await pool.query<{ provider_id: string; follow_ups: number }>(
         `select provider_id, count(*)::int as follow_ups from webhooks.follow_ups
@@ -126,8 +126,8 @@ where subject = $1 and lease = $2`
 export type PlannedEvent = { readonly event: Recorded; readonly plan: ReconcilePlan }
 
 /**
- * Updates the follow-ups of every payment and notification in a batch and moves the checkpoint, in one statement and thus
- * in one transaction. Follow-ups without times are removed.
+ * Updates the follow-ups of every payment and notification in a batch and moves the checkpoint, in one statement
+ * and so in one transaction. Follow-ups without times are removed.
  * @param planned in log order; if two events set the same time, the later one wins
  * @throws StaleCheckpointError, with nothing changed, when the checkpoint is not at `from`
  */
@@ -169,7 +169,7 @@ function rowOf(planned: readonly PlannedEvent[]) {
   }
 }
 
-/** The update locks rows before reading them, so it does not undo what a follow-up has just decided. */
+/** The update locks rows before reading them, so it does not undo the result of a follow-up that has just ended. */
 const recordPlansSql = `
 with moved as (${moveCheckpointSql}
 ), planned as (

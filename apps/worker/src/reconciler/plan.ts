@@ -7,9 +7,9 @@ import type { Provider } from '@paylog/providers/provider'
 
 /**
  * The times of a follow-up, one per need, set and cleared independently.
- * `finish`: something that was started (a create call, applying a notification) has not ended.
+ * `finish`: an operation that was started (a create call, applying a notification) has not ended.
  * `ask`: the provider's report leaves a decision or an action open.
- * `watch`: nothing is wrong, but nothing was reported for long.
+ * `watch`: the payment is open and got no report for long.
  */
 export type CheckTimes<Time> = { readonly finish: Time; readonly ask: Time; readonly watch: Time }
 
@@ -21,9 +21,9 @@ const reconciledEvents = { ...paymentEvents, ...providerNotificationEvents }
 export type ReconciledEvent = PaymentEvent | ProviderNotificationEvent
 
 export type PlanRules = {
-  /** The enabled providers by id. What a disabled provider supports is not known. */
+  /** The enabled providers by id. The capabilities of a disabled provider are unknown. */
   readonly providers: ReadonlyMap<string, Pick<Provider, 'retrieveIntent' | 'captureIntent'>>
-  /** How long a payment gets no report before the provider is asked. */
+  /** Time without a report after which the provider is queried. */
   readonly reconcileAfterMs: number
 }
 
@@ -92,7 +92,7 @@ function canBeRetrieved({ provider_id }: ProviderReport, { providers }: PlanRule
   return providers.get(provider_id)?.retrieveIntent !== null
 }
 
-/** A report resolves what was open, and the time without reports counts from here. */
+/** A report settles open operations, and the time without reports starts again. */
 function afterReport(report: ProviderReport, rules: PlanRules): ReconcilePlan | null {
   return canBeRetrieved(report, rules) ? { ask: null, watch: after(report, rules.reconcileAfterMs) } : null
 }
