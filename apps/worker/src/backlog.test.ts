@@ -14,7 +14,7 @@ const env = {
   WEBHOOK_2_URL: 'http://127.0.0.1:1/',
 }
 
-/** This many deliveries for each endpoint, recorded this long ago and never sent. */
+/** Records `count` deliveries for each endpoint, `seconds` ago and unsent. */
 async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {
   const harness = await createWorkerHarness(t, 'postgres', env)
   const { pool, endpoints } = harness
@@ -38,7 +38,7 @@ async function waiting(t: Test, { count, seconds }: { count: number; seconds: nu
   return { pool, check, configure, ended }
 }
 
-t.test('readiness: young deliveries are not late, and neither is an empty backlog', async (t) => {
+t.test('readiness: new deliveries and an empty backlog are not late', async (t) => {
   const { check, pool } = await waiting(t, { count: 1, seconds: 65 })
   t.match(await check(), {
     ok: undefined,
@@ -68,7 +68,7 @@ t.test('readiness: an old delivery whose retry is not due is not late', async (t
   t.match(await check(), { ok: undefined, overdue_seconds: 0, pending: 2, oldest_undelivered_seconds: /^720\d$/ })
 })
 
-t.test('readiness: deliveries held for a paused endpoint are reported separately and are not late', async (t) => {
+t.test('readiness: deliveries of a paused endpoint are reported separately and are not late', async (t) => {
   const { check, pool } = await waiting(t, { count: 3, seconds: 7_200 })
   await pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
   t.match(await check(), { ok: false, pending: 3, held: 3, disabled_nodes: ['2'], late_nodes: ['1'] })
@@ -104,7 +104,7 @@ t.test(
   },
 )
 
-t.test('the backlog query uses indexes whatever the number of deliveries', async (t) => {
+t.test('the backlog query uses indexes for any number of deliveries', async (t) => {
   const { pool } = await waiting(t, { count: 1, seconds: 10 })
   await pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,

@@ -17,13 +17,13 @@ const mebibyte = 1024 * 1024
 /** Many deliveries for an endpoint that does not work, in a worker with a second, working endpoint. */
 async function withBacklog(t: Test, deadUrl: string, backlog: number) {
   const redis = await startRedisServer(t)
-  const lively = await startFakeEndpoint(t)
+  const working = await startFakeEndpoint(t)
   const nodes = {
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: deadUrl,
     WEBHOOK_1_RETRY_SCHEDULE: '1h',
     WEBHOOK_2_ENABLED: 'true',
-    WEBHOOK_2_URL: lively.url,
+    WEBHOOK_2_URL: working.url,
     WEBHOOK_2_EVENT_MODE: 'raw',
   }
   const harness = await createWorkerHarness(t, 'redis', nodes, redis.url)
@@ -44,7 +44,7 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
   t.teardown(() => client.disconnect())
   return {
     harness,
-    lively,
+    working,
     keys: () => client.dbsize(),
     /** Memory of Redis in bytes. */
     async memory(): Promise<number> {
@@ -53,13 +53,13 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
     },
     /** Delivers to the working endpoint. @returns the time from the record to the request */
     async deliver(commit: number): Promise<number> {
-      const before = lively.received.length
+      const before = working.received.length
       const recordedAt = performance.now()
       await harness.dispatcher.handle({
         events: [notificationReceived(BigInt(commit), '{}')],
         position: { commit: BigInt(commit), prepare: BigInt(commit) },
       })
-      await waitFor(() => lively.received.length > before, { what: 'the delivery to the working endpoint' })
+      await waitFor(() => working.received.length > before, { what: 'the delivery to the working endpoint' })
       return performance.now() - recordedAt
     },
   }
@@ -71,7 +71,7 @@ t.test(
   async (t) => {
     const backlog = 4_000
     const hanging = await startFakeEndpoint(t, () => undefined)
-    const { lively, keys, memory, deliver } = await withBacklog(t, hanging.url, backlog)
+    const { working, keys, memory, deliver } = await withBacklog(t, hanging.url, backlog)
     await waitFor(() => hanging.received.length === concurrencyPerEndpoint, {
       what: 'the concurrency limit to be reached',
       timeoutMs: 30_000,
@@ -82,7 +82,7 @@ t.test(
     t.comment(
       `${await keys()} keys, ${Math.round((await memory()) / mebibyte)} MiB, at most ${Math.round(Math.max(...waits))} ms`,
     )
-    t.equal(lively.received.length, 30)
+    t.equal(working.received.length, 30)
     t.ok((await keys()) <= maxWaiting + slack, 'the number of keys is limited')
     t.ok((await memory()) < before + 100 * mebibyte)
     t.ok((waits.toSorted((a, b) => a - b)[15] ?? 0) < 1_000, 'the median delivery is not delayed')

@@ -80,7 +80,7 @@ for (const kind of queueKinds) {
     t.test('deliveries to a failing endpoint follow the retry schedule until they succeed', async (t) => {
       const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.statusCode = index < 2 ? 500 : 200
-        response.end(`answer ${index}`)
+        response.end(`body ${index}`)
       })
       const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await harness.dispatcher.start()
@@ -90,9 +90,9 @@ for (const kind of queueKinds) {
       const [first, second, third] = endpoint.received
       t.match(await finished(harness, first?.id ?? ''), { status: 'succeeded', attempts: 3 })
       t.match(await harness.attempts(first?.id ?? ''), [
-        { attempt: 1, http_status: 500, error: 'unexpected_status', response_body: 'answer 0' },
-        { attempt: 2, http_status: 500, error: 'unexpected_status', response_body: 'answer 1' },
-        { attempt: 3, http_status: 200, error: null, response_body: 'answer 2' },
+        { attempt: 1, http_status: 500, error: 'unexpected_status', response_body: 'body 0' },
+        { attempt: 2, http_status: 500, error: 'unexpected_status', response_body: 'body 1' },
+        { attempt: 3, http_status: 200, error: null, response_body: 'body 2' },
       ])
       t.strictSame([second?.id, third?.id], [first?.id, first?.id], 'retries keep the id')
       t.ok((second?.at ?? 0) - (first?.at ?? 0) >= 80, 'the first pause lasts at least four fifths')

@@ -8,16 +8,16 @@ import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
-t.test('health page and metrics of a worker', async (t) => {
-  const [endpoint, held] = [await startFakeEndpoint(t), await startFakeEndpoint(t)]
+t.test('the health page of a worker reports deliveries, faults and the standby', async (t) => {
+  const [endpoint, paused] = [await startFakeEndpoint(t), await startFakeEndpoint(t)]
   const harness = await createWorkerProcessHarness(t, {
     ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }),
-    ...rawEndpointVariables(2, held.url),
+    ...rawEndpointVariables(2, paused.url),
   })
   await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
   const worker = await harness.start()
 
-  await t.test('readiness and metrics show sent and held deliveries', async (t) => {
+  await t.test('readiness and metrics show sent deliveries and those of a paused endpoint', async (t) => {
     const { checks } = await waitForReadiness(worker, 200)
     t.strictSame(Object.keys(checks), ['postgres', 'queue', 'log', 'follow_ups', 'deliveries'])
     t.match(checks.log, { ok: true, role: 'reader', connected: true })
@@ -26,7 +26,7 @@ t.test('health page and metrics of a worker', async (t) => {
     await waitFor(async () => (await harness.count('succeeded')) === 3, { what: 'their records' })
     // Readiness is cached for up to a second.
     const shown = async () => (await worker.ready()).checks.deliveries
-    await waitFor(async () => (await shown())?.held === 3, { what: 'the held deliveries' })
+    await waitFor(async () => (await shown())?.held === 3, { what: 'the deliveries of the paused endpoint' })
     t.match(await shown(), { ok: true, pending: 0, held: 3, disabled_nodes: ['2'] })
     const metrics = await worker.metrics()
     t.match(metrics, 'webhook_attempts_total{result="succeeded"} 3')
@@ -34,7 +34,7 @@ t.test('health page and metrics of a worker', async (t) => {
     t.match(metrics, 'webhook_deliveries_held{node="2"} 3')
     t.match(metrics, 'webhook_deliveries_pending{node="1"} 0')
     await harness.pool.query('update webhooks.nodes set disabled_at = null')
-    await waitFor(() => held.received.length === 3, { what: 'the held deliveries after enabling' })
+    await waitFor(() => paused.received.length === 3, { what: 'the deliveries after enabling' })
   })
 
   await t.test('a worker with an overdue delivery is not ready until it is sent', async (t) => {

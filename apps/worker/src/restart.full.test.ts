@@ -44,7 +44,7 @@ for (const kind of queueKinds) {
     await harness.dispatcher.start()
     await harness.dispatcher.handle(batchOf(1))
 
-    await t.test('a worker killed repeatedly still delivers, with the same webhook id', async (t) => {
+    await t.test('a worker that is killed repeatedly delivers with the same webhook id', async (t) => {
       for (let kill = 0; kill < kills; kill++) {
         const worker = await startProcess(t, { script, env })
         await waitFor(() => endpoint.received.length > kill, { what: `attempt ${kill + 1}` })

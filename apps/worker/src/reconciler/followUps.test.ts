@@ -10,7 +10,7 @@ const { payment_id } = eventSamples.PaymentInitiated
 const { pool, emptyList } = await followUpsHarness(t)
 
 /** Resolves when a statement in this database waits for a lock. */
-const someoneWaits = () =>
+const waitForBlockedStatement = () =>
   waitFor(
     async () => {
       const { rows } = await pool.query<{ count: number }>(
@@ -154,7 +154,7 @@ t.test('an event that waits for a result is merged with it, or starts a new foll
       await other.query('begin')
       await other.query(result)
       const read = list.read(tiedReport(40))
-      await someoneWaits()
+      await waitForBlockedStatement()
       await other.query('commit')
       await read
     } finally {
@@ -174,7 +174,7 @@ t.test('a result that waits for an event is dropped, and the follow-up is free',
       await other.query('begin')
       await other.query("update webhooks.follow_ups set ask_at = finish_at + interval '1 s', version = version + 1")
       const given = list.followUps.giveBack(taken, result)
-      await someoneWaits()
+      await waitForBlockedStatement()
       await other.query('commit')
       await given
     } finally {

@@ -73,7 +73,7 @@ const typesOf = async (stream: string) => (await harness.store.readStream(stream
 const settled = (inbox: string) =>
   waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end of the follow-up' })
 
-t.test('a notification about a method is applied once Stripe can be asked again', async (t) => {
+t.test('a notification about a method is applied once Stripe responds again', async (t) => {
   await harness.startWorker(t, stripe)
   const [gone, renewed] = [await save(), await save()]
   fake.readFaults.always({ kind: 'drop', commits: false })

@@ -58,15 +58,15 @@ const reconciled = (result: Partial<Reconciliation>): Reconciliation => ({
   ...result,
 })
 
-t.test('a final payment has no follow-up, whatever was found', async (t) => {
+t.test('a final payment has no follow-up after any finding', async (t) => {
   for (const finding of ['same', 'late', 'conflict', 'amount_differs', 'unknown', 'unreachable'] as const)
     for (const status of ['succeeded', 'canceled'] as const) {
       const result = reconciled({ finding, payment: { ...created, status } })
       t.equal(afterReconciliation(watched, result, provider, timing), 'over', `${finding} ${status}`)
     }
   const outcome = { kind: 'rejected', refusal: 'payment_declined', message: 'Declined' } as const
-  const refused: Payment = { ...payment, status: 'failed', intent_outcome: outcome }
-  t.equal(afterReconciliation(watched, reconciled({ payment: refused }), provider, timing), 'over')
+  const rejected: Payment = { ...payment, status: 'failed', intent_outcome: outcome }
+  t.equal(afterReconciliation(watched, reconciled({ payment: rejected }), provider, timing), 'over')
 })
 
 t.test('without retrieveIntent a payment has no follow-up once its intent exists', async (t) => {
@@ -127,8 +127,8 @@ function watchedAges(reconcileAfterMs: number, findingOf: (look: number) => Reco
 t.test('an unpaid payment is looked at no more than 12 times, the last time after 90 days [10.2-unpaid]', async (t) => {
   for (const reconcileAfterMs of [second, minute, hour, 48 * hour])
     for (const [name, findingOf] of Object.entries({
-      answered: () => 'same' as const,
-      unanswered: () => 'unreachable' as const,
+      withResponse: () => 'same' as const,
+      withoutResponse: () => 'unreachable' as const,
       'occasional responses': (look: number) => (look % 3 === 0 ? ('unknown' as const) : ('same' as const)),
     })) {
       const ages = watchedAges(reconcileAfterMs, findingOf)
@@ -175,9 +175,9 @@ t.test('a payment unpaid for 90 days has no follow-up, unless its outcome is unk
   t.not(afterReconciliation(watched, reconciled({}), provider, before), 'over')
   t.equal(afterReconciliation(watched, reconciled({}), provider, late), 'over')
   t.equal(afterReconciliation(watched, reconciled({ finding: 'missing' }), provider, late), 'over')
-  const asked = followUp({ ask: now })
+  const pendingQuery = followUp({ ask: now })
   t.not(
-    afterReconciliation(asked, reconciled({ finding: 'unreachable' }), provider, late),
+    afterReconciliation(pendingQuery, reconciled({ finding: 'unreachable' }), provider, late),
     'over',
     'a pending query stays',
   )

@@ -58,7 +58,7 @@ t.test('a received but unapplied notification is applied', async (t) => {
   t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
 })
 
-t.test('a notification that needs the provider waits until it responds, however long that takes', async (t) => {
+t.test('a notification that needs the provider is retried until the provider responds', async (t) => {
   let respond: () => Promise<void> = fails('unavailable')
   let calls = 0
   const provider = createFakeProvider(t, {

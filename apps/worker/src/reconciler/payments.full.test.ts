@@ -87,7 +87,7 @@ t.test('a repeated call that does not reach the provider leaves the outcome unkn
   t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
 })
 
-t.test('an approved payment is captured at once and once, with several workers', async (t) => {
+t.test('an approved payment is captured immediately and only once, with several workers', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   await harness.startWorker(t, provider)
@@ -150,7 +150,7 @@ t.test('a capture without a response is repeated with the same key', async (t) =
   t.equal(provider.charges.length, 1)
 })
 
-t.test('conflicting reports with the same time are resolved by asking the provider', async (t) => {
+t.test('conflicting reports with the same time are resolved by querying the provider', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
@@ -191,7 +191,7 @@ t.test('a payment unpaid for 90 days is no longer watched, which is logged once'
   t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('stopped watching')).length, 1)
 })
 
-t.test('a provider that was down is asked again, and its status counts', async (t) => {
+t.test('a provider that was down is queried again, and its status counts', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
@@ -256,7 +256,7 @@ t.test('a follow-up of a disabled provider waits until the provider is enabled',
   await created(id)
 })
 
-t.test('the provider is not asked about a payment that has ended, even if it is on the list', async (t) => {
+t.test('the provider is not queried about a payment that has ended, even if it is on the list', async (t) => {
   const provider = createFakeProvider(t)
   const id = await harness.open(provider)
   await harness.notify(id, { status: 'succeeded' })
@@ -273,7 +273,7 @@ t.test('the provider is not asked about a payment that has ended, even if it is 
   t.equal(provider.calls.length, 1)
 })
 
-t.test('nothing is decided while the event store is down, and everything afterwards', async (t) => {
+t.test('a follow-up waits while the event store is down and is handled afterwards', async (t) => {
   const provider = createFakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.initiate(provider)
@@ -284,7 +284,7 @@ t.test('nothing is decided while the event store is down, and everything afterwa
     what: 'a failure',
     timeoutMs: 30_000,
   })
-  t.strictSame(provider.calls, [], 'no call is made that could not be recorded')
+  t.strictSame(provider.calls, [], 'no call is made while its result could not be recorded')
   await proxy.accept()
   harness.forward(60 * second)
   await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {

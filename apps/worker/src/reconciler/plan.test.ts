@@ -6,7 +6,7 @@ import { planOf, type ReconciledEvent, type ReconcilePlan } from './plan.ts'
 const at = new Date('2026-05-06T07:08:09.000Z')
 const after = (ms: number) => new Date(at.getTime() + ms)
 const hour = 3_600_000
-const unused = async () => Promise.reject(new Error('a plan asks nobody'))
+const unused = async () => Promise.reject(new Error('a plan does not call the provider'))
 const providers = new Map([
   ['fake', { retrieveIntent: unused, captureIntent: null }],
   ['capturing', { retrieveIntent: unused, captureIntent: unused }],
@@ -76,11 +76,11 @@ t.test('an approval that Paylog has to capture is checked at once', async (t) =>
   t.strictSame(
     processing('capturing', null),
     { ask: after(30_000) },
-    'a caller that learned of the approval gets time to capture',
+    'the caller whose response contained the approval gets time to capture',
   )
 })
 
 t.test('a rejected call ends the follow-up, a failed payment does not', async (t) => {
-  const refused = recordedEvent('PaymentAttemptFailed', { at, data: { refusal: 'payment_declined' } })
-  t.strictSame(planOf(refused, rules), nothingLeft)
+  const rejected = recordedEvent('PaymentAttemptFailed', { at, data: { refusal: 'payment_declined' } })
+  t.strictSame(planOf(rejected, rules), nothingLeft)
 })

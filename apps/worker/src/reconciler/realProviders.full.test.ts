@@ -98,7 +98,7 @@ for (const { provider, faults, pay, intentsOf } of cases) {
   })
 }
 
-t.test('PayPal: an approved order is captured at once and once, with two workers', async (t) => {
+t.test('PayPal: an approved order is captured immediately and only once, with two workers', async (t) => {
   await harness.startWorker(t, ...providers)
   await harness.startWorker(t, ...providers)
   const id = await harness.open(paypal)

@@ -61,11 +61,11 @@ t.test('later events of a batch win within their stream', async (t) => {
     { ...none, subject: 'payment-2', watch: 3 + hour },
     { ...none, subject: 'payment-3', finish: 32, ask: 5 },
   ])
-  const refused = recordedEvent('PaymentAttemptFailed', {
+  const rejected = recordedEvent('PaymentAttemptFailed', {
     stream: 'payment-2',
     data: { refusal: 'provider_unavailable' },
   })
-  await list.read(refused, event('PaymentAttemptStarted', 6, 'payment-2'), event('PaymentCanceled', 7, 'payment-3'))
+  await list.read(rejected, event('PaymentAttemptStarted', 6, 'payment-2'), event('PaymentCanceled', 7, 'payment-3'))
   await list.has(t, [{ ...none, subject: 'payment-2', finish: 36 }], 'another attempt adds the follow-up again')
 })
 
