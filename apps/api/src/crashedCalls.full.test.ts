@@ -11,7 +11,7 @@ import t, { type Test } from 'tap'
 
 const main = (app: string) => new URL(`../../${app}/src/main.ts`, import.meta.url)
 
-/** A moment in a call at which the process is killed. */
+/** A point in a call at which the process is killed. */
 type Step = {
   readonly name: string
   /** Prepares the fault before it returns. Resolves when it is time to kill. */
@@ -120,7 +120,7 @@ t.test('the reconciler finishes a payment when the API is killed during the prov
 
   const left: { readonly fake: FakeProvider; readonly id: string; readonly name: string }[] = []
   for (const step of steps)
-    await t.test(`API killed ${step.name}`, async (t) => {
+    await t.test(`an API killed ${step.name} leaves each payment without an outcome`, async (t) => {
       for (const [fake, id] of await crash(t, step)) {
         t.same(
           (await store.readStream(paymentStream(id))).map(({ type }) => type),

@@ -9,7 +9,7 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { admin, documentedErrors, guest, nobody } from './testing/documentedErrors.ts'
+import { admin, anonymous, documentedErrors, guest } from './testing/documentedErrors.ts'
 import {
   assertAsDocumented,
   bodiesOf,
@@ -47,7 +47,7 @@ const document: Document = JSON.parse(await (await fetch(`${system.baseUrl}/open
 const routes = routesOf(document)
 const send = sender(system.baseUrl)
 
-/** In this order, so that a resource exists when it is needed and is deleted last. */
+/** The order matters: a resource is created before it is used, and deleted last. */
 const scenario = [
   ...['getLiveness', 'getReadiness', 'getMetrics'],
   ...['createProduct', 'updateProduct', 'getProduct', 'listProducts', 'syncProducts'],
@@ -126,7 +126,7 @@ t.test('the scenario covers every documented route', async (t) => {
   t.same(routes.map(({ operationId }) => operationId).sort(), scenario.toSorted())
 })
 
-for (const caller of [admin, guest, nobody])
+for (const caller of [admin, guest, anonymous])
   t.test(`every example request of ${caller.name} succeeds with a documented response [4-envelope]`, (t) =>
     play(t, caller),
   )
@@ -214,10 +214,10 @@ t.test('an Idempotency-Key reused with another body gets the documented error 42
 t.test('a caller over the rate limit gets the documented error 429 [7-rate-limited]', async (t) => {
   const each = route('createPaymentIntent')
   const responses = await Promise.all(
-    Array.from({ length: maxAnonymous }, () => send(each, nobody, undefined, { body: '{}' })),
+    Array.from({ length: maxAnonymous }, () => send(each, anonymous, undefined, { body: '{}' })),
   )
   for (const response of responses) assertAsDocumented(t, each, response)
-  const limited = await send(each, nobody, undefined, { body: '{}' })
+  const limited = await send(each, anonymous, undefined, { body: '{}' })
   t.match(limited, { status: 429, body: { error: { code: 'rate_limited' } } })
   t.ok(limited.headers.has('retry-after'))
   assertAsDocumented(t, each, limited)
@@ -227,14 +227,16 @@ t.test('without the event store, writes get the documented error 503 [7-unavaila
   await system.services['embedded-event-store'].kill()
   const rejected = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
   const responses = await Promise.all(
-    rejected.map((each) => send(each, each.security ? admin : nobody, randomUUID(), signed(each, bodiesOf(each)[0]))),
+    rejected.map((each) =>
+      send(each, each.security ? admin : anonymous, randomUUID(), signed(each, bodiesOf(each)[0])),
+    ),
   )
   for (const [index, each] of rejected.entries()) {
     const response = responses[index]
     t.match(response, { status: 503, body: { error: { code: 'event_store_unavailable' } } }, each.name)
     if (response) assertAsDocumented(t, each, response)
   }
-  const readiness = await send(route('getReadiness'), nobody, undefined)
+  const readiness = await send(route('getReadiness'), anonymous, undefined)
   t.equal(readiness.status, 503)
   assertAsDocumented(t, route('getReadiness'), readiness)
 })

@@ -19,7 +19,7 @@ t.test('SIGKILL of api under load loses and duplicates nothing', (t) =>
   }),
 )
 
-// The worker sends again what it was sending when it died, under the same id.
+// The worker resends the webhooks that were in flight when it died, with the same ids.
 t.test('SIGKILL of the worker under load loses no webhook and invents none', (t) =>
   assertSurvivesFault(t, harness, { causeFault: killAndStart('worker') }),
 )

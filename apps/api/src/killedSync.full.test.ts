@@ -71,11 +71,11 @@ for (const fake of [stripe, paypal])
         ),
       )
       const callsBefore = fake.calls()
-      // Some of the calls would hang for ever. Let the first ones respond.
+      // The first calls respond, because some calls would otherwise hang for ever.
       if (fault.kind === 'hang') fake.faults.next(...Array(7).fill(undefined))
       fake.faults.always(fault)
       const request = sync(fake, ids).then(
-        () => 'answered',
+        () => 'responded',
         () => 'cut off',
       )
       await waitFor(() => fake.calls() >= callsBefore + calls, { what: 'the calls before the kill', timeoutMs: 20_000 })

@@ -78,7 +78,7 @@ t.test('two processes share their rate limits, and rejected requests append no e
 })
 
 t.test(
-  'beyond the limit of failed credentials, at most ten more and one a second reach the identity backend in each process',
+  'over the failed-credential limit, each process sends at most ten more and one a second to the identity backend',
   withRedis,
   async (t) => {
     const { urls, identity, api, commandApi } = await startBoth(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4' })
@@ -96,7 +96,7 @@ t.test(
       t.equal(
         await status(url, { 'x-session-id': 'demo-session' }),
         201,
-        'a session known to be valid gets through at once',
+        'a session that was validated before gets through at once',
       )
     }
     // A request that reaches the backend now would get 503.

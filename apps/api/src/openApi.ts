@@ -1,4 +1,4 @@
-// Serves the OpenAPI document and its page, and adds what Fastify does not know: errors, common headers, bodies.
+// Serves the OpenAPI document and its page, and adds what Fastify leaves out: errors, common headers, bodies.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
@@ -190,7 +190,7 @@ async function showDocument(app: FastifyInstance): Promise<void> {
     theme: { title: 'Paylog API', css: [{ filename: 'paylog.css', content: '.swagger-ui .topbar { display: none }' }] },
     staticCSP: contentSecurityPolicy,
   })
-  // Serialised once: anybody may request it, and a copy for each request would cost memory until it is read.
+  // Serialised once, because anyone may request it and each copy would use memory until the client has read it.
   let text: Buffer | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
     text ??= Buffer.from(JSON.stringify(app.swagger()))

@@ -10,53 +10,53 @@ import { client } from './testing/roundTripHarness.ts'
 const ops = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
 const ada = { 'x-session-id': 'demo-session' }
 const admin = { 'x-session-id': 'demo-admin-session' }
-type Told = { readonly id: string; readonly status: string; readonly payment_method: { readonly alias: string } }
+type PaymentBody = { readonly id: string; readonly status: string; readonly payment_method: { readonly alias: string } }
 
 t.test('every past state that an owner has read can be read again with as_of', async (t) => {
   const system = await startSystem(t)
   const { settle } = client(system)
-  const ask = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) => {
+  const send = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) }
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const response = await fetch(`${system.baseUrl}${path}`, { method, headers: { ...headers, ...type }, ...json })
     const text = await response.text()
     return { status: response.status, etag: response.headers.get('etag'), text, data: JSON.parse(text).data }
   }
-  const saved = await ask('/payment-methods', ada, 'POST', {
+  const saved = await send('/payment-methods', ada, 'POST', {
     payment_method_token: 'pm_card_visa',
     provider_id: 'sandbox',
     alias: 'Mine',
   })
   const order = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox', payment_method_id: saved.data.id }
-  const { data: opened } = await ask('/payments/intents', ada, 'POST', order)
-  const rename = (alias: string) => ask(`/payment-methods/${saved.data.id}`, ada, 'PUT', { alias })
+  const { data: opened } = await send('/payments/intents', ada, 'POST', order)
+  const rename = (alias: string) => send(`/payment-methods/${saved.data.id}`, ada, 'PUT', { alias })
 
-  const responses: { readonly time: string; readonly seen: Awaited<ReturnType<typeof ask>> }[] = []
-  /** Polls as the owner until the response is this one, and records the time. */
-  async function hear(status: string, alias: string): Promise<void> {
+  const responses: { readonly time: string; readonly seen: Awaited<ReturnType<typeof send>> }[] = []
+  /** Polls as the owner until the payment has this status and alias, then records the response and the time. */
+  async function recordWhen(status: string, alias: string): Promise<void> {
     const seen = await waitFor(
       async () => {
-        const result = await ask(`/payments/${opened.id}`, ada)
-        const { status: now, payment_method }: Told = result.data
+        const result = await send(`/payments/${opened.id}`, ada)
+        const { status: now, payment_method }: PaymentBody = result.data
         return now === status && payment_method.alias === alias && result
       },
       { what: `a payment that is ${status} by ${alias}` },
     )
-    responses.push({ time: new Date().toISOString(), seen: seen })
+    responses.push({ time: new Date().toISOString(), seen })
   }
-  await hear('pending', 'Mine')
+  await recordWhen('pending', 'Mine')
   await settle(opened.provider_intent_id, 'failed')
-  await hear('failed', 'Mine')
+  await recordWhen('failed', 'Mine')
   await rename('Work')
-  await hear('failed', 'Work')
+  await recordWhen('failed', 'Work')
   await settle(opened.provider_intent_id)
-  await hear('succeeded', 'Work')
+  await recordWhen('succeeded', 'Work')
   await rename('Old')
-  await hear('succeeded', 'Old')
+  await recordWhen('succeeded', 'Old')
 
-  const history = (await ask(`/admin/payments/${opened.id}/history`, admin)).data
+  const history = (await send(`/admin/payments/${opened.id}/history`, admin)).data
   for (const { time, seen } of responses) {
-    const then = await ask(`/admin/payments/${opened.id}?as_of=${time}`, admin)
+    const then = await send(`/admin/payments/${opened.id}?as_of=${time}`, admin)
     t.same([then.status, then.etag, then.data], [200, seen.etag, seen.data], time)
     const args = [ops, 'payment', 'show', opened.id, '--at', time, '--json']
     const { stdout } = await promisify(execFile)(process.execPath, args, {
@@ -68,8 +68,8 @@ t.test('every past state that an owner has read can be read again with as_of', a
     t.equal(JSON.stringify(shown.history), JSON.stringify(history.slice(0, Number(seen.etag?.slice(1, -1)) + 1)))
   }
   t.same(
-    (await ask(`/admin/payments/${opened.id}`, admin)).text,
-    (await ask(`/payments/${opened.id}`, ada)).text,
+    (await send(`/admin/payments/${opened.id}`, admin)).text,
+    (await send(`/payments/${opened.id}`, ada)).text,
     'now',
   )
   t.same(

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/style/noProcessEnv: tests are told by their runner which servers there are.
+// biome-ignore-all lint/style/noProcessEnv: the test runner passes the URLs of the servers as variables.
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -79,7 +79,7 @@ const faults: readonly Fault[] = [
   },
   { name: 'the event store is gone', begin: log.kill, end: log.start, fails: withoutLog },
   ...proxied('Postgres', postgres, withoutPostgres),
-  // Without Redis requests are not counted. The worker has its queue there.
+  // Without Redis the APIs do not count requests. The worker keeps its queue in Redis.
   ...(redis ? proxied('Redis', redis, { worker: ['queue'] }) : []),
   // Guests and provider notifications are still served, and another replica would be in the same state.
   ...proxied('the identity backend', identity, {}),

@@ -18,7 +18,7 @@ const rounds = testCycles(1)
 const addresses = ['127.0.0.1', '127.0.0.2'] as const
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 /** Each of four clients may meet each of the two closing replicas once. */
-const maxUnanswered = 8
+const maxWithoutResponse = 8
 const skip = (await hasCaddy()) ? false : 'NOT TESTED: there is no caddy'
 
 /**
@@ -28,14 +28,14 @@ const skip = (await hasCaddy()) ? false : 'NOT TESTED: there is no caddy'
 function startClients(url: string) {
   const made: string[] = []
   const failed: string[] = []
-  const unanswered: string[] = []
+  const withoutResponse: string[] = []
   let isStopped = false
   const expect = async (status: number, path: string, init: RequestInit): Promise<unknown> => {
     try {
       const response = await fetch(`${url}${path}`, init)
       const text = await response.text()
       if (response.status === status) return JSON.parse(text)
-      const list = init.method === 'POST' && response.status === 504 ? unanswered : failed
+      const list = init.method === 'POST' && response.status === 504 ? withoutResponse : failed
       list.push(`${init.method ?? 'GET'}: ${response.status} ${text}`)
     } catch (error) {
       failed.push(String(error))
@@ -65,7 +65,7 @@ function startClients(url: string) {
   return {
     made,
     failed,
-    unanswered,
+    withoutResponse,
     async stop() {
       isStopped = true
       await running
@@ -98,7 +98,7 @@ t.test(
     const { apps, edge } = await startAll(t, backends)
     const clients = startClients(edge.url)
     t.teardown(() => clients.stop())
-    const { made, failed, unanswered } = clients
+    const { made, failed, withoutResponse } = clients
     for (let round = 0; round < rounds; round++)
       for (const { app, restart } of apps) {
         const before = made.length
@@ -109,11 +109,11 @@ t.test(
         t.comment(`${app}: ${made.length} payments, ${failed.length} failed`)
       }
     await clients.stop()
-    t.strictSame(failed, [], `failed requests; warnings of the edge: ${edge.complaints().join('; ')}`)
+    t.strictSame(failed, [], `failed requests; warnings of the edge: ${edge.warnings().join('; ')}`)
     // The kernel resets a connection that is made during the close (docs/decisions/0020). The replica received nothing
     // of it.
-    t.comment(`${unanswered.length} connections were reset`)
-    t.ok(unanswered.length <= maxUnanswered * rounds, unanswered.join())
+    t.comment(`${withoutResponse.length} connections were reset`)
+    t.ok(withoutResponse.length <= maxWithoutResponse * rounds, withoutResponse.join())
 
     const payments = await paymentsOnLog(backends.store)
     t.strictSame([...payments.keys()].sort(), made.toSorted(), 'the log has exactly the acknowledged payments')

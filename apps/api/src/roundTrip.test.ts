@@ -27,7 +27,7 @@ t.test('a payment reaches the log, the read model and the webhook endpoints [1-r
 const redisUrl = process.env.REDIS_TEST_URL
 if (redisUrl === undefined) t.comment('NOT TESTED: there is no redis-server, so the Redis queue is left out')
 else
-  t.test('round trip with Redis as the queue', async (t) => {
+  t.test('with Redis as the queue every webhook arrives, also after faults', async (t) => {
     // Other test files use the same server at the same time, so this one flushes its own database only.
     const ownDatabase = new URL('/1', redisUrl).href
     const redisHarness = await roundTripHarness(t, { REDIS_URL: ownDatabase })

@@ -5,10 +5,10 @@ import t from 'tap'
 import { paymentsOnLog, startReplica, startReplicaBackends, warningsIn } from './testing/replicas.ts'
 
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
-/** For tests with an endpoint or a provider that does not respond. */
+/** For tests in which an endpoint or a provider does not respond. */
 const shortStop = { STOP_TIMEOUT: '2s' }
 
-type Told = {
+type LogLine = {
   readonly level: string
   readonly msg: string
   readonly left?: unknown
@@ -34,14 +34,14 @@ const idOf = async (response: Response) => ((await response.json()) as { data: {
 const made: string[] = []
 
 /** Sends requests until the process accepts no connection. @returns the unexpected responses */
-async function requestUntilStopped(act: () => Promise<Response>, answered: (response: Response) => Promise<boolean>) {
+async function requestUntilStopped(act: () => Promise<Response>, isExpected: (response: Response) => Promise<boolean>) {
   const bad: string[] = []
   await Promise.all(
     Array.from({ length: 4 }, async () => {
       for (;;) {
         const response = await act().catch(() => undefined)
         if (response === undefined) return
-        if (!(await answered(response))) bad.push(`${response.status}`)
+        if (!(await isExpected(response))) bad.push(`${response.status}`)
       }
     }),
   )
@@ -90,8 +90,8 @@ t.test('command-api stops while a provider hangs, and logs the request that is l
   await api.process().stop()
   t.strictSame(await api.process().exited, { code: 1, signal: null })
   t.equal(await request, 'cut off')
-  const told = receivedIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
-  t.match(told, { level: 'error', left: [{ name: 'http', under_way: 1, such_as: [/^POST \/payments\/intents /] }] })
+  const stopLog = logLinesIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
+  t.match(stopLog, { level: 'error', left: [{ name: 'http', under_way: 1, such_as: [/^POST \/payments\/intents /] }] })
   stripe.faults.always(undefined)
 })
 
@@ -106,18 +106,18 @@ t.test('a worker that stops delivers every webhook, except to an endpoint that h
   t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'once')
 
   isEndpointStuck = true
-  const told = endpoint.received.length
+  const receivedBefore = endpoint.received.length
   const api = await startReplica(t, backends, 'command-api')
   const lastPaid = await idOf(await pay(api.baseUrl))
   made.push(lastPaid)
   const stuck = await startReplica(t, backends, 'worker', shortStop)
   // The payment without a response above may also cause webhooks.
-  const lastWebhooks = () => endpoint.received.slice(told).filter(({ body }) => body.includes(lastPaid))
+  const lastWebhooks = () => endpoint.received.slice(receivedBefore).filter(({ body }) => body.includes(lastPaid))
   const { id } = await waitFor(() => lastWebhooks()[0], { what: 'the webhook without a response' })
   await stuck.process().stop()
   t.strictSame(await stuck.process().exited, { code: 1, signal: null })
-  const complaint = receivedIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
-  t.match(complaint, { level: 'error', part: 'workers', err: { message: new RegExp(`endpoint 1, delivery ${id}`) } })
+  const failure = logLinesIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
+  t.match(failure, { level: 'error', part: 'workers', err: { message: new RegExp(`endpoint 1, delivery ${id}`) } })
 
   isEndpointStuck = false
   await startReplica(t, backends, 'worker')
@@ -157,13 +157,13 @@ t.test('a projector that stops commits its batch, and the standby takes over', a
 
 t.test('an event store that stops under load has every acknowledged event exactly once', async (t) => {
   const api = await startReplica(t, backends, 'api')
-  const answered: string[] = []
+  const acknowledged: string[] = []
   let isStopped = false
   const paying = Promise.all(
     Array.from({ length: 4 }, async () => {
       while (!isStopped) {
         const response = await pay(api.baseUrl)
-        if (response.status === 201) answered.push(await idOf(response))
+        if (response.status === 201) acknowledged.push(await idOf(response))
         else await response.text()
       }
     }),
@@ -171,22 +171,22 @@ t.test('an event store that stops under load has every acknowledged event exactl
   t.teardown(() => {
     isStopped = true
   })
-  await waitFor(() => answered.length > 10, { what: 'load', timeoutMs: 20_000 })
+  await waitFor(() => acknowledged.length > 10, { what: 'load', timeoutMs: 20_000 })
   const node = log.process()
   await node.stop()
   t.strictSame(await node.exited, { code: 0, signal: null })
   await log.start()
-  const before = answered.length
-  await waitFor(() => answered.length > before + 10, { what: 'more load', timeoutMs: 20_000 })
+  const before = acknowledged.length
+  await waitFor(() => acknowledged.length > before + 10, { what: 'more load', timeoutMs: 20_000 })
   isStopped = true
   await paying
   const payments = await paymentsOnLog(store)
-  for (const id of answered) t.strictSame(payments.get(id), ['PaymentInitiated', 'ProviderIntentCreated'], id)
+  for (const id of acknowledged) t.strictSame(payments.get(id), ['PaymentInitiated', 'ProviderIntentCreated'], id)
 })
 
-function receivedIn(output: string): Told[] {
+function logLinesIn(output: string): LogLine[] {
   return output
     .split('\n')
     .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Told)
+    .map((line) => JSON.parse(line) as LogLine)
 }

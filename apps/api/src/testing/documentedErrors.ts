@@ -1,7 +1,7 @@
 // Requests that must fail, each for all routes that document the error.
 import { bodiesOf, type Caller, isFor, type Route, type Sent } from './documentedRoutes.ts'
 
-export const nobody: Caller = { name: 'nobody', scheme: undefined, headers: {} }
+export const anonymous: Caller = { name: 'an anonymous caller', scheme: undefined, headers: {} }
 export const guest: Caller = { name: 'a guest', scheme: 'guest', headers: { 'x-guest-token': 'demo-guest-token' } }
 const user: Caller = { name: 'a user', scheme: 'session', headers: { 'x-session-id': 'demo-session' } }
 export const admin: Caller = {
@@ -41,8 +41,8 @@ export const documentedErrors: readonly DocumentedError[] = [
   {
     status: 401,
     code: 'unauthenticated',
-    caller: nobody,
-    of: (route) => isSecured(route) && !isFor(route, nobody),
+    caller: anonymous,
+    of: (route) => isSecured(route) && !isFor(route, anonymous),
     sent: nothing,
   },
   {
@@ -61,7 +61,7 @@ export const documentedErrors: readonly DocumentedError[] = [
     sent: () => ({ query: '?guest_email=ada@example.com' }),
   },
   { status: 413, code: 'body_too_large', caller: admin, of: takesBody, sent: anyBody(' '.repeat(262_145)) },
-  { status: 413, code: 'body_too_large', caller: nobody, of: isReceiver, sent: anyBody(' '.repeat(1_048_577)) },
+  { status: 413, code: 'body_too_large', caller: anonymous, of: isReceiver, sent: anyBody(' '.repeat(1_048_577)) },
   {
     status: 415,
     code: 'unsupported_media_type',
@@ -92,14 +92,14 @@ export const documentedErrors: readonly DocumentedError[] = [
     of: hasParameter('x-read-after'),
     sent: () => ({ headers: { 'x-read-after': 'soon' } }),
   },
-  { status: 400, code: 'invalid_signature', caller: nobody, of: isReceiver, sent: example },
+  { status: 400, code: 'invalid_signature', caller: anonymous, of: isReceiver, sent: example },
   { status: 404, code: 'not_found', caller: admin, of: isAboutOne, sent: example },
   {
     status: 404,
     code: 'not_found',
     caller: admin,
     of: ({ operationId }) => operationId === 'getPayment',
-    // The read waits in vain and is marked as stale.
+    // The read times out and is marked as stale.
     sent: () => ({ headers: { 'x-read-after': '9'.repeat(19) } }),
   },
   {

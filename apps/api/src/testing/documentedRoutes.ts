@@ -158,7 +158,7 @@ export const sender =
     }
   }
 
-/** Whether the route accepts this kind of caller. A route without security is for nobody in particular. */
+/** Whether the route accepts this kind of caller. A route without security needs an anonymous caller. */
 export function isFor({ security }: Route, { scheme }: Caller): boolean {
   if (security === undefined) return scheme === undefined
   return security.some((accepted) => (scheme === undefined ? Object.keys(accepted).length === 0 : scheme in accepted))

@@ -57,7 +57,7 @@ function record(address: string): Buffer {
 
 const caddyfile = new URL('../../../../deploy/Caddyfile', import.meta.url)
 
-// biome-ignore lint/style/noProcessEnv: where programs are is told by the surroundings of the test.
+// biome-ignore lint/style/noProcessEnv: caddy is searched for in PATH.
 const path = process.env.PATH
 
 export async function hasCaddy(): Promise<boolean> {
@@ -77,7 +77,7 @@ export async function startEdge(
   t: Test,
   env: Readonly<Record<string, string>>,
   names: Readonly<Record<string, readonly string[]>>,
-): Promise<{ readonly url: string; complaints(): readonly string[] }> {
+): Promise<{ readonly url: string; warnings(): readonly string[] }> {
   const resolver = `udp/127.0.0.1:${await startNameServer(t, names)}`
   const deployed = await readFile(caddyfile, 'utf8')
   // Only the resolver differs from the deployed file.
@@ -114,5 +114,5 @@ export async function startEdge(
     )
   await waitFor(async () => caddy.exitCode !== null || (await responses()), { what: 'the edge to start' })
   if (caddy.exitCode !== null) throw new Error(`caddy ended: ${written}`)
-  return { url, complaints: () => written.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)) }
+  return { url, warnings: () => written.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)) }
 }

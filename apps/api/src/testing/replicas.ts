@@ -34,7 +34,7 @@ export async function startReplicaBackends(t: Test, env: Readonly<Record<string,
     AUTH_URL: identity.authUrl,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'info',
-    // On a busy machine the apps would shed requests, which these tests do not examine.
+    // No load shedding, which would fail these tests on a busy machine.
     SHED_EVENT_LOOP_DELAY: '0s',
     ...stripe.env,
     ...env,

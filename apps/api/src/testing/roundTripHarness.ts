@@ -83,7 +83,7 @@ export type RoundTripHarness = {
   readonly both: FakeEndpoint
 }
 
-/** The system with two webhook endpoints, one of which takes both event modes. */
+/** The system with two webhook endpoints. One takes both event modes. */
 export async function roundTripHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<RoundTripHarness> {
   const [canonical, both] = await Promise.all([startFakeEndpoint(t), startFakeEndpoint(t)])
   return { system: await startSystem(t, { ...endpointVariables(canonical.url, both.url), ...env }), canonical, both }
@@ -135,7 +135,7 @@ export async function assertWebhooksDelivered(t: Test, { system, canonical, both
 /**
  * Creates and settles payments while a fault happens, then checks that each is complete exactly once. All earlier
  * webhooks must have arrived.
- * @param options `exactlyOnce` when the worker survives, so that no webhook has a reason to be sent twice
+ * @param options `exactlyOnce`: the worker survives, so no webhook may be sent twice
  */
 export async function assertSurvivesFault(
   t: Test,
@@ -166,7 +166,7 @@ export async function assertSurvivesFault(
   t.teardown(() => store.close())
   const historyOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
   for (const id of made) {
-    // A notification stored before the fault was answered with 200. The reconciler applies it later.
+    // A notification stored before the fault got a 200. The reconciler applies it later.
     await waitFor(async () => (await historyOf(id)).includes('PaymentSucceeded'), {
       what: `${id} to succeed`,
       timeoutMs: 60_000,

@@ -4,7 +4,7 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import { type AccessHarness, type ApiResponse, type Client, dataOf } from './accessHarness.ts'
-import type { Kind, Thing } from './model.ts'
+import type { Kind, Resource } from './model.ts'
 import {
   ada,
   admin,
@@ -21,17 +21,17 @@ import {
 } from './people.ts'
 
 export type AccessFixture = {
-  readonly things: Readonly<Record<Kind, readonly Thing[]>>
+  readonly resources: Readonly<Record<Kind, readonly Resource[]>>
   /**
-   * The payer's e-mail by payment id: the only data of a payer that webhooks may contain. A webhook test names a
-   * payment that does not exist; its payer is the caller.
+   * The payer's e-mail by payment id. Webhooks may contain no other data of the payer. A webhook test names a payment
+   * that does not exist; its payer is the caller.
    */
   readonly payers: Map<string, string | null>
   /** Reads must reach this position to include all of it. */
   readonly position: string
 }
 
-/** Resources that belong to one owner, not to everybody who may read them. */
+/** Resources that belong to one owner. */
 export type OwnedKind = Exclude<Kind, 'product' | 'log'>
 
 export const pathOf: Readonly<Record<OwnedKind, string>> = {
@@ -100,8 +100,8 @@ function productBody(): object {
 }
 
 /** Creates all data over HTTP, lets tokens expire where needed, and waits until all of it can be read. */
-export async function createAccessFixture({ identity }: AccessHarness, { ask }: Client): Promise<AccessFixture> {
-  const resources: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [], log: [] }
+export async function createAccessFixture({ identity }: AccessHarness, { send }: Client): Promise<AccessFixture> {
+  const resources: Record<Kind, Resource[]> = { payment: [], method: [], address: [], product: [], log: [] }
   const payers = new Map<string, string | null>()
   let position = 0n
   const made = async (response: ApiResponse): Promise<string> => {
@@ -115,7 +115,7 @@ export async function createAccessFixture({ identity }: AccessHarness, { ask }: 
     const { owner } = caller
     if (owner === null) throw new Error('a payment without an owner')
     const id = await made(
-      await ask(caller, 'POST', '/payments/intents', { body: paymentBody(owner, guestEmail, methodId) }),
+      await send(caller, 'POST', '/payments/intents', { body: paymentBody(owner, guestEmail, methodId) }),
     )
     resources.payment.push({ name, id, owner })
     payers.set(id, payer)
@@ -123,12 +123,12 @@ export async function createAccessFixture({ identity }: AccessHarness, { ask }: 
   const add = async (kind: 'method' | 'address', caller: Caller, name: string, body: object) =>
     resources[kind].push({
       name,
-      id: await made(await ask(caller, 'POST', pathOf[kind], { body })),
+      id: await made(await send(caller, 'POST', pathOf[kind], { body })),
       owner: caller.owner,
     })
   const remove = async (kind: 'method' | 'address', caller: Caller, body: object) => {
-    const id = await made(await ask(caller, 'POST', pathOf[kind], { body }))
-    const response = await ask(caller, 'DELETE', `${pathOf[kind]}/${id}`)
+    const id = await made(await send(caller, 'POST', pathOf[kind], { body }))
+    const response = await send(caller, 'DELETE', `${pathOf[kind]}/${id}`)
     if (response.status !== 200) throw new Error(`${response.request}: ${response.status} ${response.text}`)
     position = maxOf(position, response)
     resources[kind].push({ name: `removed by ${caller.name}`, id, owner: null })
@@ -141,7 +141,7 @@ export async function createAccessFixture({ identity }: AccessHarness, { ask }: 
     await pay(caller, emailOf[owner], `of ${owner}`, guestEmail, resources.method.at(-1)?.id)
     await add('address', caller, `of ${owner}`, addressBody(owner))
   }
-  const product = await made(await ask(admin, 'POST', '/admin/products', { body: productBody() }))
+  const product = await made(await send(admin, 'POST', '/admin/products', { body: productBody() }))
   resources.product.push({ name: 'of the catalogue', id: product, owner: 'admin' })
   for (const caller of [ada, g1]) {
     await remove('method', caller, methodBody(caller === ada ? 'ada' : 'g1', 'pm_card_mastercard'))
@@ -149,18 +149,18 @@ export async function createAccessFixture({ identity }: AccessHarness, { ask }: 
   }
   const withoutCredential = { ...anonymous, owner: 'g1' } as const
   await pay(withoutCredential, emailOf.g1, 'of g1, made without a credential', emailOf.g1.toUpperCase())
-  await pay({ ...anonymous, owner: 'anonymous' }, null, 'of nobody')
+  await pay({ ...anonymous, owner: 'anonymous' }, null, 'without an owner')
   await pay(ada, emailOf.ada, 'of ada with the e-mail of g1 as contact', emailOf.g1)
   await add('address', ada, 'of ada with the e-mail of g1 as contact', addressBody('ada', { guest_email: emailOf.g1 }))
-  await pay(remembered, emailOf.g1, 'of g1, which makes an expired token remembered', emailOf.g1)
-  await pay(rememberedPast, emailOf.g1, 'of g1, which makes another expired token remembered', emailOf.g1)
+  await pay(remembered, emailOf.g1, 'of g1, so that an expired token is remembered', emailOf.g1)
+  await pay(rememberedPast, emailOf.g1, 'of g1, so that another expired token is remembered', emailOf.g1)
   identity.expire('cred.token.remembered', 'expired')
   identity.expire('cred.token.remembered.past', 'expired by its time')
   for (const path of [...Object.values(pathOf), '/admin/products']) {
-    const { headers } = await ask(admin, 'GET', path, { headers: { 'x-read-after': String(position) } })
+    const { headers } = await send(admin, 'GET', path, { headers: { 'x-read-after': String(position) } })
     if (headers['x-read-stale']) throw new Error(`${path} did not come up to ${position}`)
   }
-  return { things: resources, payers, position: String(position) }
+  return { resources, payers, position: String(position) }
 }
 
 const maxOf = (known: bigint, { headers }: ApiResponse) => {
@@ -171,7 +171,7 @@ const maxOf = (known: bigint, { headers }: ApiResponse) => {
 type Delivery = { readonly id: string; readonly node: string; readonly stream: string; readonly revision: number }
 
 /**
- * Settles one payment of each owner, lets everybody who may send webhook tests, and waits until each delivery has
+ * Settles one payment of each owner, sends webhook tests as every allowed caller, and waits until each delivery has
  * ended.
  * @returns every expected entry of the webhook log, with its owner
  */
@@ -179,9 +179,9 @@ export async function createWebhookFixture(
   system: AccessHarness,
   client: Client,
   fixture: AccessFixture,
-): Promise<readonly Thing[]> {
+): Promise<readonly Resource[]> {
   const owners = new Map<string, OwnerName>()
-  for (const { id, owner } of fixture.things.payment) if (owner !== null) owners.set(`payment-${id}`, owner)
+  for (const { id, owner } of fixture.resources.payment) if (owner !== null) owners.set(`payment-${id}`, owner)
   for (const owner of ['ada', 'grace', 'admin', 'g1', 'g2', 'anonymous'] as const) {
     const event = `evt_${owner}`
     await notify(system, client, event, { ...paymentOf(client, owner), note: canary(owner, 'notified') })
@@ -194,7 +194,7 @@ export async function createWebhookFixture(
   return deliveries.map(({ id, node, stream, revision }) => ({
     id,
     name: `about ${stream}@${revision} to ${node}`,
-    // The notification itself does not belong to an owner yet.
+    // A notification belongs to no owner.
     owner: stream.startsWith('providerEvent-') && revision === 0 ? 'anonymous' : (owners.get(stream) ?? null),
   }))
 }
@@ -209,22 +209,22 @@ function paymentOf({ responses }: Client, owner: OwnerName): object {
   return { id, amount, currency: 'eur', status: 'succeeded', customer: null }
 }
 
-async function notify(system: AccessHarness, { ask }: Client, id: string, object: object): Promise<void> {
+async function notify(system: AccessHarness, { send }: Client, id: string, object: object): Promise<void> {
   const event = { id, type: 'payment_intent.succeeded', data: { object } }
-  const { status, text } = await ask(anonymous, 'POST', '/webhooks/sandbox', system.notification(event))
+  const { status, text } = await send(anonymous, 'POST', '/webhooks/sandbox', system.notification(event))
   if (status !== 200) throw new Error(`the receiver: ${status}: ${text}`)
 }
 
 /** Sends a canonical, a generic and a raw test webhook. @returns the ids of the tests */
-async function testWebhooks({ ask }: Client, { payers }: AccessFixture, caller: Caller): Promise<string[]> {
+async function testWebhooks({ send }: Client, { payers }: AccessFixture, caller: Caller): Promise<string[]> {
   const owner = caller.owner === 'ada' || caller.owner === 'grace' ? caller.owner : 'admin'
   const note = canary(owner, 'simulated')
   const test_data = { id: `test-of-${owner}`, amount: 1200, currency: 'EUR', note }
   payers.set(test_data.id, emailOf[owner])
   const responses = [
-    await ask(caller, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded', test_data } }),
-    await ask(caller, 'POST', '/webhooks/test', { body: { event: 'payment_intent.succeeded', test_data } }),
-    await ask(caller, 'POST', '/webhooks/external/simulate', {
+    await send(caller, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded', test_data } }),
+    await send(caller, 'POST', '/webhooks/test', { body: { event: 'payment_intent.succeeded', test_data } }),
+    await send(caller, 'POST', '/webhooks/external/simulate', {
       body: { event: 'customer.created', provider: 'stripe', payload: { id: `cus_${owner}`, note } },
     }),
   ]
@@ -243,7 +243,7 @@ async function settled(
 ): Promise<readonly Delivery[]> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'settled', max: 1, log })
-  const everybody = [...payers.keys()]
+  const paymentIds = [...payers.keys()]
   const isDelivered = (id: string) => endpoints.canonical.received.some(({ body }) => body.includes(id))
   const isPaid = () => endpoints.legacy.received.length >= 12
   const read = async () => {
@@ -255,7 +255,7 @@ async function settled(
   }
   try {
     await waitFor(
-      async () => everybody.every(isDelivered) && isPaid() && (await read()).every(({ isPending }) => !isPending),
+      async () => paymentIds.every(isDelivered) && isPaid() && (await read()).every(({ isPending }) => !isPending),
       { what: 'the webhooks', timeoutMs: 30_000 },
     )
     return await read()

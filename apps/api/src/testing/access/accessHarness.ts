@@ -148,7 +148,7 @@ export type RequestOptions = {
 }
 
 export type Client = {
-  ask(caller: Caller, method: string, path: string, options?: RequestOptions): Promise<ApiResponse>
+  send(caller: Caller, method: string, path: string, options?: RequestOptions): Promise<ApiResponse>
   /** All responses so far. */
   readonly responses: readonly ApiResponse[]
 }
@@ -165,7 +165,7 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
 
   return {
     responses,
-    async ask(caller, method, path, { headers = {}, body } = {}) {
+    async send(caller, method, path, { headers = {}, body } = {}) {
       const whole = caller.query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${caller.query}`
       const sent = typeof body === 'object' ? JSON.stringify(body) : (body ?? '')
       const all = {

@@ -42,10 +42,10 @@ function presenting(name: string, who: 'ada' | 'g1' | null, ...parts: Partial<Ca
   return { name, standing, owner: who, headers, query }
 }
 
-t.test('access to changes', async (t) => {
+t.test('callers can change only their own resources, with every kind of credential', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
-  const { ask } = client
+  const { send } = client
   const fixture = await createAccessFixture(system, client)
 
   t.test('every owner can create, read, change and delete their own resources only [4-own-changes]', async (t) => {
@@ -76,15 +76,15 @@ t.test('access to changes', async (t) => {
       }
       const opens = async (expected: number, caller: Caller, guestEmail?: string) => {
         const { owner } = caller
-        if (owner === null) throw new Error('a payment of nobody')
+        if (owner === null) throw new Error('a payment without an owner')
         const body = paymentBody(owner, guestEmail)
-        const response = await ask(caller, 'POST', '/payments/intents', { body })
+        const response = await send(caller, 'POST', '/payments/intents', { body })
         t.equal(response.status, expected, `${caller.name} for ${guestEmail}: ${response.text}`)
         if (response.status === 201) isPaidBy(response, guestEmail)
       }
-      const nobody: Caller = { ...anonymous, owner: 'anonymous' }
-      await opens(201, nobody)
-      await opens(201, nobody, canary('anonymous', 'x@example.com'))
+      const anonymousPayer: Caller = { ...anonymous, owner: 'anonymous' }
+      await opens(201, anonymousPayer)
+      await opens(201, anonymousPayer, canary('anonymous', 'x@example.com'))
       await opens(201, ada)
       await opens(201, ada, canary('ada', 'friend@example.com'))
       for (const caller of [g1, g1Second, g1Upper]) {
@@ -100,7 +100,7 @@ t.test('access to changes', async (t) => {
         [remembered, 401],
         [anonymous, 401],
       ] as const) {
-        const { status } = await ask(caller, 'POST', '/payment-methods/setup-intent', {
+        const { status } = await send(caller, 'POST', '/payment-methods/setup-intent', {
           body: { provider_id: 'sandbox' },
         })
         t.equal(status, expected, `${caller.name}: setup intent`)
@@ -110,7 +110,7 @@ t.test('access to changes', async (t) => {
 
   t.test('guest_data without a credential creates a payment and gives no other access [5-guest-data]', async (t) => {
     const guest_data = { email: emailOf.g1, name: canary('anonymous', 'name') }
-    const own = (kind: 'method' | 'address') => `/${fixture.things[kind].find(({ owner }) => owner === 'g1')?.id}`
+    const own = (kind: 'method' | 'address') => `/${fixture.resources[kind].find(({ owner }) => owner === 'g1')?.id}`
     for (const [method, path, body] of [
       ['POST', '/addresses', { address_type: 'billing', is_partial: true, guest_email: emailOf.g1 }],
       ['POST', '/payment-methods', { payment_method_token: 'pm_card_visa', provider_id: 'sandbox' }],
@@ -120,20 +120,22 @@ t.test('access to changes', async (t) => {
       ['GET', '/payments', {}],
       ['GET', `/payments?guest_email=${emailOf.g1}`, {}],
     ] as const) {
-      const { status } = await ask(anonymous, method, path, { body: { ...body, guest_data } })
+      const { status } = await send(anonymous, method, path, { body: { ...body, guest_data } })
       t.equal(status, 401, `${method} ${path}`)
     }
   })
 
   t.test('references to resources of another owner are rejected', async (t) => {
     const first = (kind: 'method' | 'address', whose: string) =>
-      fixture.things[kind].find(({ owner }) => owner === whose)?.id
+      fixture.resources[kind].find(({ owner }) => owner === whose)?.id
     const saves = (caller: Caller, billing_address_id: string | undefined) =>
-      ask(caller, 'POST', '/payment-methods', {
+      send(caller, 'POST', '/payment-methods', {
         body: methodBody(caller.owner ?? 'anonymous', 'pm_card_amex', { billing_address_id }),
       })
     const pays = (caller: Caller, methodId: string | undefined, guestEmail?: string) =>
-      ask(caller, 'POST', '/payments/intents', { body: paymentBody(caller.owner ?? 'anonymous', guestEmail, methodId) })
+      send(caller, 'POST', '/payments/intents', {
+        body: paymentBody(caller.owner ?? 'anonymous', guestEmail, methodId),
+      })
     const rejected = [
       await saves(ada, first('address', 'grace')),
       await saves(g2, first('address', 'g1')),
@@ -173,7 +175,7 @@ t.test('access to changes', async (t) => {
     'of several credentials the first valid one in the order of the interface counts [5-first-valid]',
     async (t) => {
       const listedFor = async (caller: Caller) => {
-        const { status, json } = await ask(caller, 'GET', '/addresses')
+        const { status, json } = await send(caller, 'GET', '/addresses')
         return status === 200 ? (json.user_context as { user_type: string }).user_type : status
       }
       const kindOf = { ada: 'user', g1: 'guest' }
@@ -194,9 +196,9 @@ t.test('access to changes', async (t) => {
   )
 
   t.test('a remembered token counts only when no other credential is valid', async (t) => {
-    const { id: own = '' } = fixture.things.address.find(({ owner }) => owner === 'g1') ?? {}
+    const { id: own = '' } = fixture.resources.address.find(({ owner }) => owner === 'g1') ?? {}
     const put = async (caller: Caller) =>
-      (await ask(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'canary.g1.address.alias' } })).status
+      (await send(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'canary.g1.address.alias' } })).status
     const past = { 'x-guest-token': 'cred.token.remembered' }
     t.equal(
       await put({ ...remembered, query: 'session_id=cred.session.ada', owner: 'ada' }),

@@ -22,7 +22,7 @@ const idOf = (response: ApiResponse) => String(dataOf(response).id)
 
 /** Polls a list until stopped. @returns the number of polls, and every response with more than one default */
 function pollForDefaults(
-  { ask }: Client,
+  { send }: Client,
   caller: Caller,
   path: string,
   list: (item: Readonly<Record<string, unknown>>) => unknown,
@@ -32,7 +32,7 @@ function pollForDefaults(
   let polls = 0
   const watching = (async () => {
     while (!stopped) {
-      const response = await ask(caller, 'GET', path)
+      const response = await send(caller, 'GET', path)
       polls++
       const defaults = listOf(response).filter((item) => item.is_default === true)
       if (new Set(defaults.map(list)).size < defaults.length) wrong.push(response.text)
@@ -41,7 +41,7 @@ function pollForDefaults(
   return async () => {
     stopped = true
     await watching
-    return { looks: polls, wrong }
+    return { polls, wrong }
   }
 }
 
@@ -56,7 +56,7 @@ async function contestDefault(
   path: string,
   ids: readonly string[],
 ) {
-  const { ask } = client
+  const { send } = client
   const [reader = ada] = callers
   const stop = pollForDefaults(client, reader, `${path}?limit=50`, (item) => item.address_type ?? 'method')
   t.teardown(stop)
@@ -64,15 +64,15 @@ async function contestDefault(
   for (let round = 0; round < rounds; round++) {
     const atOnce = Array.from({ length: putsAtOnce }, (_, n) => {
       const caller = callers[n % callers.length] ?? reader
-      return ask(caller, 'PUT', `${path}/${ids[(n + round) % ids.length]}`, { body: { is_default: true } })
+      return send(caller, 'PUT', `${path}/${ids[(n + round) % ids.length]}`, { body: { is_default: true } })
     })
     puts.push(...(await Promise.all(atOnce)))
-    const settled = await ask(reader, 'GET', `${path}?limit=50`, after(...puts))
+    const settled = await send(reader, 'GET', `${path}?limit=50`, after(...puts))
     t.notOk(settled.headers['x-read-stale'], 'the read is up to date')
     const lists = Map.groupBy(listOf(settled), ({ address_type }) => address_type)
     for (const [type, items] of lists)
       t.equal(items.filter((item) => item.is_default === true).length, 1, `${path}: ${type}: round ${round}`)
-    const singles = await Promise.all(ids.map((id) => ask(reader, 'GET', `${path}/${id}`)))
+    const singles = await Promise.all(ids.map((id) => send(reader, 'GET', `${path}/${id}`)))
     t.same(
       singles.map((one) => [dataOf(one).id, dataOf(one).is_default]).sort(),
       listOf(settled)
@@ -81,7 +81,7 @@ async function contestDefault(
       'the single resources agree with the list',
     )
   }
-  const { looks: polls, wrong } = await stop()
+  const { polls, wrong } = await stop()
   for (const { status, json, text } of puts.filter(({ status }) => status !== 200))
     t.match({ status, json }, { status: 409, json: { error: { code: 'concurrent_modification' } } }, text)
   t.comment(`${path}: ${polls} polls, ${puts.filter(({ status }) => status === 200).length} of ${puts.length} PUTs`)
@@ -89,18 +89,18 @@ async function contestDefault(
   t.ok(polls > rounds, 'the list was polled during the PUTs')
 }
 
-t.test('access under concurrency and faults', async (t) => {
+t.test('concurrency and faults leave one default per list and leak nothing', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl, putsAtOnce + 2)
-  const { ask } = client
+  const { send } = client
   const add = async (caller: Caller, path: string, bodies: readonly object[]) => {
     const ids: string[] = []
-    for (const body of bodies) ids.push(idOf(await ask(caller, 'POST', path, { body })))
+    for (const body of bodies) ids.push(idOf(await send(caller, 'POST', path, { body })))
     return ids
   }
   /** So that they can be saved again. */
   const remove = async (caller: Caller, ids: readonly string[]) => {
-    for (const id of ids) t.equal((await ask(caller, 'DELETE', `/payment-methods/${id}`)).status, 200)
+    for (const id of ids) t.equal((await send(caller, 'DELETE', `/payment-methods/${id}`)).status, 200)
   }
   const cards = ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex']
 
@@ -112,7 +112,7 @@ t.test('access under concurrency and faults', async (t) => {
         '/payment-methods',
         cards.map((card) => methodBody('ada', card)),
       )
-      const listed = listOf(await ask(ada, 'GET', '/payment-methods'))
+      const listed = listOf(await send(ada, 'GET', '/payment-methods'))
       t.same(
         listed.map(({ is_default }) => is_default),
         [false, false, false],
@@ -146,21 +146,21 @@ t.test('access under concurrency and faults', async (t) => {
     const made = await Promise.all(
       Array.from({ length: putsAtOnce }, (_, n) => {
         const caller = [g1, g1Second, g1Upper][n % 3] ?? g1
-        return ask(caller, 'POST', '/addresses', {
+        return send(caller, 'POST', '/addresses', {
           body: addressBody('g1', { is_default: true, alias: canary('g1', `n${n}`) }),
         })
       }),
     )
     t.same(new Set(made.map(({ status }) => status)), new Set([201]))
-    const listed = listOf(await ask(g1, 'GET', '/addresses?limit=50', after(...made)))
+    const listed = listOf(await send(g1, 'GET', '/addresses?limit=50', after(...made)))
     t.equal(listed.length, putsAtOnce)
     t.equal(listed.filter(({ is_default }) => is_default).length, 1)
     t.same((await stop()).wrong, [])
   })
 
-  // Not earlier: `contest` needs lists that contain nothing else.
+  // Created late, because `contestDefault` needs lists that contain nothing else.
   const fixture = await createAccessFixture(system, client)
-  const ownMethod = fixture.things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
+  const ownMethod = fixture.resources.method.find(({ owner }) => owner === 'ada')?.id ?? ''
   const pool = createPool({
     databaseUrl: system.databaseUrl,
     applicationName: 'sabotage',
@@ -171,24 +171,26 @@ t.test('access under concurrency and faults', async (t) => {
 
   t.test('a killed projector and a database that rejects its rows leak nothing', async (t) => {
     await system.kill('projector')
-    const added = await ask(ada, 'POST', '/addresses', { body: addressBody('ada') })
-    const stale = await ask(ada, 'GET', `/addresses/${idOf(added)}`)
+    const added = await send(ada, 'POST', '/addresses', { body: addressBody('ada') })
+    const stale = await send(ada, 'GET', `/addresses/${idOf(added)}`)
     t.same([stale.status, stale.headers['x-read-stale']], [404, 'true'])
     await pay(client, fixture)
-    await ask(ada, 'PUT', `/payment-methods/${ownMethod}`, { body: { alias: canary('ada', 'alias') } })
+    await send(ada, 'PUT', `/payment-methods/${ownMethod}`, { body: { alias: canary('ada', 'alias') } })
     const tables = ['addresses_v1', 'payment_methods_v1', 'payments_v1']
     for (const table of tables)
-      await pool.query(`alter table read_models.${table} add constraint refused check (created_at is null) not valid`)
+      await pool.query(
+        `alter table read_models.${table} add constraint rejects_all check (created_at is null) not valid`,
+      )
     await system.start('projector')
     const hasFailed = (table: string) =>
       system
         .written()
         .get('projector')
         ?.split('\n')
-        .some((line) => line.includes('refused') && line.includes(table))
+        .some((line) => line.includes('rejects_all') && line.includes(table))
     await waitFor(() => tables.every(hasFailed), { what: 'the projector to fail' })
-    for (const table of tables) await pool.query(`alter table read_models.${table} drop constraint refused`)
-    await waitFor(async () => (await ask(ada, 'GET', `/addresses/${idOf(added)}`, after(added))).status === 200, {
+    for (const table of tables) await pool.query(`alter table read_models.${table} drop constraint rejects_all`)
+    await waitFor(async () => (await send(ada, 'GET', `/addresses/${idOf(added)}`, after(added))).status === 200, {
       what: 'the projector to resume',
       timeoutMs: 20_000,
     })
@@ -196,18 +198,18 @@ t.test('access under concurrency and faults', async (t) => {
   })
 
   t.test('a killed event store and a database that rejects events leak nothing', async (t) => {
-    await pool.query('alter table event_store.events add constraint refused check (position < 0) not valid')
+    await pool.query('alter table event_store.events add constraint rejects_all check (position < 0) not valid')
     const rejected = await Promise.all([
-      ask(ada, 'POST', '/addresses', { body: addressBody('ada') }),
-      ask(g1, 'POST', '/payments/intents', { body: paymentBody('g1', emailOf.g1) }),
-      ask(ada, 'PUT', `/payment-methods/${ownMethod}`, { body: { alias: canary('ada', 'another.alias') } }),
+      send(ada, 'POST', '/addresses', { body: addressBody('ada') }),
+      send(g1, 'POST', '/payments/intents', { body: paymentBody('g1', emailOf.g1) }),
+      send(ada, 'PUT', `/payment-methods/${ownMethod}`, { body: { alias: canary('ada', 'another.alias') } }),
     ])
     for (const { request, status } of rejected) t.ok(status >= 500, `${request}: ${status}`)
-    await pool.query('alter table event_store.events drop constraint refused')
+    await pool.query('alter table event_store.events drop constraint rejects_all')
     await system.kill('embedded-event-store')
     const requests = [
-      ask(ada, 'POST', '/addresses', { body: addressBody('ada') }),
-      ask(g2, 'POST', '/payment-methods', { body: methodBody('g2') }),
+      send(ada, 'POST', '/addresses', { body: addressBody('ada') }),
+      send(g2, 'POST', '/payment-methods', { body: methodBody('g2') }),
     ]
     await system.start('embedded-event-store')
     for (const { status, request: what } of await Promise.all(requests))
@@ -216,10 +218,10 @@ t.test('access under concurrency and faults', async (t) => {
   })
 
   t.test('a database that rejects deliveries and a failing endpoint leak nothing', async (t) => {
-    await pool.query('alter table webhooks.deliveries add constraint refused check (created_at is null) not valid')
+    await pool.query('alter table webhooks.deliveries add constraint rejects_all check (created_at is null) not valid')
     const paid = await pay(client, fixture)
-    await waitFor(() => system.written().get('worker')?.includes('refused'), { what: 'the worker to fail' })
-    await pool.query('alter table webhooks.deliveries drop constraint refused')
+    await waitFor(() => system.written().get('worker')?.includes('rejects_all'), { what: 'the worker to fail' })
+    await pool.query('alter table webhooks.deliveries drop constraint rejects_all')
     await settle(system, client, paid)
     const { canonical, failing } = system.endpoints
     const isDelivered = (id: string) =>
@@ -232,16 +234,16 @@ t.test('access under concurrency and faults', async (t) => {
   })
 })
 
-async function pay({ ask }: Client, { payers }: AccessFixture): Promise<ApiResponse> {
-  const response = await ask(ada, 'POST', '/payments/intents', { body: paymentBody('ada', emailOf.g1) })
+async function pay({ send }: Client, { payers }: AccessFixture): Promise<ApiResponse> {
+  const response = await send(ada, 'POST', '/payments/intents', { body: paymentBody('ada', emailOf.g1) })
   payers.set(idOf(response), emailOf.ada)
   return response
 }
 
-async function settle(system: AccessHarness, { ask }: Client, payment: ApiResponse): Promise<void> {
+async function settle(system: AccessHarness, { send }: Client, payment: ApiResponse): Promise<void> {
   const id = dataOf(payment).provider_intent_id
   const object = { id, amount: 1200, currency: 'eur', status: 'succeeded', customer: null }
   const event = { id: 'evt_paid', type: 'payment_intent.succeeded', data: { object } }
-  const { status, text } = await ask(anonymous, 'POST', '/webhooks/sandbox', system.notification(event))
+  const { status, text } = await send(anonymous, 'POST', '/webhooks/sandbox', system.notification(event))
   if (status !== 200) throw new Error(`the receiver: ${status}: ${text}`)
 }

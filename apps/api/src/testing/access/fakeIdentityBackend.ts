@@ -1,11 +1,11 @@
-// Fake identity backend of the access tests. It knows their people and can be broken.
+// Fake identity backend of the access tests. It validates their callers and can simulate faults.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { listen } from '@paylog/testing/fakeServer'
 import type { Test } from 'tap'
 import { guestTokens, sessions, type Validity } from './people.ts'
 
-/** It never responds, drops the connection, or responds with this. */
+/** Never responds, drops the connection, or responds with this. */
 export type Fault = 'silent' | 'drop' | { readonly status: number; readonly body: string }
 
 export type FakeIdentityBackend = {

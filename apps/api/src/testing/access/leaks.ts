@@ -13,14 +13,14 @@ const data = /canary\.([a-z0-9]+)\.[a-z0-9._]*/gi
 /** Sessions, guest tokens, Idempotency-Keys, secrets in URLs, and card tokens of the provider. */
 const credentials = /cred\.[a-z0-9._]+|pm_card_[a-z]+/gi
 
-/** The beginning of such data as Postgres prints bytes. */
+/** Such data as Postgres prints bytes, in hex. */
 const asBytes = new RegExp(`${Buffer.from('canary.').toString('hex')}[0-9a-f]*`, 'gi')
 
 const everything = (text: string) => [data, credentials, asBytes].flatMap((pattern) => text.match(pattern) ?? [])
 
 /** Raw webhooks pass on the text of providers and of simulations unchanged. */
 const inProvidersWords = /canary\.[a-z0-9]+\.(notified|simulated)\b/gi
-/** Beyond that, webhooks contain e-mails of payers only. */
+/** Other webhooks contain e-mails of payers only. */
 const inSomeWebhook = /canary\.[a-z0-9]+\.(self|notified|simulated)\b/gi
 
 /** What each owner may see: their own data, and the e-mail shared with another. */
@@ -42,9 +42,9 @@ function ownersOfOne(text: string): readonly string[] {
 /** Data in a response that its caller must not see. The OpenAPI document names sandbox cards as examples. */
 export function leaksIn({ caller, request, text, headers, status }: ApiResponse): readonly string[] {
   const whole = `${text}\n${Object.entries(headers).join('\n')}`
-  const isAnswered = caller.owner !== null && status < 400 && !seesIdAlone(caller, request.split(' ', 1)[0] ?? '')
+  const isSuccess = caller.owner !== null && status < 400 && !seesIdAlone(caller, request.split(' ', 1)[0] ?? '')
   const seesPayment = caller.standing === 'administrator' && request.startsWith('GET /admin/payments/')
-  const owners = isAnswered ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
+  const owners = isSuccess ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
   const seesAll = caller.standing === 'administrator' && request.startsWith('GET /webhooks/logs')
   const mayBeSeen = seesAll ? whole.replaceAll(inSomeWebhook, '') : whole
   const foreign = [...mayBeSeen.matchAll(data)].filter(([, owner = '']) => !owners.includes(owner.toLowerCase()))
@@ -59,12 +59,12 @@ export function leaksInResponses({ responses }: Client): readonly string[] {
   )
 }
 
-/** Log lines with data of anybody, even of the caller. */
+/** Log lines with data of any owner, the caller included. */
 export function leaksInLogs({ written }: AccessHarness): readonly string[] {
   return [...written()].flatMap(([app, output]) => leaksInText(output).map((leak) => `${app}: ${leak}`))
 }
 
-/** Lines with data of anybody. */
+/** Lines with data of any owner. */
 export function leaksInText(output: string): readonly string[] {
   return output.split('\n').flatMap((line) => {
     const leaks = everything(line)
@@ -125,8 +125,8 @@ async function leaksInEventLog({ store }: AccessHarness): Promise<readonly strin
 }
 
 /**
- * Asserts that none of the four contains a leak, once every payment has its webhooks, and that each had content to
- * search.
+ * Waits until every payment has its webhooks, then asserts that responses, logs, webhooks and events contain no leak.
+ * Also asserts that every app has written a log.
  */
 export async function assertNoLeaks(
   t: Test,

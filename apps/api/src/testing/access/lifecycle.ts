@@ -5,11 +5,11 @@ import { after, type Client, dataOf, listOf } from './accessHarness.ts'
 import { seesIdAlone } from './model.ts'
 import { ada, admin, type Caller, g1, g2, grace } from './people.ts'
 
-const bystanders = [ada, grace, admin, g1, g2]
+const otherOwners = [ada, grace, admin, g1, g2]
 
 /** @param changer has other credentials of the same owner */
 export async function checkLifecycle(
-  { ask }: Client,
+  { send }: Client,
   t: Test,
   kind: 'method' | 'address',
   maker: Caller,
@@ -20,33 +20,33 @@ export async function checkLifecycle(
   const path = pathOf[kind]
   const body = kind === 'method' ? methodBody(owner, 'pm_card_amex') : addressBody(owner)
   const title = `${changer.name}: ${kind}`
-  const added = await ask(maker, 'POST', path, { body })
+  const added = await send(maker, 'POST', path, { body })
   t.equal(added.status, 201, `${title}: POST: ${added.text}`)
   const { id } = dataOf(added)
   const one = `${path}/${id}`
   t.match(added.headers, { etag: /^"\d+"$/, 'x-event-position': /^\d+$/ })
-  for (const caller of bystanders.filter((caller) => caller.owner !== owner)) {
-    t.equal((await ask(caller, 'GET', one, after(added))).status, 404, `${title}: GET by ${caller.name}`)
-    t.equal((await ask(caller, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${title}: PUT by ${caller.name}`)
-    t.equal((await ask(caller, 'DELETE', one)).status, 404, `${title}: DELETE by ${caller.name}`)
+  for (const caller of otherOwners.filter((caller) => caller.owner !== owner)) {
+    t.equal((await send(caller, 'GET', one, after(added))).status, 404, `${title}: GET by ${caller.name}`)
+    t.equal((await send(caller, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${title}: PUT by ${caller.name}`)
+    t.equal((await send(caller, 'DELETE', one)).status, 404, `${title}: DELETE by ${caller.name}`)
   }
-  const changed = await ask(changer, 'PUT', one, {
+  const changed = await send(changer, 'PUT', one, {
     body: { alias: 'changed' },
     headers: { 'if-match': added.headers.etag ?? '' },
   })
   t.equal(changed.status, 200, `${title}: PUT: ${changed.text}`)
-  const read = await ask(maker, 'GET', one, after(changed))
+  const read = await send(maker, 'GET', one, after(changed))
   t.match(read, { status: 200, json: { data: { alias: 'changed' } }, headers: { etag: changed.headers.etag } }, title)
   t.same(changed.json.data, seesIdAlone(changer, 'PUT') ? { id } : read.json.data, `${title}: response to PUT`)
   const stale = { headers: { 'if-match': added.headers.etag ?? '' } }
-  t.equal((await ask(changer, 'DELETE', one, stale)).status, 412, `${title}: DELETE with a stale ETag`)
-  const removed = await ask(changer, 'DELETE', one)
+  t.equal((await send(changer, 'DELETE', one, stale)).status, 412, `${title}: DELETE with a stale ETag`)
+  const removed = await send(changer, 'DELETE', one)
   t.same([removed.status, removed.json], [200, { success: true, data: { id, deleted: true } }], title)
   const gone = after(removed)
-  t.equal((await ask(maker, 'GET', one, gone)).status, 404, `${title}: GET after DELETE`)
-  t.equal((await ask(maker, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${title}: PUT after DELETE`)
+  t.equal((await send(maker, 'GET', one, gone)).status, 404, `${title}: GET after DELETE`)
+  t.equal((await send(maker, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${title}: PUT after DELETE`)
   t.notOk(
-    listOf(await ask(maker, 'GET', path, gone)).some((listed) => listed.id === id),
+    listOf(await send(maker, 'GET', path, gone)).some((listed) => listed.id === id),
     `${title}: not in the list`,
   )
 }

@@ -24,9 +24,9 @@ import {
   expectedStatus,
   type Kind,
   ownsOrAdministers,
+  type Resource,
   type Row,
   rows,
-  type Thing,
   undocumented,
 } from './model.ts'
 import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
@@ -34,16 +34,21 @@ import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, 
 type Case = { readonly expected: number; readonly result: Promise<ApiResponse>; readonly about: string }
 
 const every = Object.entries({ ...rows, ...undocumented })
-const nobody = '018f0000-0000-7000-8000-000000000000'
+const missingId = '018f0000-0000-7000-8000-000000000000'
 
 /**
- * Ids that belong to nobody: missing ones in the right form, and malformed ones. Ids of other kinds count as missing.
+ * Ids without an owner: well-formed ids of no resource, and impossible ones (malformed, or of another kind).
  */
-function idsOfNobody(kind: Kind, { things }: AccessFixture): readonly [missing: Thing[], impossible: Thing[]] {
-  const ids = ['no-uuid', 'setup-intent', '%2e%2e', "'%20or%20true--", `${nobody}%0a`, `${nobody}x`]
-  const others = Object.entries(things).flatMap(([other, [thing]]) => (other === kind || !thing ? [] : [thing.id]))
-  const nobodys = (id: string) => ({ name: `the id ${id}`, id, owner: null })
-  return [[nobodys(nobody)], [...ids, ...others].map(nobodys)]
+function idsWithoutOwner(
+  kind: Kind,
+  { resources }: AccessFixture,
+): readonly [missing: Resource[], impossible: Resource[]] {
+  const ids = ['no-uuid', 'setup-intent', '%2e%2e', "'%20or%20true--", `${missingId}%0a`, `${missingId}x`]
+  const others = Object.entries(resources).flatMap(([other, [resource]]) =>
+    other === kind || !resource ? [] : [resource.id],
+  )
+  const withoutOwner = (id: string) => ({ name: `the id ${id}`, id, owner: null })
+  return [[withoutOwner(missingId)], [...ids, ...others].map(withoutOwner)]
 }
 
 /** Ways to make a request wrong, and the status for a caller with access. */
@@ -58,7 +63,7 @@ function flaws({ body, mayNotBeEmpty }: Row) {
   ]
 }
 
-function* readsAndErrors({ ask }: Client, fixture: AccessFixture): Generator<Case> {
+function* readsAndErrors({ send }: Client, fixture: AccessFixture): Generator<Case> {
   for (const [route, row] of every) {
     const [method = '', template = ''] = route.split(' ')
     for (const caller of callers) {
@@ -66,29 +71,34 @@ function* readsAndErrors({ ask }: Client, fixture: AccessFixture): Generator<Cas
       const one = (expected: number, path: string, about: string, options = {}): Case => ({
         expected,
         about: `${caller.name}: ${method} ${about}`,
-        result: ask(caller, method, path, options),
+        result: send(caller, method, path, options),
       })
       if (row.status !== undefined) yield one(row.status, template, template)
       if (row.access === 'provider')
         yield one(template.endsWith('sandbox') ? 400 : 404, template, template, { body: { id: 'evt_1' } })
       if (row.item) {
-        const [missing, impossible] = idsOfNobody(row.item, fixture)
+        const [missing, impossible] = idsWithoutOwner(row.item, fixture)
         const changes = method === 'PUT' || method === 'DELETE'
         const request = row.body === undefined ? {} : { body: row.body }
-        for (const thing of [...fixture.things[row.item], ...missing]) {
-          const expected = expectedStatus(row, caller, thing)
-          const path = template.replace('{id}', thing.id)
-          const about = `${template} ${thing.name}`
+        for (const resource of [...fixture.resources[row.item], ...missing]) {
+          const expected = expectedStatus(row, caller, resource)
+          const path = template.replace('{id}', resource.id)
+          const about = `${template} ${resource.name}`
           if (!changes || expected !== 200) yield one(expected, path, about, request)
-          // A caller without access gets the same status whatever the request contains. One owner is enough to show it.
-          if (!changes || (authError && thing.owner !== 'g1')) continue
+          // The request content does not change the status of a caller without access. One owner is enough to test it.
+          if (!changes || (authError && resource.owner !== 'g1')) continue
           const stale = { ...request, headers: { 'if-match': '"77"' } }
           yield one(expected === 200 ? 412 : expected, path, `${about}, stale`, stale)
           for (const { name, status, ...flawed } of flaws(row))
             yield one(authError ?? status, path, `${about} with ${name}`, flawed)
         }
-        for (const thing of authError ? impossible.slice(0, 2) : impossible)
-          yield one(expectedStatus(row, caller, thing), template.replace('{id}', thing.id), thing.name, request)
+        for (const resource of authError ? impossible.slice(0, 2) : impossible)
+          yield one(
+            expectedStatus(row, caller, resource),
+            template.replace('{id}', resource.id),
+            resource.name,
+            request,
+          )
       } else if (row.body) {
         for (const { name, status, ...flawed } of flaws(row))
           yield one(
@@ -109,7 +119,7 @@ function rejectedGuest(route: string, { standing }: Caller, flaw: string): 403 |
 }
 
 /** One entry of each owner. All entries have their own test. */
-function oneOfEach(log: readonly Thing[]): Thing[] {
+function oneOfEach(log: readonly Resource[]): Resource[] {
   return [...new Map(log.map((entry) => [entry.owner, entry])).values()]
 }
 
@@ -127,16 +137,16 @@ type Entry = { readonly id: string; readonly status: string; readonly response: 
 
 const entriesOf = (result: ApiResponse): readonly Entry[] => JSON.parse(result.text)
 
-t.test('access matrix', async (t) => {
+t.test('every route gives every caller the access of the model', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
-  const { ask } = client
-  const planted = await createAccessFixture(system, client)
-  const log = await createWebhookFixture(system, client, planted)
-  const fixture: AccessFixture = { ...planted, things: { ...planted.things, log: oneOfEach(log) } }
+  const { send } = client
+  const created = await createAccessFixture(system, client)
+  const log = await createWebhookFixture(system, client, created)
+  const fixture: AccessFixture = { ...created, resources: { ...created.resources, log: oneOfEach(log) } }
 
   t.test('the access model has exactly the routes of the service', async (t) => {
-    const { json } = await ask(anonymous, 'GET', '/openapi.json')
+    const { json } = await send(anonymous, 'GET', '/openapi.json')
     const routes = Object.entries(json.paths as Record<string, object>).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
@@ -156,7 +166,7 @@ t.test('access matrix', async (t) => {
     })
   })
 
-  t.test('lists contain exactly the resources of the caller, whatever the query [4-own-lists]', async (t) => {
+  t.test('lists contain exactly the resources of the caller for every query [4-own-lists]', async (t) => {
     const others = ['user_id=00000000-0000-4000-8000-000000000001', 'limit=50&page=1', 'email=a']
     const more = {
       payment: ['include=payment_method', 'search=CANARY.'],
@@ -165,11 +175,11 @@ t.test('access matrix', async (t) => {
     }
     for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][]) {
       for (const caller of callers) {
-        const own = fixture.things[kind]
+        const own = fixture.resources[kind]
           .filter(({ owner }) => owner !== null && owner === caller.owner)
           .map(({ id }) => id)
         for (const query of ['', ...others, ...more[kind]]) {
-          const result = await ask(caller, 'GET', `${path}?${query}`)
+          const result = await send(caller, 'GET', `${path}?${query}`)
           const authError = authErrorStatus({ access: 'known' }, caller)
           t.equal(result.status, authError ?? 200, `${caller.name}: ${path}?${query}`)
           if (!authError)
@@ -183,9 +193,9 @@ t.test('access matrix', async (t) => {
     for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][])
       for (const caller of [ada, grace, admin, g1, g1Upper, g2])
         for (const email of new Set(Object.values(emailOf))) {
-          const result = await ask(caller, 'GET', `${path}?guest_email=${email}`)
+          const result = await send(caller, 'GET', `${path}?guest_email=${email}`)
           const what = `${caller.name}: ${path} of ${email}`
-          const own = fixture.things[kind].filter(({ owner }) => owner === caller.owner)
+          const own = fixture.resources[kind].filter(({ owner }) => owner === caller.owner)
           const isGuest = caller.standing === 'guest'
           const isOwn = caller.owner === (email === emailOf.g1 ? 'g1' : 'g2') && email === emailOf[caller.owner]
           t.equal(result.status, !isGuest || isOwn ? 200 : 403, what)
@@ -198,13 +208,13 @@ t.test('access matrix', async (t) => {
 
   t.test('only administrators can list products [1-products]', async (t) => {
     for (const caller of callers) {
-      const result = await ask(caller, 'GET', '/admin/products')
+      const result = await send(caller, 'GET', '/admin/products')
       const authError = authErrorStatus({ access: 'administrator' }, caller)
       t.equal(result.status, authError ?? 200, caller.name)
       if (!authError)
         t.same(
           listOf(result).map(({ id }) => id),
-          fixture.things.product.map(({ id }) => id),
+          fixture.resources.product.map(({ id }) => id),
         )
     }
   })
@@ -235,25 +245,25 @@ t.test('access matrix', async (t) => {
       [],
       'every log entry has a known owner',
     )
-    const entries = entriesOf(await ask(admin, 'GET', path))
+    const entries = entriesOf(await send(admin, 'GET', path))
     const nodes = new Set(entries.map(({ response }) => response.node))
     t.same([...nodes].sort(), ['1', '2', '3', '4', '5', 'legacy-1'])
     for (const [node, { received }] of Object.entries(system.endpoints)) t.ok(received.length > 8, node)
     for (const { status, response } of entries) t.equal(status, response.node === '4' ? 'failed' : 'success')
   })
 
-  t.test('the webhook log contains exactly the entries of the caller, whatever the query [10.4-log-own]', async (t) => {
+  t.test('the webhook log contains exactly the entries of the caller for every query [10.4-log-own]', async (t) => {
     for (const caller of callers) {
       const authError = authErrorStatus(row, caller)
       const own = log.filter((entry) => ownsOrAdministers(row, caller, entry)).map(({ id }) => id)
       for (const query of ['', '&user_id=00000000-0000-4000-8000-000000000001', '&page=1&search=canary', '&offset=0']) {
-        const result = await ask(caller, 'GET', `${path}${query}`)
+        const result = await send(caller, 'GET', `${path}${query}`)
         t.equal(result.status, authError ?? 200, `${caller.name}: ${query}`)
         if (!authError) t.same(new Set(entriesOf(result).map(({ id }) => id)), new Set(own), `${caller.name}: ${query}`)
       }
       for (const query of ['status=success', 'status=failed', 'provider=sandbox', 'event_type=payment.succeeded'])
         if (!authError) {
-          const found = entriesOf(await ask(caller, 'GET', `${path}&${query}`))
+          const found = entriesOf(await send(caller, 'GET', `${path}&${query}`))
           t.ok(found.length > 0 && found.every(({ id }) => own.includes(id)), `${caller.name}: ${query}`)
         }
     }
@@ -261,9 +271,9 @@ t.test('access matrix', async (t) => {
 
   t.test('a webhook log entry can be read by exactly the callers that can list it', async (t) => {
     for (const caller of [ada, grace, admin]) {
-      const listed = new Map(entriesOf(await ask(caller, 'GET', path)).map((entry) => [entry.id, entry]))
+      const listed = new Map(entriesOf(await send(caller, 'GET', path)).map((entry) => [entry.id, entry]))
       for (const { id, name } of log) {
-        const result = await ask(caller, 'GET', `/webhooks/logs/${id}`)
+        const result = await send(caller, 'GET', `/webhooks/logs/${id}`)
         t.equal(result.status, listed.has(id) ? 200 : 404, `${caller.name}: ${name}`)
         if (listed.has(id)) t.same(dataOf(result), listed.get(id), `${caller.name}: ${name}`)
       }
@@ -271,7 +281,7 @@ t.test('access matrix', async (t) => {
   })
 
   t.test('a response body that quotes the endpoint URL is logged without the secret in it', async (t) => {
-    const failed = entriesOf(await ask(ada, 'GET', `${path}&status=failed`))
+    const failed = entriesOf(await send(ada, 'GET', `${path}&status=failed`))
     t.ok(failed.length > 0)
     for (const { response } of failed) t.match(response, { body: /^out of order: / })
   })
@@ -280,14 +290,14 @@ t.test('access matrix', async (t) => {
 
   t.test('webhook tests requested while the worker was down are visible to their caller only', async (t) => {
     await system.kill('worker')
-    const tested = await ask(grace, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded' } })
+    const tested = await send(grace, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded' } })
     t.equal(tested.status, 202)
     await system.start('worker')
     const before = new Set(log.map(({ id }) => id))
-    const fresh = async () => entriesOf(await ask(grace, 'GET', path)).filter(({ id }) => !before.has(id))
+    const fresh = async () => entriesOf(await send(grace, 'GET', path)).filter(({ id }) => !before.has(id))
     await waitFor(async () => (await fresh()).length >= 4, { what: 'the test', timeoutMs: 20_000 })
     const ids = (await fresh()).map(({ id }) => id)
-    for (const id of ids) t.equal((await ask(ada, 'GET', `/webhooks/logs/${id}`)).status, 404)
-    t.notOk(entriesOf(await ask(ada, 'GET', path)).some(({ id }) => ids.includes(id)))
+    for (const id of ids) t.equal((await send(ada, 'GET', `/webhooks/logs/${id}`)).status, 404)
+    t.notOk(entriesOf(await send(ada, 'GET', path)).some(({ id }) => ids.includes(id)))
   })
 })

@@ -15,7 +15,7 @@ export type Access =
   /** Anonymous callers too. */
   | 'anyone'
   | 'known'
-  /** Also guests whose token has expired, when payment history knows it (rule 6). */
+  /** Also guests with an expired token that payment history contains (rule 6). */
   | 'known or remembered'
   | 'session'
   | 'administrator'
@@ -26,7 +26,7 @@ export type Row = {
   readonly item?: Kind
   /** The listed resource. */
   readonly list?: Kind
-  /** Administrators can access the resources of every owner, and those of nobody. */
+  /** Administrators can access the resources of every owner, and those without one. */
   readonly administratorsHaveAll?: true
   /** A valid body, for routes that take one. */
   readonly body?: object
@@ -127,16 +127,20 @@ export function seesIdAlone({ standing }: Caller, method: string): boolean {
   return standing === 'remembered' && (method === 'PUT' || method === 'DELETE')
 }
 
-/** `owner` is null for what was removed, never existed, or cannot exist. */
-export type Thing = { readonly name: string; readonly id: string; readonly owner: OwnerName | null }
+/** `owner` is null for a resource that was removed, never existed, or cannot exist. */
+export type Resource = { readonly name: string; readonly id: string; readonly owner: OwnerName | null }
 
 /** The status of an otherwise valid request for one resource. */
-export function expectedStatus(row: Row, caller: Caller, thing: Thing): 200 | 401 | 403 | 404 {
-  return authErrorStatus(row, caller) ?? (ownsOrAdministers(row, caller, thing) ? 200 : 404)
+export function expectedStatus(row: Row, caller: Caller, resource: Resource): 200 | 401 | 403 | 404 {
+  return authErrorStatus(row, caller) ?? (ownsOrAdministers(row, caller, resource) ? 200 : 404)
 }
 
 /** Whether a caller with access owns the resource. */
-export function ownsOrAdministers({ administratorsHaveAll }: Row, { owner, standing }: Caller, thing: Thing): boolean {
-  if (thing.owner === null) return false
-  return thing.owner === owner || (administratorsHaveAll === true && standing === 'administrator')
+export function ownsOrAdministers(
+  { administratorsHaveAll }: Row,
+  { owner, standing }: Caller,
+  resource: Resource,
+): boolean {
+  if (resource.owner === null) return false
+  return resource.owner === owner || (administratorsHaveAll === true && standing === 'administrator')
 }

@@ -4,7 +4,7 @@
 export type OwnerName = 'ada' | 'grace' | 'admin' | 'g1' | 'g2' | 'anonymous'
 
 /** A text that only its owner may see. Also valid as the local part of an e-mail. */
-export const canary = (owner: OwnerName | 'shared' | 'nobody', label: string) =>
+export const canary = (owner: OwnerName | 'shared' | 'unowned', label: string) =>
   `canary.${owner.toLowerCase()}.${label}`
 
 export const emailOf = {
@@ -89,7 +89,7 @@ export const g1Second = guest('g1 with a second token', 'g1', 'g1.second')
 export const g1Upper = guest('g1 in capitals', 'g1', 'g1.upper')
 export const g2 = guest('g2', 'g2', 'g2')
 export const remembered = guest('an expired guest token that was seen', 'g1', 'remembered', 'remembered')
-export const rememberedPast = guest('one that is past and was seen', 'g1', 'remembered.past', 'remembered')
+export const rememberedPast = guest('a guest token past its time that was seen', 'g1', 'remembered.past', 'remembered')
 export const anonymous: Caller = { name: 'anonymous', standing: 'anonymous', owner: null, headers: {}, query: '' }
 
 export const callers: readonly Caller[] = [

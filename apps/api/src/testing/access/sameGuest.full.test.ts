@@ -1,4 +1,4 @@
-// Which guests count as the same, and that errors do not leak data.
+// Guests with the same e-mail are one owner, and errors do not leak data.
 import t from 'tap'
 import { addressBody, createAccessFixture, methodBody, pathOf, paymentBody } from './accessFixture.ts'
 import { type ApiResponse, after, createClient, dataOf, listOf, startAccessHarness } from './accessHarness.ts'
@@ -66,30 +66,30 @@ const writes = [
 const faults: readonly Fault[] = [
   'drop',
   'silent',
-  { status: 500, body: canary('nobody', 'error') },
-  { status: 200, body: canary('nobody', 'text') },
-  { status: 200, body: `{"success":true,"user":{"email":${canary('nobody', 'json')}` },
+  { status: 500, body: canary('unowned', 'error') },
+  { status: 200, body: canary('unowned', 'text') },
+  { status: 200, body: `{"success":true,"user":{"email":${canary('unowned', 'json')}` },
   {
     status: 200,
-    body: JSON.stringify({ success: true, user: { id: canary('nobody', 'id'), email: canary('nobody', 'mail') } }),
+    body: JSON.stringify({ success: true, user: { id: canary('unowned', 'id'), email: canary('unowned', 'mail') } }),
   },
-  { status: 302, body: canary('nobody', 'moved') },
+  { status: 302, body: canary('unowned', 'moved') },
 ]
 
-t.test('identity of guests', async (t) => {
+t.test('guests with the same e-mail share resources, and errors leak nothing', async (t) => {
   const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
-  const { ask } = client
+  const { send } = client
   const fixture = await createAccessFixture(system, client)
 
   t.test('guest tokens with the same e-mail in any case share their resources [5-same-guest]', async (t) => {
     for (const path of Object.values(pathOf)) {
-      const seen = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', path)))
+      const seen = await Promise.all([g1, g1Second, g1Upper].map((caller) => send(caller, 'GET', path)))
       const [first, ...others] = seen.map((response) => listOf(response))
       t.ok(first && first.length > 0, path)
       for (const other of others) t.same(other, first, path)
       for (const { id } of first ?? []) {
-        const bodies = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', `${path}/${id}`)))
+        const bodies = await Promise.all([g1, g1Second, g1Upper].map((caller) => send(caller, 'GET', `${path}/${id}`)))
         t.equal(new Set(bodies.map(({ text }) => text)).size, 1, `${path}/${id}`)
       }
     }
@@ -98,12 +98,12 @@ t.test('identity of guests', async (t) => {
   t.test(
     'a resource created with one guest token can be read and changed with another of the same e-mail',
     async (t) => {
-      const added = await ask(g1Upper, 'POST', '/addresses', { body: addressBody('g1') })
+      const added = await send(g1Upper, 'POST', '/addresses', { body: addressBody('g1') })
       const one = `/addresses/${idOf(added)}`
       const seen = after(added)
-      t.equal((await ask(g1, 'GET', one, seen)).status, 200)
-      t.equal((await ask(g1Second, 'PUT', one, { body: { alias: canary('g1', 'alias') } })).status, 200)
-      t.equal((await ask(grace, 'GET', one, seen)).status, 404, 'a user with the same e-mail is another owner')
+      t.equal((await send(g1, 'GET', one, seen)).status, 200)
+      t.equal((await send(g1Second, 'PUT', one, { body: { alias: canary('g1', 'alias') } })).status, 200)
+      t.equal((await send(grace, 'GET', one, seen)).status, 404, 'a user with the same e-mail is another owner')
     },
   )
 
@@ -115,20 +115,20 @@ t.test('identity of guests', async (t) => {
     )
     if (!guest || !other) throw new Error('both guests are callers')
     const headers = { 'idempotency-key': 'cred.key.kelvin' }
-    const added = await ask(guest, 'POST', '/addresses', { body: addressBody('g1'), headers })
+    const added = await send(guest, 'POST', '/addresses', { body: addressBody('g1'), headers })
     t.equal(added.status, 201)
-    const again = await ask(other, 'POST', '/addresses', { body: addressBody('g1'), headers })
+    const again = await send(other, 'POST', '/addresses', { body: addressBody('g1'), headers })
     t.equal(again.status, 201, again.text)
     t.notOk(again.headers['idempotent-replayed'], 'an Idempotency-Key belongs to one caller')
     t.not(idOf(again), idOf(added))
     const seen = after(again)
-    t.equal((await ask(other, 'GET', `/addresses/${idOf(added)}`, seen)).status, 404)
+    t.equal((await send(other, 'GET', `/addresses/${idOf(added)}`, seen)).status, 404)
     t.same(
-      listOf(await ask(other, 'GET', '/addresses', seen)).map(({ id }) => id),
+      listOf(await send(other, 'GET', '/addresses', seen)).map(({ id }) => id),
       [idOf(again)],
     )
     const body = { total_cents: 1, currency: 'EUR', provider_id: 'sandbox', guest_data: { email: plain } }
-    t.equal((await ask(other, 'POST', '/payments/intents', { body })).status, 403, 'a payment for the other e-mail')
+    t.equal((await send(other, 'POST', '/payments/intents', { body })).status, 403, 'a payment for the other e-mail')
   })
 
   t.test('an Idempotency-Key is separate for each owner and shared by the tokens of one guest', async (t) => {
@@ -140,9 +140,9 @@ t.test('identity of guests', async (t) => {
     ] as const) {
       for (const caller of [ada, grace, g1, g1Second, g1Upper, g2]) {
         const { owner } = caller
-        if (owner === null) throw new Error('nobody')
+        if (owner === null) throw new Error('a caller without an owner')
         const body = path === '/addresses' ? bodyOf(owner) : methodBody(owner, 'pm_card_amex')
-        const response = await ask(caller, 'POST', path, { body, headers })
+        const response = await send(caller, 'POST', path, { body, headers })
         t.equal(response.status, 201, `${caller.name}: ${response.text}`)
         const known = `${path} ${owner}`
         t.equal(response.headers['idempotent-replayed'], ids.has(known) ? 'true' : undefined, `${caller.name}: ${path}`)
@@ -153,22 +153,22 @@ t.test('identity of guests', async (t) => {
     t.equal(
       new Set([...ids.values()].flatMap((found) => [...found])).size,
       ids.size,
-      'every owner has a resource of their own',
+      'every owner has another resource',
     )
   })
 
   t.test('a guest cannot create a resource for another owner', async (t) => {
-    const before = listOf(await ask(g1, 'GET', '/addresses?limit=50')).length
+    const before = listOf(await send(g1, 'GET', '/addresses?limit=50')).length
     const foreign = addressBody('g2', { guest_email: emailOf.g1 })
-    t.equal((await ask(g2, 'POST', '/addresses', { body: foreign })).status, 403)
-    const taken = fixture.things.address[0]?.id
-    const made = await ask(g2, 'POST', '/addresses', {
+    t.equal((await send(g2, 'POST', '/addresses', { body: foreign })).status, 403)
+    const taken = fixture.resources.address[0]?.id
+    const made = await send(g2, 'POST', '/addresses', {
       body: addressBody('g2', { user_id: '00000000-0000-4000-8000-000000000001', id: taken }),
     })
     t.equal(made.status, 201, made.text)
     t.not(idOf(made), taken)
     t.match(dataOf(made), { user_id: null, guest_email: emailOf.g2 })
-    t.equal(listOf(await ask(g1, 'GET', '/addresses?limit=50', after(made))).length, before)
+    t.equal(listOf(await send(g1, 'GET', '/addresses?limit=50', after(made))).length, before)
   })
 
   t.test('every caller reads their own writes', async (t) => {
@@ -176,21 +176,21 @@ t.test('identity of guests', async (t) => {
       const caller = [ada, grace, g1, g2][n % 4] ?? ada
       const { owner } = caller
       const kind = n % 5 === 0 ? 'method' : 'address'
-      if (owner === null) throw new Error('nobody')
+      if (owner === null) throw new Error('a caller without an owner')
       const body = kind === 'method' ? methodBody(owner, 'pm_card_mastercard') : addressBody(owner)
-      const added = await ask(caller, 'POST', pathOf[kind], { body })
+      const added = await send(caller, 'POST', pathOf[kind], { body })
       const one = `${pathOf[kind]}/${idOf(added)}`
-      const read = await ask(caller, 'GET', one)
+      const read = await send(caller, 'GET', one)
       t.same(
         [read.status, read.json, read.headers.etag],
         [200, added.json, added.headers.etag],
         `${caller.name}: ${one}`,
       )
       t.ok(
-        listOf(await ask(caller, 'GET', `${pathOf[kind]}?limit=50`)).some(({ id }) => id === idOf(added)),
+        listOf(await send(caller, 'GET', `${pathOf[kind]}?limit=50`)).some(({ id }) => id === idOf(added)),
         'in the list',
       )
-      if (kind === 'method') await ask(caller, 'DELETE', one)
+      if (kind === 'method') await send(caller, 'DELETE', one)
     }
   })
 
@@ -198,15 +198,15 @@ t.test('identity of guests', async (t) => {
     assertNoLeaks(t, system, client, fixture),
   )
 
-  const { things } = fixture
-  const own = things.address.find(({ owner }) => owner === 'ada')?.id ?? ''
-  const ownMethod = things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
+  const { resources } = fixture
+  const own = resources.address.find(({ owner }) => owner === 'ada')?.id ?? ''
+  const ownMethod = resources.method.find(({ owner }) => owner === 'ada')?.id ?? ''
   t.test('bad requests leak nothing', async (t) => {
     const requests: Promise<ApiResponse>[] = badBodies.flatMap((body) => {
       const json = { headers: { 'content-type': 'application/json', 'idempotency-key': 'cred.key.bad' }, body }
       return [...writes, `PUT /addresses/${own}`, `PUT /payment-methods/${ownMethod}`].map((route) => {
         const [method = '', path = ''] = route.split(' ')
-        return ask(ada, method, path, json)
+        return send(ada, method, path, json)
       })
     })
     for (const { request: what, status, text } of await Promise.all(requests))
@@ -219,7 +219,7 @@ t.test('identity of guests', async (t) => {
         `created_at_from=${secret}&search=%00${secret}`,
         `provider=%00${secret}&event_type=${long}&status=${secret}&offset=${secret}`,
       ])
-        t.ok((await ask(ada, 'GET', `${path}?${query}`)).status < 500, `${path}?${query}`)
+        t.ok((await send(ada, 'GET', `${path}?${query}`)).status < 500, `${path}?${query}`)
     for (const path of [
       `/addresses/${secret}`,
       `/webhooks/logs/${secret}`,
@@ -227,13 +227,17 @@ t.test('identity of guests', async (t) => {
       `/addresses/%${secret}`,
       `/payments/${'x'.repeat(300)}${secret}`,
     ])
-      t.ok([400, 404].includes((await ask(ada, 'GET', path)).status), path)
+      t.ok([400, 404].includes((await send(ada, 'GET', path)).status), path)
     for (const [position, status] of [
       [secret, 400],
       ['9'.repeat(20), 200],
     ] as const)
-      t.equal((await ask(ada, 'GET', '/addresses', { headers: { 'x-read-after': position } })).status, status, position)
-    await ask(anonymous, 'GET', '/addresses', { headers: { authorization: `Digest cred.no ${secret}` } })
+      t.equal(
+        (await send(ada, 'GET', '/addresses', { headers: { 'x-read-after': position } })).status,
+        status,
+        position,
+      )
+    await send(anonymous, 'GET', '/addresses', { headers: { authorization: `Digest cred.no ${secret}` } })
     t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
@@ -242,26 +246,26 @@ t.test('identity of guests', async (t) => {
     for (const fault of faults) {
       system.identity.breakWith(fault)
       const requests = [ada, admin, g1, g2, remembered].flatMap((caller) => [
-        ask(caller, 'GET', '/addresses'),
-        ask(caller, 'GET', `/payments/${things.payment[0]?.id}`),
-        ask(caller, 'GET', '/webhooks/logs'),
-        ask(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'x' } }),
-        ask(caller, 'DELETE', `/payment-methods/${ownMethod}`),
-        ask(caller, 'POST', '/payments/intents', { body: paymentBody('ada') }),
+        send(caller, 'GET', '/addresses'),
+        send(caller, 'GET', `/payments/${resources.payment[0]?.id}`),
+        send(caller, 'GET', '/webhooks/logs'),
+        send(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'x' } }),
+        send(caller, 'DELETE', `/payment-methods/${ownMethod}`),
+        send(caller, 'POST', '/payments/intents', { body: paymentBody('ada') }),
       ])
       for (const { caller, request: what, status, text } of await Promise.all(requests)) {
         t.equal(status, 503, `${caller.name}: ${what}: ${JSON.stringify(fault)}`)
         t.match(JSON.parse(text), { error: { code: 'identity_unavailable' } })
       }
       t.equal(
-        (await ask(anonymous, 'GET', '/addresses')).status,
+        (await send(anonymous, 'GET', '/addresses')).status,
         401,
         'an anonymous request does not need the identity backend',
       )
     }
     system.identity.breakWith(undefined)
     t.same(await system.store.head(), before, 'nothing is recorded')
-    t.equal((await ask(ada, 'GET', '/addresses')).status, 200, 'requests work again when the backend does')
+    t.equal((await send(ada, 'GET', '/addresses')).status, 200, 'requests work again when the backend does')
     t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 })

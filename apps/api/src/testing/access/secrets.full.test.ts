@@ -1,4 +1,4 @@
-// Secrets of operators and providers appear in no log, whatever fails.
+// Secrets of operators and providers appear in no log, even when calls fail.
 
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -58,7 +58,7 @@ t.test('a running system logs no secret of its operator, of its providers or of 
     OTEL_BSP_SCHEDULE_DELAY: '100',
   })
   const client = createClient(t, system.baseUrl)
-  await askProviders(client)
+  await requestAllProviders(client)
   for (const secret of ['cred.stripe.key', 'cred.net.key', 'cred.collector.key'])
     t.ok(
       calls.some(({ quoted }) => quoted.includes(secret)),
@@ -71,7 +71,7 @@ t.test('a running system logs no secret of its operator, of its providers or of 
   await sendNonsense(client)
   await breakIdentity(system, client)
   await system.kill('embedded-event-store')
-  const lost = await client.ask(ada, 'POST', '/addresses', { body: addressBody('ada') })
+  const lost = await client.send(ada, 'POST', '/addresses', { body: addressBody('ada') })
   t.equal(lost.status, 503)
   await system.start('embedded-event-store')
   const has = (app: 'api' | 'worker', text: string) => system.written().get(app)?.includes(text)
@@ -84,33 +84,36 @@ t.test('a running system logs no secret of its operator, of its providers or of 
   t.same(client.responses.flatMap(leaksIn), [])
 })
 
-async function askProviders({ ask }: Client): Promise<void> {
+async function requestAllProviders({ send }: Client): Promise<void> {
   for (const provider_id of ['stripe', 'paypal', 'authorize-net', 'sandbox'])
     for (let n = 0; n < 3; n++) {
       const headers = { 'idempotency-key': `cred.idempotency.${provider_id}.${n}` }
       const body = { ...paymentBody('ada', emailOf.ada), provider_id }
-      await ask(ada, 'POST', '/payments/intents', { headers, body })
+      await send(ada, 'POST', '/payments/intents', { headers, body })
     }
-  await ask(ada, 'POST', '/payment-methods/setup-intent', { body: { provider_id: 'stripe' } })
+  await send(ada, 'POST', '/payment-methods/setup-intent', { body: { provider_id: 'stripe' } })
   const method = { provider_id: 'stripe', payment_method_token: 'cred.method.token', type: 'card' }
-  await ask(ada, 'POST', '/payment-methods', { body: method })
+  await send(ada, 'POST', '/payment-methods', { body: method })
 }
 
-async function sendNonsense({ ask }: Client): Promise<void> {
+async function sendNonsense({ send }: Client): Promise<void> {
   const json = { 'content-type': 'application/json' }
-  await ask(g1, 'POST', '/payments/intents', { headers: json, body: `{"guest_data": "cred.broken.json, ${cardNumber}` })
-  await ask(ada, 'POST', '/payments/intents', { body: { ...paymentBody('ada', emailOf.ada), concept: cardNumber } })
-  await ask(ada, 'POST', '/addresses', {
+  await send(g1, 'POST', '/payments/intents', {
+    headers: json,
+    body: `{"guest_data": "cred.broken.json, ${cardNumber}`,
+  })
+  await send(ada, 'POST', '/payments/intents', { body: { ...paymentBody('ada', emailOf.ada), concept: cardNumber } })
+  await send(ada, 'POST', '/addresses', {
     body: { ...addressBody('ada'), country: 'cred.country', email: ['cred.email'] },
   })
-  await ask(anonymous, 'GET', '/cred.path/%zz?token=cred.query.token&session_id=cred.query.session')
-  await ask(anonymous, 'GET', '/payments?token=cred.query.token&session_id=cred.query.session&limit=cred.limit')
-  await ask(ada, 'GET', '/payments?limit=cred.limit&status=cred.status', {
+  await send(anonymous, 'GET', '/cred.path/%zz?token=cred.query.token&session_id=cred.query.session')
+  await send(anonymous, 'GET', '/payments?token=cred.query.token&session_id=cred.query.session&limit=cred.limit')
+  await send(ada, 'GET', '/payments?limit=cred.limit&status=cred.status', {
     headers: { 'x-read-after': 'cred.position' },
   })
-  await ask(ada, 'GET', `/payments/cred.id`, { headers: { traceparent: 'cred.trace', cookie: 'sid=cred.cookie' } })
-  await ask(anonymous, 'GET', '/payments', { headers: { authorization: 'Bearer cred.bearer' } })
-  await ask(anonymous, 'GET', '/payments', {
+  await send(ada, 'GET', `/payments/cred.id`, { headers: { traceparent: 'cred.trace', cookie: 'sid=cred.cookie' } })
+  await send(anonymous, 'GET', '/payments', { headers: { authorization: 'Bearer cred.bearer' } })
+  await send(anonymous, 'GET', '/payments', {
     headers: { authorization: 'Basic cred.basic', 'x-long': 'cred.'.repeat(9_000) },
   })
   for (const provider of ['stripe', 'paypal', 'authorize-net', 'sandbox']) {
@@ -120,22 +123,22 @@ async function sendNonsense({ ask }: Client): Promise<void> {
       'x-anet-signature': 'sha512=cred.signature',
       'paypal-transmission-sig': 'cred.signature',
     }
-    await ask(anonymous, 'POST', `/webhooks/${provider}?key=cred.receiver.key`, {
+    await send(anonymous, 'POST', `/webhooks/${provider}?key=cred.receiver.key`, {
       headers: { ...json, ...signatures },
       body: '{"id": "cred.notification", "client_secret": "cred.client.secret"}',
     })
   }
 }
 
-async function breakIdentity({ identity }: AccessHarness, { ask }: Client): Promise<void> {
+async function breakIdentity({ identity }: AccessHarness, { send }: Client): Promise<void> {
   for (const fault of [
     'drop',
     { status: 500, body: 'cred.identity.answer' },
     { status: 200, body: '{cred.identity' },
   ] as const) {
     identity.breakWith(fault)
-    await ask(ada, 'GET', '/payments')
-    await ask(g1, 'GET', '/payments')
+    await send(ada, 'GET', '/payments')
+    await send(g1, 'GET', '/payments')
   }
   identity.breakWith(undefined)
 }
