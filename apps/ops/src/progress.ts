@@ -70,7 +70,7 @@ export function createProgress<State extends { readonly phase: string }>(
 /** Its functions resolve when the stream has space for more. */
 export type ReportWriter = {
   /** Writes a line of the report. */
-  readonly say: Print
+  readonly writeLine: Print
   /** Writes the last line of the report. */
   readonly conclude: Print
 }
@@ -78,7 +78,7 @@ export type ReportWriter = {
 /** Writes a report between progress updates. @param print writes one line of output */
 export function createReportWriter(progress: Pick<CliProgress<never>, 'clear' | 'end'>, print: Print): ReportWriter {
   return {
-    say(line) {
+    writeLine(line) {
       progress.clear()
       return print(line)
     },

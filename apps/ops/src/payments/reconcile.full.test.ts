@@ -1,4 +1,4 @@
-// What `payments reconcile` finds, records and prints.
+// The results that `payments reconcile` records and prints.
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { readJson, reconcile, reconcileHarness } from '../testing/reconcileHarness.ts'
@@ -40,7 +40,7 @@ t.test('missed changes are recorded and printed, and a second run finds and reco
   t.match(first.stdout, /\n\n6 payments:\nfinding +authorize-net +paypal +stripe /)
   t.match(first.stdout, /\nsame +0 +0 +1 +The provider agrees with the record\.\n/)
   t.match(first.stdout, /\nlate +1 +1 +3 +Recorded by this run\./)
-  t.notMatch(first.stdout, 'missing', 'what was not found is not listed')
+  t.notMatch(first.stdout, 'missing', 'findings without payments are not listed')
   t.equal(await payments.statusOf(paid), 'succeeded')
   t.equal(await payments.statusOf(approved), 'succeeded')
   t.equal(await payments.statusOf(waiting), 'pending')
@@ -126,7 +126,7 @@ t.test('an unreachable provider does not prevent the check of the others', async
   fakeStripe.pay(await payments.intentOf(unreachable), 'succeeded')
   const approved = await payments.open(paypal)
   fakePaypal.approve(await payments.intentOf(approved))
-  const unasked = await payments.record('elsewhere', 'intent-1')
+  const notEnabled = await payments.record('elsewhere', 'intent-1')
   fakeStripe.shut()
 
   const down = await runOps(reconcile, env)
@@ -134,9 +134,9 @@ t.test('an unreachable provider does not prevent the check of the others', async
   t.same(foundIn(down), [
     ['unreachable', unreachable],
     ['late', approved],
-    ['unreachable', unasked],
+    ['unreachable', notEnabled],
   ])
-  t.match(down.stdout, `${unasked}  pending in Paylog, provider_not_enabled\n`)
+  t.match(down.stdout, `${notEnabled}  pending in Paylog, provider_not_enabled\n`)
   t.match(down.stdout, /\nunreachable +1 +0 +1 +The provider did not respond or is not enabled\. /)
 
   await fakeStripe.open()

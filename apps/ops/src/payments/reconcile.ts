@@ -1,4 +1,4 @@
-// `payments reconcile`: compares payments with their providers and records what was missed.
+// `payments reconcile`: compares payments with their providers and records missed changes.
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
@@ -17,7 +17,7 @@ import {
   type ReportWriter,
 } from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { askProviders } from './askProviders.ts'
+import { queryProviders } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 import { createTally, type Tally } from './tally.ts'
 
@@ -32,7 +32,7 @@ const noProvider =
 
 export const paymentsReconcile: CliCommand = {
   usage: '[--since T] [--all] [--json]',
-  summary: 'Compare every open payment with its provider, and record what was missed',
+  summary: 'Compare every open payment with its provider, and record missed changes',
   details: [
     '  --since T  only payments created since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
     '  --all      also succeeded and canceled payments',
@@ -81,30 +81,30 @@ type ReconcileRun = ReportWriter & {
 }
 
 /**
- * Reads the log, asks the providers, and prints the results, also those found before an interruption.
+ * Reads the log, queries the providers, and prints the results, also those found before an interruption.
  * @throws OpsError when payments need attention; UnreadableEventError, DomainError `event_store_unavailable`
  */
 export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<void> {
-  const { selection, say, conclude, isJson, onProgress, signal } = run
+  const { selection, writeLine, conclude, isJson, onProgress, signal } = run
   await select(workflow.store, run)
   const { payments } = selection
   const tally = createTally()
   let lines = 0
   const metadata = { correlationId: randomUUID(), causationId: 'payments reconcile', actor: 'operator' }
   try {
-    for await (const response of askProviders(workflow, payments, { metadata, signal })) {
+    for await (const response of queryProviders(workflow, payments, { metadata, signal })) {
       tally.add(response)
-      onProgress({ phase: 'checking', answered: tally.answered(), of: payments.size })
+      onProgress({ phase: 'checking', checked: tally.checked(), of: payments.size })
       if (!isRemarkable(response)) continue
-      await say(isJson ? JSON.stringify(resultJson(response)) : resultText(response))
+      await writeLine(isJson ? JSON.stringify(resultJson(response)) : resultText(response))
       lines++
     }
   } finally {
     const [gap, summary] = [lines > 0 ? '\n' : '', summaryText(tally, payments.size)]
     await conclude(isJson ? JSON.stringify(tally.json(payments.size)) : `${gap}${summary}`)
   }
-  if (tally.answered() < payments.size)
-    throw new OpsError(`Interrupted: ${tally.answered()} of ${payments.size} payments were checked.`)
+  if (tally.checked() < payments.size)
+    throw new OpsError(`Interrupted: ${tally.checked()} of ${payments.size} payments were checked.`)
   const unsettled = tally.unsettled()
   if (unsettled > 0) throw new OpsError(`${count(unsettled)} ${unsettled === 1 ? 'needs' : 'need'} attention.`)
 }
@@ -130,8 +130,8 @@ async function select(store: EventStore, { selection, onProgress, signal }: Reco
 
 function summaryText(tally: Tally, of: number): string {
   if (of === 0) return 'There is no payment to check.'
-  const answered = tally.answered()
-  const heading = answered === of ? `${count(of)}:` : `${answered} of ${count(of)}, the others were not checked:`
+  const checked = tally.checked()
+  const heading = checked === of ? `${count(of)}:` : `${checked} of ${count(of)}, the others were not checked:`
   return `${heading}\n${tally.text()}`
 }
 
@@ -147,7 +147,7 @@ export type ReconcileProgress =
       /** Of the log, greater than 0. */
       readonly head: bigint
     }
-  | { readonly phase: 'checking'; readonly answered: number; readonly of: number }
+  | { readonly phase: 'checking'; readonly checked: number; readonly of: number }
 
 export function createReconcileProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReconcileProgress> {
   const bar = createProgressBar(output)
@@ -161,8 +161,8 @@ export function createReconcileProgress(output: CliProgressOutput, now?: () => n
 function reconcileProgressText(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
   const perSecond = (done: number) => (elapsedMs > 0 ? `, ${Math.round((done * 1_000) / elapsedMs)}/s` : '')
   if (progress.phase === 'checking') {
-    const { answered, of } = progress
-    return `Checking: ${bar(answered / of)}${answered} of ${of} payments${perSecond(answered)}`
+    const { checked, of } = progress
+    return `Checking: ${bar(checked / of)}${checked} of ${of} payments${perSecond(checked)}`
   }
   const { events, payments, position, head } = progress
   const part = Number((position * 1_000n) / head) / 1_000

@@ -11,7 +11,7 @@ import { createPaymentSelection, paymentsReconcile, reconcile as reconcilePaymen
 const hourMs = 3_600_000
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
 
-t.test('payments are selected by creation time and by whether their provider may know them', async (t) => {
+t.test('payments are selected by creation time and by whether they may exist at their provider', async (t) => {
   const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   const old = await payments.open(stripe, { occurred_at: hoursAgo(50) })
   const young = await payments.open(stripe, { occurred_at: hoursAgo(20) })
@@ -118,7 +118,7 @@ t.test('a second interruption ends payments reconcile at once', async (t) => {
   t.ok(tookMs > 1_000, `${tookMs} ms`)
 })
 
-t.test('an interruption while reading the log reports that no payment was checked', async (t) => {
+t.test('payments reconcile interrupted while reading the log reports that no payment was checked', async (t) => {
   const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   await payments.open(stripe)
   const printed: string[] = []
@@ -126,7 +126,7 @@ t.test('an interruption while reading the log reports that no payment was checke
     { store: payments.store, providers: new Map([[stripe.id, stripe]]), now: () => new Date() },
     {
       selection: createPaymentSelection({ since: undefined, all: false }),
-      say: async (line) => void printed.push(line),
+      writeLine: async (line) => void printed.push(line),
       conclude: async (text) => void printed.push(text),
       isJson: false,
       onProgress: () => {},
@@ -138,15 +138,15 @@ t.test('an interruption while reading the log reports that no payment was checke
   t.notOk(fakeStripe.calls.some(({ method }) => method === 'GET'))
 })
 
-t.test('a failed run prints what it had found', async (t) => {
+t.test('a failed payments reconcile prints the results so far', async (t) => {
   const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   const paid = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(paid), 'succeeded')
-  const cursed = await payments.open(stripe)
+  const failing = await payments.open(stripe)
   const provider: Provider = {
     ...stripe,
     async retrieveIntent(ref) {
-      if (ref.payment_id === cursed) throw new TypeError('on purpose')
+      if (ref.payment_id === failing) throw new TypeError('on purpose')
       return (await stripe.retrieveIntent?.(ref)) ?? null
     },
   }
@@ -155,7 +155,7 @@ t.test('a failed run prints what it had found', async (t) => {
     { store: payments.store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
     {
       selection: createPaymentSelection({ since: undefined, all: false }),
-      say: async (line) => void printed.push(line),
+      writeLine: async (line) => void printed.push(line),
       conclude: async (text) => void printed.push(text),
       isJson: false,
       onProgress: () => {},

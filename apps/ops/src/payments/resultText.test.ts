@@ -2,7 +2,7 @@ import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import type { ReconcileResult } from './askProviders.ts'
+import type { ReconcileResult } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 
 const payment_id = '018f0000-0000-7000-8000-000000000001'
@@ -53,7 +53,7 @@ function result(
   there?: Reported,
   problem?: string,
 ): ReconcileResult {
-  const { further_charges = [], ...said } = there ?? {}
+  const { further_charges = [], ...reported } = there ?? {}
   const evidence: IntentSnapshot['evidence'] = {
     status: 'succeeded',
     provider_time: '2026-11-20T12:00:00.000Z',
@@ -62,7 +62,7 @@ function result(
     provider_payment_id: 'ch_1',
     amount_cents: 2200,
     currency: 'eur',
-    ...said,
+    ...reported,
   }
   const reconciliation: Reconciliation = {
     finding: finding === 'stateless' ? 'same' : finding,

@@ -1,7 +1,7 @@
 // Prints one result of a reconciliation, as text and as JSON.
 import { currencyExponent } from '@paylog/domain/money'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
-import type { ReconcileResult } from './askProviders.ts'
+import type { ReconcileResult } from './queryProviders.ts'
 
 type Finding = ReconcileResult['finding']
 

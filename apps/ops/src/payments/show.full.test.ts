@@ -44,10 +44,15 @@ async function record(template: readonly PaymentEvent[]) {
 }
 
 /** Appends an event that no version of this program has written. */
-async function spoil(id: string, type: string, data: Readonly<Record<string, string>> = {}, count = 1): Promise<void> {
+async function appendUnknown(
+  id: string,
+  type: string,
+  data: Readonly<Record<string, string>> = {},
+  count = 1,
+): Promise<void> {
   const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
-  const spoilt = () => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as const
-  await store.client.appendToStream(paymentStream(id), Array.from({ length: count }, spoilt))
+  const unknownEvent = () => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as const
+  await store.client.appendToStream(paymentStream(id), Array.from({ length: count }, unknownEvent))
 }
 
 /** Events that change nothing. */
@@ -86,8 +91,8 @@ t.test('payment show prints the history as a table and every field', async (t) =
 })
 
 t.test('payment show --at prints the state as of that time, at and just before each event', async (t) => {
-  const stories = [eventsAfter('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
-  for (const { id, events } of await Promise.all(stories.map(record))) {
+  const histories = [eventsAfter('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
+  for (const { id, events } of await Promise.all(histories.map(record))) {
     const recorded = await readPaymentEvents(store, id)
     const times = events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)])
     for (const time of new Set(times)) {
@@ -125,17 +130,17 @@ t.test('payment show names a missing payment and invalid arguments', async (t) =
       message: `There is no payment ${id}.`,
       error: new OpsError(`There is no payment ${id}.`),
     })
-  const wrong: [args: string[], says: string][] = [
+  const wrong: [args: string[], expected: string][] = [
     [[], 'ID is missing'],
     [['no-id'], 'ID must be the id of a payment, a UUID'],
     [[paymentStream(id)], 'ID must be the id of a payment, a UUID'],
     [[id, '--at', 'yesterday'], '--at must be a time with an offset'],
     [[id, '--at', '9999-01-01T00:00:00Z'], '--at is in the future'],
   ]
-  for (const [args, says] of wrong) {
+  for (const [args, expected] of wrong) {
     const { stdout, message = '', error } = await show(...args)
     t.equal(stdout, '')
-    t.ok(error instanceof UsageError && message.startsWith(says), `${args.join(' ')}: ${message}`)
+    t.ok(error instanceof UsageError && message.startsWith(expected), `${args.join(' ')}: ${message}`)
   }
   t.equal(
     (await show((await record(eventsAfter('succeeded'))).id.toUpperCase())).error,
@@ -147,11 +152,11 @@ t.test('payment show names a missing payment and invalid arguments', async (t) =
 t.test('payment show reports an unreadable event after those before it', async (t) => {
   for (const count of [0, 1, 496, 497, 777]) {
     const { id } = await record([...eventsAfter('succeeded'), ...notices(count)])
-    await spoil(id, 'PaymentVanished', { occurred_at: at(200) }, 600)
+    await appendUnknown(id, 'PaymentVanished', { occurred_at: at(200) }, 600)
     const { stdout, message, error } = await show(id)
     t.ok(error instanceof OpsError && error.exitCode === 1)
     t.equal(timesIn(stdout).length, 3 + count)
-    t.notMatch(stdout, /^ {2}status/m, 'what it is nobody knows')
+    t.notMatch(stdout, /^ {2}status/m, 'no state is shown')
     const where = `PaymentVanished, payment-${id}@${3 + count}, position \\d+`
     t.match(message, new RegExp(`^CANNOT BE READ: event \\S+ \\(${where}\\) has an unknown type\\.`))
   }
@@ -159,16 +164,20 @@ t.test('payment show reports an unreadable event after those before it', async (
 
 t.test('payment show --json reports an unreadable event, also as the first of a payment', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
-  await spoil(id, 'PaymentSucceeded', { occurred_at: 'soon' })
+  await appendUnknown(id, 'PaymentSucceeded', { occurred_at: 'soon' })
   const { stdout, message } = await show(id, '--json')
   const { payment, history } = JSON.parse(stdout)
   t.same([payment, history.length], [null, 3])
   t.match(message, /^CANNOT BE READ: .* does not fit its schema/)
   const foreign = await record(eventsAfter('succeeded'))
-  await spoil(foreign.id, 'ProviderIntentOwned', { payment_id: id, provider_id: 'sandbox', provider_intent_id: 'pi_1' })
+  await appendUnknown(foreign.id, 'ProviderIntentOwned', {
+    payment_id: id,
+    provider_id: 'sandbox',
+    provider_intent_id: 'pi_1',
+  })
   t.match(await show(foreign.id), { message: /^CANNOT BE READ: .* is not a payment event/ })
   const unborn = randomUUID()
-  await spoil(unborn, 'PaymentDreamtOf')
+  await appendUnknown(unborn, 'PaymentDreamtOf')
   t.match(await show(unborn, '--json'), { stdout: '{"payment":null,"history":[]}\n', message: /PaymentDreamtOf/ })
   t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
 })
@@ -185,7 +194,7 @@ t.test('payment show of a truncated stream prints every remaining event once', a
 
 t.test('payment show --at ignores an unreadable event after that time', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
-  await spoil(id, 'PaymentVanished', { occurred_at: at(200) })
+  await appendUnknown(id, 'PaymentVanished', { occurred_at: at(200) })
   t.match(await show(id, '--at', at(20), '--json'), { stdout: /"status":"processing"/, error: undefined })
   t.match(await show(id, '--at', at(21), '--json'), { stdout: /^\{"payment":null/, message: /^CANNOT BE READ/ })
 })
@@ -207,7 +216,7 @@ t.test('payment show exits with 0, 1 or 2', async (t) => {
   const command = (...args: string[]) => runOps(['payment', 'show', ...args], environment)
   t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {15}succeeded\n/s, stderr: '' })
   t.match(await command('no-id'), { code: 2, stdout: '', stderr: /^ID must be .*\nUsage: .* payment show ID / })
-  await spoil(id, 'PaymentVanished')
+  await appendUnknown(id, 'PaymentVanished')
   t.match(await command(id), { code: 1, stdout: /PaymentSucceeded/, stderr: /^CANNOT BE READ: [^\n]*\n$/ })
   const nowhere = await runOps(['payment', 'show', id], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
   t.same(nowhere, { code: 1, stdout: '', stderr: 'The event store cannot be read at the moment\n' })

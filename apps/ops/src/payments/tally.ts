@@ -1,6 +1,6 @@
 // Counts the results of a reconciliation by finding and provider.
 import { table } from '@paylog/runtime/process/table'
-import type { ReconcileResult } from './askProviders.ts'
+import type { ReconcileResult } from './queryProviders.ts'
 
 type Finding = ReconcileResult['finding']
 
@@ -25,12 +25,12 @@ const advice: Readonly<Record<Finding, string>> = {
   stateless: 'This provider keeps no state that could be compared.',
   late: 'Recorded by this run. If there are many, check that the provider reaches its receiver.',
   missing:
-    'The provider does not know the intent. PayPal deletes orders that nobody approved; otherwise check the account.',
+    'The provider has no such intent. PayPal deletes orders that were not approved; otherwise check the account.',
   amount_differs:
     'Another amount was paid or approved, and the payment is unchanged. Correct or refund it at the provider.',
   approval_waits: 'Approved, but the capture was declined. The payer has to approve again or pay in another way.',
   conflict: 'The provider contradicts a final status, or charged twice. Check at the provider and refund the excess.',
-  unknown: 'The outcome of a call is still unknown. The worker keeps asking; run this again later.',
+  unknown: 'The outcome of a call is still unknown. The worker keeps checking; run this again later.',
   unreachable: 'The provider did not respond or is not enabled. Check credentials and network, then run this again.',
 }
 
@@ -38,7 +38,7 @@ type Counts = Map<Finding, number>
 
 export type Tally = {
   add(response: ReconcileResult): void
-  answered(): number
+  checked(): number
   /** Results that need action. */
   unsettled(): number
   /** A table of findings by provider. */
@@ -51,9 +51,9 @@ export function createTally(): Tally {
   const byProvider = new Map<string, Counts>()
   const all: Counts = new Map()
   const sumOf = (counted: readonly Finding[]) => counted.reduce((sum, finding) => sum + (all.get(finding) ?? 0), 0)
-  const answered = () => sumOf(findings)
+  const checked = () => sumOf(findings)
   return {
-    answered,
+    checked,
     unsettled: () => sumOf(findings.filter((finding) => !harmless.has(finding))),
     add({ provider_id, finding }) {
       const own = byProvider.get(provider_id) ?? new Map()
@@ -71,9 +71,9 @@ export function createTally(): Tally {
       return table(['finding', ...providers, 'meaning'], rows, 0)
     },
     json: (of) => ({
-      complete: answered() === of,
+      complete: checked() === of,
       payments: of,
-      answered: answered(),
+      answered: checked(),
       findings: countsJson(all),
       providers: Object.fromEntries([...byProvider].map(([provider, counts]) => [provider, countsJson(counts)])),
     }),

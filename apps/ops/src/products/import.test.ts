@@ -1,4 +1,4 @@
-// What `products import` does with the lines of a file.
+// The results of `products import` for the lines of a file.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { importHarness, importReport, mug, someLine } from '../testing/importHarness.ts'

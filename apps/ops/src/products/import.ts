@@ -53,17 +53,16 @@ The fields and rules are those of POST /admin/products:
 Unknown fields are ignored and reported as a warning, because they may be misspelt. The read-only fields of API
 responses (created_at, updated_at) are ignored silently.
 
-With an id (a UUID of your choice; null is none) the line is the whole product: it is added, or what differs is changed,
-and a field that is left out is empty again. is_active alone stays as it is unless the line says it: "is_active":false
-takes the product out of the catalogue. Lines with one id take effect in their order, so that the last one holds; one
-that changes what an earlier line said is reported (unless ${rememberedIds} or more lines with ids lie between).
-Without an id the line only adds, once for all lines that say the same: whatever has become of that product since
-stays as it is. A line that says anything else, a corrected one too, adds another product. To change products, give them
-ids.
+A line with an id (a UUID of your choice; null means no id) is the whole product: the product is added, or its differing
+fields are changed, and fields that the line omits become empty. Only is_active keeps its value when omitted;
+"is_active":false takes the product out of the catalogue. Lines with the same id apply in their order. A line that
+changes the product of an earlier line is reported, unless ${rememberedIds} or more lines with ids lie between.
+A line without an id only adds a product, once for all lines with the same content. It never changes that product. A line
+with other content, such as a corrected line, adds another product. To change products, give them ids.
 
-It may be interrupted and repeated at any time: nothing is added twice. It goes on when nobody reads its report any more.
-Exits with 0 when all lines are in, doubtful ones as well; with 2 when lines were rejected and the others are in; with
-1 when it could not go on to the end of the file.`,
+It may be interrupted and repeated at any time: nothing is added twice. It continues when the reader of its report has
+gone. Exits with 0 when all lines were imported, doubtful ones included; with 2 when lines were rejected and the others
+were imported; with 1 when it did not reach the end of the file.`,
   async run(args, { environment, print, errors, input }) {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const { EVENTSTORE_URL } = loadConfig(Config, environment)
@@ -212,13 +211,13 @@ export async function importProducts(log: ImportLog, run: ImportRun): Promise<vo
 
 function stoppedText(tally: ImportTally, reason: string): string {
   const line = tally.lastLine()
-  const known = line === 0 ? 'No line is known to be imported' : `Every line up to ${line} is done`
+  const known = line === 0 ? 'It is not known whether any line was imported' : `Every line up to ${line} is done`
   return `${reason}. ${known}. Import the file again: nothing is added twice.`
 }
 
 /** @returns false when it was interrupted before the end of the file */
 async function importAll(log: ImportLog, tally: ImportTally, run: ImportRun): Promise<boolean> {
-  const { file, isJson, say, onProgress, signal } = run
+  const { file, isJson, writeLine, onProgress, signal } = run
   const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
   let isWhole = false
   async function* lines() {
@@ -233,9 +232,9 @@ async function importAll(log: ImportLog, tally: ImportTally, run: ImportRun): Pr
     tally.add(settled, warnings)
     show(settled.end)
     if (settled.outcome === 'rejected')
-      await say(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
+      await writeLine(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
     for (const warning of warnings)
-      await say(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
+      await writeLine(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
   }
   show(0)
   for await (const settled of importLines(log, lines(), metadata)) await report(settled)

@@ -28,8 +28,8 @@ const maxConcurrent = 16
 
 /**
  * @returns one result per line, in order
- * @throws DomainError `event_store_unavailable`, UnreadableEventError, and what reading the lines throws. All lines up
- * to the last result are done then; the next few may or may not be.
+ * @throws DomainError `event_store_unavailable`, UnreadableEventError, and errors of reading the lines. All lines up to
+ * the last result are then imported; the next few may or may not be.
  */
 export function importLines(
   log: ImportLog,

@@ -46,7 +46,7 @@ t.test('importing a long file takes no more memory than a short one', async (t) 
   t.ok(longPeak < shortPeak + 100, `${longPeak} MiB, and ${shortPeak} MiB for a hundredth of the lines`)
 })
 
-t.test('lines are read only as fast as their report is', async (t) => {
+t.test('lines are read only as fast as the report is consumed', async (t) => {
   const count = 5_000
   let read = 0
   async function* bytes() {
@@ -59,7 +59,7 @@ t.test('lines are read only as fast as their report is', async (t) => {
     {
       file: { bytes, size: undefined, close() {} },
       isJson: false,
-      async say(line) {
+      async writeLine(line) {
         printed.push(line)
         await reader.promise
       },

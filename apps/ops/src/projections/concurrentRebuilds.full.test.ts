@@ -1,4 +1,4 @@
-// Concurrent rebuilds and prunes, and what they leave behind.
+// Concurrent rebuilds and prunes, and the tables that they leave.
 import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -16,13 +16,13 @@ t.test('a second rebuild of the same projection fails, one of another projection
   t.match(
     second.stderr,
     new RegExp(
-      `addresses was not rebuilt: somebody else is rebuilding it \\(${building}, since 20\\S+Z\\): another .projections rebuild., or a projector\\. Queries read addresses_v1, as before\\.\n$`,
+      `addresses was not rebuilt: another process is rebuilding it \\(${building}, since 20\\S+Z\\): another .projections rebuild., or a projector\\. Queries read addresses_v1, as before\\.\n$`,
     ),
   )
   const { complete, projections } = JSON.parse(second.stdout)
   t.equal(complete, false)
   t.match(projections, [
-    { projection: 'addresses', outcome: 'failed', reason: /^somebody else is rebuilding it/ },
+    { projection: 'addresses', outcome: 'failed', reason: /^another process is rebuilding it/ },
     { projection: 'products', outcome: 'rebuilt', comparison: { equal: true } },
   ])
   const listed = JSON.parse((await harness.run(['list', '--json'])).stdout).projections

@@ -198,12 +198,12 @@ function schemaVersionRemark(
   own: number | null,
 ): readonly string[] {
   const { table: name, definition } = live
-  if (own === null) return [`${name} belongs to a projection that this program does not know.`]
+  if (own === null) return [`${name} belongs to a projection that this program does not have.`]
   if (definition < own)
     return [`${name} has schema version ${definition}, and this program has ${own}: its projector will rebuild it.`]
   if (definition > own)
     return [
-      `${name} has schema version ${definition}, and this program only knows ${own}: a later version runs elsewhere.`,
+      `${name} has schema version ${definition}, and this program supports up to ${own}: a later version runs elsewhere.`,
     ]
   return []
 }

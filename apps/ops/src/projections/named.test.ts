@@ -12,17 +12,21 @@ const context = contextOf({ environment: {}, print: async () => {} })
 t.test('projections commands reject invalid arguments', async (t) => {
   const known = 'Known projections: payments, payment_methods, addresses, products.'
   const wrong = [
-    { command: projectionsRebuild, args: ['payment'], says: `Unknown projection payment. ${known}` },
-    { command: projectionsVerify, args: ['payments', 'none'], says: `Unknown projection none. ${known}` },
-    { command: projectionsPrune, args: ['none'], says: `Unknown projection none. ${known}` },
-    { command: projectionsRebuild, args: [], says: 'NAME or --all is missing' },
-    { command: projectionsVerify, args: ['--json'], says: 'NAME or --all is missing' },
-    { command: projectionsRebuild, args: ['--all', 'payments'], says: 'Give names of projections or --all, not both' },
-    { command: projectionsList, args: ['payments'], says: 'Unexpected argument: payments' },
-    { command: projectionsPrune, args: ['--all'], says: /^Unknown option '--all'/ },
+    { command: projectionsRebuild, args: ['payment'], expected: `Unknown projection payment. ${known}` },
+    { command: projectionsVerify, args: ['payments', 'none'], expected: `Unknown projection none. ${known}` },
+    { command: projectionsPrune, args: ['none'], expected: `Unknown projection none. ${known}` },
+    { command: projectionsRebuild, args: [], expected: 'NAME or --all is missing' },
+    { command: projectionsVerify, args: ['--json'], expected: 'NAME or --all is missing' },
+    {
+      command: projectionsRebuild,
+      args: ['--all', 'payments'],
+      expected: 'Give names of projections or --all, not both',
+    },
+    { command: projectionsList, args: ['payments'], expected: 'Unexpected argument: payments' },
+    { command: projectionsPrune, args: ['--all'], expected: /^Unknown option '--all'/ },
   ]
-  for (const { command, args, says } of wrong)
-    await t.rejects(command.run(args, context), { constructor: UsageError, message: says }, JSON.stringify(args))
+  for (const { command, args, expected } of wrong)
+    await t.rejects(command.run(args, context), { constructor: UsageError, message: expected }, JSON.stringify(args))
 })
 
 t.test('chosenProjections returns the named projections once each and in order, or all', (t) => {

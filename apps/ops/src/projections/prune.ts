@@ -1,4 +1,4 @@
-// `projections prune`: drops tables of projections that no query reads and nobody fills.
+// `projections prune`: drops tables of projections that are neither read by queries nor being filled.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import type { Projection } from '@paylog/projections/projection'

@@ -12,8 +12,8 @@ const maxConnections = 4
 
 /**
  * Runs `work` with the database of the read models.
- * @param databaseUrl perhaps from `withLockTimeout`
- * @throws OpsError when its tables have another version; what `work` throws, and database errors
+ * @param databaseUrl may come from `withLockTimeout`
+ * @throws OpsError when its tables have another version; errors of `work` and of the database
  */
 export async function withReadModels<Result>(
   databaseUrl: string,
@@ -44,7 +44,7 @@ export function withLockTimeout(databaseUrl: string, lockTimeoutMs: number): str
   return url.href
 }
 
-/** Those of the given locks that are held: see `holdLock`. */
+/** The given locks that are held: see `holdLock`. */
 export async function heldLocks(pool: Pool, names: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ name: string }>(
     `select name from unnest($1::text[], $2::bigint[]) as wanted (name, key)
@@ -61,7 +61,7 @@ export async function heldLocks(pool: Pool, names: readonly string[]): Promise<R
 
 /**
  * Runs work that starts by taking a lock, and stops when the lock is held elsewhere.
- * @param work takes the lock with this signal, and calls `onWaiting` when somebody else holds it
+ * @param work takes the lock with this signal, and calls `onWaiting` when another process holds it
  * @returns `busy` then
  */
 export async function unlessBusy<Result>(

@@ -9,7 +9,7 @@ import { heldLocks, unlessBusy } from './readModels.ts'
 import { type FailedProjection, type ReplayOptions, replayEach } from './replayEach.ts'
 import { rowJson, rowText } from './rowText.ts'
 
-/** Of the rows that differed, this many are shown. */
+/** The number of differing rows that are shown. */
 export const maxShown = 20
 
 type CompletedRebuild = RebuildResult & {
@@ -19,14 +19,14 @@ type CompletedRebuild = RebuildResult & {
   readonly shown: readonly RowDifference[]
 }
 
-/** @throws OpsError when somebody else is rebuilding it, or it belongs to a later version; what `rebuild` throws */
+/** @throws OpsError when another process is rebuilding it, or it belongs to a later version; errors of `rebuild` */
 export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
   const { pool, projection, signal, onProgress } = options
   const live = await liveTable(pool, projection)
   if (live !== undefined && live.definition > projection.schemaVersion)
     throw new OpsError(
-      `the live table has schema version ${live.definition}, and this program only knows ${projection.schemaVersion}: use the ` +
-        'version of Paylog that created it',
+      `the live table has schema version ${live.definition}, and this program supports up to ${projection.schemaVersion}: ` +
+        'use the version of Paylog that created it',
     )
   const shown: RowDifference[] = []
   const startedAt = performance.now()
@@ -50,7 +50,7 @@ async function busyReason(pool: Pool, projection: Projection): Promise<string> {
   const building = (await listTables(pool, projection.name)).findLast(({ state }) => state === 'building')
   const which =
     building === undefined ? '' : ` (${tableName(projection, building.version)}, since ${building.since.toISOString()})`
-  return `somebody else is rebuilding it${which}: another \`projections rebuild\`, or a projector`
+  return `another process is rebuilding it${which}: another \`projections rebuild\`, or a projector`
 }
 
 /** The current number of rows, also while it is being filled. */

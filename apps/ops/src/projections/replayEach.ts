@@ -38,11 +38,11 @@ export type ReplayOptions = ReadModels & {
 type ReplayWork = {
   /**
    * Replays one projection. @returns the report as text and as JSON
-   * @param say prints before the end; undefined with `--json`
+   * @param writeLine prints before the end; undefined with `--json`
    */
   readonly replay: (
     replay: ReplayOptions,
-    say: Print | undefined,
+    writeLine: Print | undefined,
   ) => Promise<{ readonly text: string; readonly json: object }>
   /** The JSON summary of all projections. */
   readonly summary?: (failed: readonly FailedProjection[]) => object
@@ -60,16 +60,16 @@ export async function replayEach(
   const chosen = chosenProjections(positionals, values.all === true)
   const config = loadConfig(Config, environment)
   const progress = createReplayProgress(errors)
-  const { say, conclude } = createReportWriter(progress, print)
+  const { writeLine, conclude } = createReportWriter(progress, print)
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   try {
     await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
       const { all, failed } = await withInterrupt(errors, (signal) =>
         forEachProjection(chosen, signal, async (projection) => {
           const options = { ...readModels, store, projection, signal, onProgress: progress.show }
-          const { text, json } = await replay(options, values.json ? undefined : say)
+          const { text, json } = await replay(options, values.json ? undefined : writeLine)
           progress.end()
-          if (!values.json) await say(text)
+          if (!values.json) await writeLine(text)
           return json
         }),
       )
@@ -122,7 +122,7 @@ export type ProjectionOutcomes<Result> = {
 /**
  * Runs `work` for one projection after another. A failed projection does not stop the others; an unavailable server and
  * an interruption do.
- * @param work throws OpsError, and everything that `rebuild` and `verify` throw
+ * @param work throws OpsError and the errors of `rebuild` and `verify`
  */
 async function forEachProjection<Result>(
   projections: readonly Projection[],

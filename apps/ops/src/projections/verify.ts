@@ -23,12 +23,12 @@ type CompletedVerification = Verification & {
 
 type VerifyOptions = ReplayOptions & {
   /** Prints rows as soon as they are found, unless undefined. */
-  readonly say: Print | undefined
+  readonly writeLine: Print | undefined
 }
 
-/** @throws OpsError when somebody else is verifying it; what `verify` throws */
+/** @throws OpsError when another process is verifying it; errors of `verify` */
 export async function verifyOne(options: VerifyOptions): Promise<CompletedVerification> {
-  const { projection, signal, onProgress, say } = options
+  const { projection, signal, onProgress, writeLine } = options
   const { name } = projection
   const first: RowDifference[] = []
   const kinds = { missing: 0, extra: 0, different: 0 }
@@ -45,8 +45,8 @@ export async function verifyOne(options: VerifyOptions): Promise<CompletedVerifi
         found += 1
         kinds[row.kind] += 1
         if (first.length < maxInJson) first.push(row)
-        if (found === 1) await say?.(`${name}: rows that differ from the log:`)
-        if (found <= maxInText) await say?.(rowText(row))
+        if (found === 1) await writeLine?.(`${name}: rows that differ from the log:`)
+        if (found <= maxInText) await writeLine?.(rowText(row))
       },
     }),
   )
@@ -131,8 +131,8 @@ export const projectionsVerify: CliCommand = {
   run(args, context) {
     const different: string[] = []
     return replayEach(args, context, {
-      async replay(options, say) {
-        const verified = await verifyOne({ ...options, say })
+      async replay(options, writeLine) {
+        const verified = await verifyOne({ ...options, writeLine })
         if (verified.differing > 0) different.push(verified.projection.name)
         return { text: verifiedText(verified), json: verifiedJson(verified) }
       },

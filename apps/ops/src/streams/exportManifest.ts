@@ -1,4 +1,4 @@
-// FILE.manifest.json: what an export contains, and its checksum.
+// FILE.manifest.json: the extent of an export, and its checksum.
 import { readFileSync } from 'node:fs'
 import { Instant } from '@paylog/domain/fields'
 import { type Static, Type } from 'typebox'
@@ -92,7 +92,8 @@ export function readManifest(file: string): Manifest {
     throw new OpsError(`${path} is not the manifest of an export: its since is not before its until`)
   }
   const other = typeof content === 'object' && content !== null && 'format' in content ? content.format : format
-  if (other !== format) throw new OpsError(`${path} has format ${other}, and this program knows format ${format} only`)
+  if (other !== format)
+    throw new OpsError(`${path} has format ${other}, and this program supports format ${format} only`)
   const [first] = Value.Errors(Manifest, content)
   throw new OpsError(
     `${path} is not the manifest of an export: ${first?.instancePath || 'it'} ${first?.message ?? 'is wrong'}`,

@@ -1,4 +1,4 @@
-// How payments are checked: a few at a time, in order, and no more after repeated failures.
+// Payments are checked a few at a time, in order, and no longer after repeated failures.
 import { setImmediate as tick } from 'node:timers/promises'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -6,7 +6,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type { Workflow } from '@paylog/workflows/context'
 import t from 'tap'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
-import { askProviders, type ReconcileResult } from './askProviders.ts'
+import { queryProviders, type ReconcileResult } from './queryProviders.ts'
 
 const log = await paymentsHarness(t)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'operator' }
@@ -64,7 +64,7 @@ t.test('eight payments are checked at a time, and results come in order', async 
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
   t.same(
     responses.map(({ payment_id }) => payment_id),
     [...payments.keys()],
@@ -73,26 +73,26 @@ t.test('eight payments are checked at a time, and results come in order', async 
   t.equal(most, 8)
 })
 
-t.test('a provider that does not respond is skipped after a while, and the others are still asked', async (t) => {
+t.test('a provider that does not respond is skipped after a while, and the others are still queried', async (t) => {
   for (const kind of ['unavailable', 'unknown'] as const) {
     let silent = 0
     let callCount = 0
     const down = providerWith('paypal', async () => {
       silent++
-      throw new ProviderError(kind, 'no_answer', 'No answer')
+      throw new ProviderError(kind, 'no_response', 'No response')
     })
     const up = providerWith('stripe', async (ref) => {
       callCount++
       return pendingIntent(ref)
     })
     const payments = await record(120, 'paypal', 'stripe')
-    const responses = await resultsOf(askProviders(workflow(down, up), payments, options))
+    const responses = await resultsOf(queryProviders(workflow(down, up), payments, options))
     t.equal(callCount, 60)
     const tries = kind === 'unavailable' ? 3 : 1
     t.ok(silent >= 24 * tries && silent < 32 * tries, `called ${silent} times`)
-    const unanswered = responses.filter(({ provider_id }) => provider_id === 'paypal')
-    t.ok(unanswered.every(({ problem }) => problem === 'no_answer'))
-    const skipped = unanswered.filter(({ reconciliation }) => reconciliation === undefined)
+    const withoutResponse = responses.filter(({ provider_id }) => provider_id === 'paypal')
+    t.ok(withoutResponse.every(({ problem }) => problem === 'no_response'))
+    const skipped = withoutResponse.filter(({ reconciliation }) => reconciliation === undefined)
     t.equal(skipped.length, 60 - silent / tries)
     t.ok(skipped.every(({ finding }) => finding === 'unreachable'))
   }
@@ -107,7 +107,7 @@ t.test('a provider that rejects connections for a moment is retried', async (t) 
     return pendingIntent(ref)
   })
   const payments = await record(40, 'stripe')
-  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
   t.equal(responses.length, 40)
   t.ok(responses.every(({ finding }) => finding === 'same'))
 })
@@ -120,7 +120,7 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
     return pendingIntent(ref)
   })
   const payments = await record(60, 'stripe')
-  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
   t.equal(callCount, 54 * 3 + 6)
   t.equal(responses.filter(({ finding }) => finding === 'same').length, 6)
 })
@@ -128,7 +128,7 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
 t.test('a provider that is not enabled is not retried', async (t) => {
   const payments = await record(1, 'elsewhere')
   const hours = { ...options, pausesMs: [3_600_000] }
-  t.match(await resultsOf(askProviders(workflow(), payments, hours)), [
+  t.match(await resultsOf(queryProviders(workflow(), payments, hours)), [
     { finding: 'unreachable', problem: 'provider_not_enabled' },
   ])
 })
@@ -143,7 +143,7 @@ t.test('an abort ends the retries of an unreachable provider', async (t) => {
   })
   const payments = await record(20, 'stripe')
   const hours = { metadata, signal: stop.signal, pausesMs: [3_600_000, 3_600_000] }
-  const responses = await resultsOf(askProviders(workflow(provider), payments, hours))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, hours))
   t.same(
     responses.map(({ finding }) => finding),
     Array(8).fill('unreachable'),
@@ -162,7 +162,7 @@ t.test('an unknown outcome without a problem does not count as a failed response
   }
   const payments = new Map<string, string>()
   for (let number = 0; number < 40; number++) payments.set(await log.initiate('stripe'), 'stripe')
-  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
   t.equal(responses.length, 40)
   t.ok(responses.every(({ finding, problem }) => finding === 'unknown' && problem === undefined))
   t.equal(called, 40)
@@ -172,7 +172,7 @@ t.test('a stateless provider is not reported as agreeing, and its open calls are
   const payments = await record(2, 'sandbox')
   payments.set(await log.initiate('sandbox'), 'sandbox')
   const provider = createSandbox({ webhookSecrets: [] })
-  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
   t.same(
     responses.map(({ finding }) => finding),
     ['stateless', 'stateless', 'late'],
@@ -186,7 +186,7 @@ t.test('a payment that keeps changing concurrently does not end the run', async 
     return pendingIntent(ref)
   })
   const payments = new Map([busy, calm].map((id) => [id ?? '', 'stripe']))
-  const responses = await resultsOf(askProviders(workflow(provider), payments, options))
+  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
   t.match(responses, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
 })
 
@@ -200,7 +200,7 @@ t.test('an abort returns the results of calls under way and starts no more', asy
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const responses = resultsOf(askProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
+  const responses = resultsOf(queryProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
   await waitFor(() => callCount === 8, { what: 'the first calls' })
   stop.abort()
   released.resolve()
@@ -227,7 +227,7 @@ t.test('a bug ends the run after the calls under way', async (t) => {
   const payments = await record(8, 'stripe')
   const responses: ReconcileResult[] = []
   const run = async () => {
-    for await (const response of askProviders(workflow(provider), payments, options)) responses.push(response)
+    for await (const response of queryProviders(workflow(provider), payments, options)) responses.push(response)
   }
   await t.rejects(run(), TypeError)
   t.equal(responses.length, 3, 'the results before it are returned')

@@ -1,4 +1,4 @@
-// Asks the providers about many payments, a few at a time.
+// Queries the providers about many payments, a few at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
@@ -11,7 +11,7 @@ export type ReconcileResult = {
   readonly provider_id: string
   /** `stateless`: the provider keeps nothing that could be queried. */
   readonly finding: Finding | 'stateless'
-  /** Absent when the provider was not asked. */
+  /** Absent when the provider was not queried. */
   readonly reconciliation: Reconciliation | undefined
   readonly problem: string | undefined
 }
@@ -24,7 +24,7 @@ const pausesMs: readonly number[] = [500, 1_000, 2_000]
 /** A provider that does not respond costs 10 s per payment. After this many failures in a row it is skipped. */
 const maxFailuresInARow = 3 * maxConcurrent
 
-export type AskProvidersOptions = {
+export type QueryOptions = {
   readonly metadata: EventMetadata
   /** When it aborts, no further query starts. Those under way finish. */
   readonly signal: AbortSignal
@@ -37,19 +37,19 @@ export type AskProvidersOptions = {
  * @returns one result per payment, in order
  * @throws DomainError `event_store_unavailable`
  */
-export async function* askProviders(
+export async function* queryProviders(
   workflow: Workflow,
   payments: ReadonlyMap<string, string>,
-  options: AskProvidersOptions,
+  options: QueryOptions,
 ): AsyncGenerator<ReconcileResult> {
   /** Failures in a row of each provider, and the latest reason. */
   const failures = new Map<string, { readonly inARow: number; readonly problem: string | undefined }>()
 
-  async function ask(payment_id: string, provider_id: string): Promise<ReconcileResult> {
+  async function query(payment_id: string, provider_id: string): Promise<ReconcileResult> {
     const failed = failures.get(provider_id)
     if (failed && failed.inARow >= maxFailuresInARow)
       return { payment_id, provider_id, finding: 'unreachable', reconciliation: undefined, problem: failed.problem }
-    const response = await askWithRetries(workflow, { payment_id, provider_id }, options)
+    const response = await queryWithRetries(workflow, { payment_id, provider_id }, options)
     if (hasResponse(response)) failures.delete(provider_id)
     else failures.set(provider_id, { inARow: (failures.get(provider_id)?.inARow ?? 0) + 1, problem: response.problem })
     return response
@@ -59,7 +59,7 @@ export async function* askProviders(
   try {
     for (const [payment_id, provider_id] of payments) {
       if (options.signal.aborted) break
-      const pending = ask(payment_id, provider_id)
+      const pending = query(payment_id, provider_id)
       // It is awaited later. Until then, a rejection must not count as unhandled.
       pending.catch(() => {})
       underWay.push(pending)
@@ -79,21 +79,21 @@ async function next(underWay: Promise<ReconcileResult>[]): Promise<ReconcileResu
 
 type ReconcileTarget = Pick<ReconcileResult, 'payment_id' | 'provider_id'>
 
-async function askWithRetries(
+async function queryWithRetries(
   workflow: Workflow,
   target: ReconcileTarget,
-  { metadata, signal, pausesMs: pauses = pausesMs }: AskProvidersOptions,
+  { metadata, signal, pausesMs: pauses = pausesMs }: QueryOptions,
 ): Promise<ReconcileResult> {
   for (const pauseMs of pauses) {
-    const response = await askOne(workflow, target, metadata)
+    const response = await queryOne(workflow, target, metadata)
     if (response.finding !== 'unreachable' || !workflow.providers.has(target.provider_id)) return response
     await sleep(pauseMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return response
   }
-  return askOne(workflow, target, metadata)
+  return queryOne(workflow, target, metadata)
 }
 
-async function askOne(
+async function queryOne(
   workflow: Workflow,
   { payment_id, provider_id }: ReconcileTarget,
   metadata: EventMetadata,
@@ -107,13 +107,13 @@ async function askOne(
     const isStateless = finding === 'same' && provider?.retrieveIntent === null
     return { payment_id, provider_id, finding: isStateless ? 'stateless' : finding, reconciliation, problem }
   } catch (error) {
-    // The payment keeps changing concurrently, which says nothing about the others.
+    // The payment keeps changing concurrently. The other payments can still be checked.
     if (!(error instanceof DomainError) || error.code !== 'concurrent_modification') throw error
     return { payment_id, provider_id, finding: 'unknown', reconciliation: undefined, problem: error.code }
   }
 }
 
-/** An unknown outcome without a problem is one that the provider does not know either. */
+/** Without a problem, the provider responded that it has no outcome either. */
 function hasResponse({ finding, problem }: ReconcileResult): boolean {
   return finding !== 'unreachable' && (finding !== 'unknown' || problem === undefined)
 }
