@@ -1,4 +1,4 @@
-// What a command is, and how its arguments are read.
+// The type of a command, and functions that read its arguments.
 import type { Readable, Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { parseDurationMs } from '@paylog/domain/duration'
@@ -15,7 +15,7 @@ export type CommandContext = {
   readonly environment: NodeJS.ProcessEnv
   /** Writes one line of output. */
   readonly print: Print
-  /** The stream that `print` writes to, to find out whether anybody still reads it. */
+  /** The stream that `print` writes to, to find out whether its reader has gone. */
   readonly output: Writable
   /** For progress, warnings and errors. */
   readonly errors: Writable & CliProgressOutput
@@ -42,7 +42,7 @@ export class OpsError extends Error {
   override readonly name = 'OpsError'
   readonly exitCode: number
 
-  /** @param options.exitCode other than 1 when scripts need to tell the reason */
+  /** @param options.exitCode other than 1 when scripts need to distinguish the reason */
   constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { readonly exitCode?: number } = {}) {
     super(message, options)
     this.exitCode = exitCode
@@ -99,7 +99,7 @@ export function readCount(option: string, value: string | undefined, min: number
 /** The message of an error for the operator, with the stack for errors in our own code. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // A rejected connection is an AggregateError with one error per address and no message of its own.
+  // A rejected connection is an AggregateError with one error per address and without a message.
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   // Errors of the language are bugs, and their stack helps. All others come from outside.
   const isBug = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
@@ -109,7 +109,7 @@ export function messageOf(error: unknown): string {
 /**
  * Reads `--since` and similar options.
  * @param text `2026-11-01T00:00:00Z`, or a duration such as `90m`, `24h` or `7d`
- * @param now what a duration is subtracted from, in ms
+ * @param now the time that a duration is subtracted from, in ms
  * @param option its name, for messages
  * @returns ms since 1970
  * @throws UsageError

@@ -16,7 +16,7 @@ export function opsPool(
   return { pool: createPool({ databaseUrl, applicationName: 'paylog ops', max, log }), log }
 }
 
-/** Runs `work` with a connection pool to the deliveries. @throws what `work` throws, and database errors */
+/** Runs `work` with a connection pool to the deliveries. @throws errors of `work` and of the database */
 export async function withDeliveries<Result>(
   databaseUrl: string,
   errors: Writable,

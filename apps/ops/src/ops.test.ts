@@ -20,26 +20,29 @@ const runtime = {
 
 t.test('an invalid command line exits 2 and shows the usage', async (t) => {
   const wrong = [
-    { args: [], says: 'Usage: npm run -s ops -- COMMAND' },
-    { args: ['streams', 'write'], says: 'Unknown command: streams write' },
-    { args: ['streams', 'read', 'a', '--colour'], says: "Unknown option '--colour'" },
-    { args: ['sandbox', 'settle', 'a', 'maybe'], says: 'The outcome must be one of succeeded' },
+    { args: [], expected: 'Usage: npm run -s ops -- COMMAND' },
+    { args: ['streams', 'write'], expected: 'Unknown command: streams write' },
+    { args: ['streams', 'read', 'a', '--colour'], expected: "Unknown option '--colour'" },
+    { args: ['sandbox', 'settle', 'a', 'maybe'], expected: 'The outcome must be one of succeeded' },
   ]
-  for (const { args, says } of wrong) {
+  for (const { args, expected } of wrong) {
     const ended = await runOps(args)
     t.equal(ended.code, 2, args.join(' '))
-    t.match(ended.stderr, says)
+    t.match(ended.stderr, expected)
     t.match(ended.stderr, 'Usage: npm run -s ops --')
     t.equal(ended.stdout, '')
   }
   const misused = [
-    { args: [], says: 'STREAM is missing' },
-    { args: ['a', 'b'], says: 'Unexpected argument: b' },
-    { args: ['a', '--limit', '0'], says: '--limit must be a whole number of at least 1' },
+    { args: [], expected: 'STREAM is missing' },
+    { args: ['a', 'b'], expected: 'Unexpected argument: b' },
+    { args: ['a', '--limit', '0'], expected: '--limit must be a whole number of at least 1' },
   ]
   const print = async (line: string) => void t.fail(line)
-  for (const { args, says } of misused)
-    await t.rejects(streamsRead.run(args, contextOf({ environment: {}, print })), { name: 'UsageError', message: says })
+  for (const { args, expected } of misused)
+    await t.rejects(streamsRead.run(args, contextOf({ environment: {}, print })), {
+      name: 'UsageError',
+      message: expected,
+    })
 })
 
 const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)

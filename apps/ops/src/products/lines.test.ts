@@ -2,7 +2,7 @@ import t from 'tap'
 import { type LineOptions, readLines } from './lines.ts'
 
 const maxBytes = 8
-const calm = new AbortController().signal
+const neverAborted = new AbortController().signal
 
 async function* chunksOf(bytes: Buffer, size: number) {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
@@ -11,7 +11,7 @@ async function* chunksOf(bytes: Buffer, size: number) {
 async function linesOf(content: string | Buffer, size = 64 * 1024, options: Partial<LineOptions> = {}) {
   const lines: { number: number; text: string | null; end: number }[] = []
   const chunks = chunksOf(Buffer.from(content), size)
-  for await (const { number, bytes, end } of readLines(chunks, { maxBytes, signal: calm, ...options }))
+  for await (const { number, bytes, end } of readLines(chunks, { maxBytes, signal: neverAborted, ...options }))
     lines.push({ number, text: bytes === null ? null : bytes.toString('latin1'), end })
   return lines
 }
@@ -110,7 +110,7 @@ t.test('readLines rejects when its stream fails', async (t) => {
     yield Buffer.from('one\ntw')
     throw new Error('on purpose')
   }
-  const lines = readLines(chunks(), { maxBytes, signal: calm })
+  const lines = readLines(chunks(), { maxBytes, signal: neverAborted })
   await lines.next()
   await t.rejects(lines.next(), new Error('on purpose'))
 })

@@ -25,7 +25,7 @@ const byteOrderMark = Buffer.of(0xef, 0xbb, 0xbf)
 /**
  * Splits at line feeds. A carriage return before one, and a byte order mark at the start, are dropped. A line that is
  * too long is skipped.
- * @throws what reading `chunks` throws, unless the signal has aborted
+ * @throws errors of reading `chunks`, unless the signal has aborted
  */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,

@@ -89,7 +89,7 @@ function parse(text: string): unknown {
     return parseStrictJson(text)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // The parser speaks of a body.
+    // The parser's messages name a body.
     const message = error.message.replace(/\b(the) body\b/i, '$1 line')
     throw new DomainError(error.code, message, undefined, { cause: error })
   }

@@ -70,21 +70,24 @@ function keepAppending(t: Test, client: Client) {
 t.test('streams copy with invalid arguments exits 2 before it starts', async (t) => {
   const esdb = 'esdb://127.0.0.1:1'
   const wrong = [
-    { args: [], says: '--from is missing' },
-    { args: ['--from', esdb], says: '--to is missing' },
-    { args: ['--from', 'http://a', '--to', esdb], says: '--from must begin with esdb://' },
-    { args: ['--from', esdb, '--to', esdb], says: '--from and --to are the same' },
+    { args: [], expected: '--from is missing' },
+    { args: ['--from', esdb], expected: '--to is missing' },
+    { args: ['--from', 'http://a', '--to', esdb], expected: '--from must begin with esdb://' },
+    { args: ['--from', esdb, '--to', esdb], expected: '--from and --to are the same' },
     {
       args: ['--from', 'esdb://localhost:1', '--to', 'esdb://u:p@127.0.0.1:1/?tls=false'],
-      says: '--from and --to are',
+      expected: '--from and --to are',
     },
-    { args: ['--from', esdb, '--to', `${esdb}2`, '--checkpoints', 'mysql://a'], says: '--checkpoints must begin with' },
+    {
+      args: ['--from', esdb, '--to', `${esdb}2`, '--checkpoints', 'mysql://a'],
+      expected: '--checkpoints must begin with',
+    },
   ]
   const print = async (line: string) => void t.fail(line)
-  for (const { args, says } of wrong)
+  for (const { args, expected } of wrong)
     await t.rejects(streamsCopy.run(args, contextOf({ environment: {}, print })), {
       name: 'UsageError',
-      message: new RegExp(`^${says}`),
+      message: new RegExp(`^${expected}`),
     })
   const ended = await copy([])
   t.match(ended, { code: 2, stdout: /^$/, stderr: /^--from is missing[^\n]*\nUsage: / })
@@ -92,19 +95,22 @@ t.test('streams copy with invalid arguments exits 2 before it starts', async (t)
 
 t.test('streams copy names an unreachable or invalid URL in one line, without its password', async (t) => {
   const { source, target } = await startStores(t)
-  const nobody = '127.0.0.1:1'
+  const unused = '127.0.0.1:1'
   const cases = [
-    { to: `esdb://u:secret@${nobody}?tls=false`, says: `the target cannot be reached: connect ECONNREFUSED ${nobody}` },
     {
-      to: `esdb://u:secret@${nobody}?colour=red`,
-      says: "The event store's connection string has an option .*: colour",
+      to: `esdb://u:secret@${unused}?tls=false`,
+      expected: `the target cannot be reached: connect ECONNREFUSED ${unused}`,
     },
-    { checkpoints: `postgres://u:secret@${nobody}/x`, says: `--checkpoints: connect ECONNREFUSED ${nobody}` },
+    {
+      to: `esdb://u:secret@${unused}?colour=red`,
+      expected: "The event store's connection string has an option .*: colour",
+    },
+    { checkpoints: `postgres://u:secret@${unused}/x`, expected: `--checkpoints: connect ECONNREFUSED ${unused}` },
   ]
-  for (const { to = target.url, checkpoints, says } of cases) {
+  for (const { to = target.url, checkpoints, expected } of cases) {
     const args = ['--from', source.url, '--to', to, ...(checkpoints ? ['--checkpoints', checkpoints] : [])]
     const { code, stdout, stderr } = await copy(args)
-    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: new RegExp(`^${says}\n$`) })
+    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: new RegExp(`^${expected}\n$`) })
   }
 })
 
@@ -183,7 +189,7 @@ t.test('projector and worker continue on the new log from their moved checkpoint
         guest_data: { email: 'guest@example.com', name: 'Guest Example', phone: '+34600000000' },
       }),
     })
-    if (!response.ok) throw new Error(`the payment was refused: ${await response.text()}`)
+    if (!response.ok) throw new Error(`the payment was rejected: ${await response.text()}`)
   }
   const projected = async () => {
     const { rows } = await pool.query<{ count: bigint }>('select count(*) from read_models.payments')

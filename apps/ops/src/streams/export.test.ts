@@ -1,4 +1,4 @@
-// The content of an export: the selected events byte by byte, whenever it is made.
+// An export contains the selected events byte by byte, and repeated exports are equal.
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -240,17 +240,17 @@ t.test('streams export replaces no directory, link or file that has one of its n
 
 t.test('streams export with invalid options or an unwritable path fails before it reads the log', async (t) => {
   const usage = [
-    { flags: ['--category', 'payment-1'], says: /^--category must not contain a dash/ },
-    { flags: ['--category', ''], says: '--category is empty' },
-    { flags: ['--stream', '$settings'], says: /^\$settings is a system stream/ },
-    { flags: ['--since', 'yesterday'], says: /^--since must be a time/ },
-    { flags: ['--until', '24'], says: /^--until must be a time/ },
-    { flags: ['--until', '2999-01-01T00:00:00Z'], says: '--until is in the future' },
-    { flags: ['--until', '5s'], says: '--until must be at least 10 s ago' },
-    { flags: ['--since', '1h', '--until', '2h'], says: '--since must be before --until' },
+    { flags: ['--category', 'payment-1'], expected: /^--category must not contain a dash/ },
+    { flags: ['--category', ''], expected: '--category is empty' },
+    { flags: ['--stream', '$settings'], expected: /^\$settings is a system stream/ },
+    { flags: ['--since', 'yesterday'], expected: /^--since must be a time/ },
+    { flags: ['--until', '24'], expected: /^--until must be a time/ },
+    { flags: ['--until', '2999-01-01T00:00:00Z'], expected: '--until is in the future' },
+    { flags: ['--until', '5s'], expected: '--until must be at least 10 s ago' },
+    { flags: ['--since', '1h', '--until', '2h'], expected: '--since must be before --until' },
   ]
-  for (const { flags, says } of usage) {
-    await t.rejects(exportTo(newPath(), ...flags), { name: 'UsageError', message: says }, flags.join(' '))
+  for (const { flags, expected } of usage) {
+    await t.rejects(exportTo(newPath(), ...flags), { name: 'UsageError', message: expected }, flags.join(' '))
   }
   t.match(await runOps(['streams', 'export'], environment), { code: 2, stderr: /^--out is missing\n/ })
   for (const flags of [[], ['--force']])

@@ -89,7 +89,7 @@ export function changedFields(log: Buffer, file: Buffer | null): FieldDifference
   if (found === undefined) return [{ field: 'line', log: null, file: 'not a JSON object' }]
   const fields = compare('', recorded, found)
   if (fields.length > 0) return fields
-  // Other order or spacing, a repeated key, or numbers that JavaScript cannot tell apart.
+  // Other order or spacing, a repeated key, or numbers that JavaScript cannot distinguish.
   return [{ field: 'line', log: null, file: 'the same values in another notation' }]
 }
 
@@ -162,7 +162,7 @@ const goneReasons = {
   truncated: 'its stream was truncated, or has a limit on the number or age of its events',
 } as const
 
-/** Finds out from the log why a line has no event in it. @throws LogUnusableError */
+/** Looks up in the log why a line has no event there. @throws LogUnusableError */
 export async function explainExtra(log: RawClient, line: ExportedLine, covered: ExportExtent): Promise<Explanation> {
   const event = nameInFile(line.bytes) ?? null
   const place = { line: line.number, event }
@@ -194,7 +194,7 @@ async function reasonInLog(
 export type ExportVerdict = {
   readonly differences: number
   readonly shownDifferences: readonly ExportDifference[]
-  /** Whether the file has lines, and none of those that were looked up is known to this log. */
+  /** Whether the file has lines, and this log has none of those that were looked up. */
   readonly isOfAnotherLog: boolean
   /** Whether the file matches its manifest, so that the log must have changed. */
   readonly isAsManifest: boolean
@@ -242,7 +242,7 @@ export function verdictText(path: string, manifest: Manifest, verdict: ExportVer
   ].join('\n')
 }
 
-/** Without `until`, only the manifest says where the export ends, and only its reader can judge that. */
+/** Without `until`, the end of the export is only in the manifest, and only its reader can judge it. */
 function goneOn({ head, filters }: Manifest, { logEnd }: ExportVerdict): string[] {
   if (filters.until !== null || head === null || logEnd === null || BigInt(logEnd) <= BigInt(head)) return []
   return [`The log has grown since, up to position ${logEnd}: events after position ${head} were not compared.`]

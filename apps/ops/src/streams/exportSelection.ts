@@ -26,7 +26,7 @@ export function openRawLog(environment: NodeJS.ProcessEnv, options: { readonly i
 /**
  * Runs work that reads the log until Ctrl-C, which also ends pending reads.
  * @param work rejects or returns once the signal has aborted
- * @throws OpsError `interrupted` when it was, whatever the result
+ * @throws OpsError `interrupted` when it was, even if `work` succeeded
  */
 export async function untilInterrupted<Result>(
   { log, errors }: { readonly log: RawClient; readonly errors: Writable },
@@ -70,7 +70,7 @@ export const selectionOptions = {
 const clocksDifferMs = 10_000
 
 /**
- * @param now what durations are subtracted from, in ms
+ * @param now the time that durations are subtracted from, in ms
  * @throws UsageError
  */
 export function parseSelection(
@@ -131,8 +131,8 @@ export function serverFilter({ category, stream, type }: ExportSelection): RawFi
 }
 
 /**
- * Where the part of the log ends that an export covers. With `until` that is the last event recorded before it, so that
- * a later export of a longer log is the same.
+ * The end of the part of the log that an export covers. With `until` it is the last event recorded before that time, so
+ * that a later export of a longer log is the same.
  * @param onRead called for each event that is skipped on the way back
  * @returns undefined when no event can belong in the export
  */

@@ -77,7 +77,7 @@ t.test('verify-export finds a change of every field, also of numbers beyond Java
   t.same(await fieldsOf(replaced(24, '"data_base64":"AP8="', '"data_base64":"AP4="')), [[25, 'data_base64']])
 })
 
-t.test('verify-export tells missing, moved, repeated and invented lines apart', async (t) => {
+t.test('verify-export distinguishes missing, moved, repeated and invented lines', async (t) => {
   const kinds = async (path: string) =>
     (await eventDifferences(path)).found.map((each) => ('line' in each ? `${each.kind} ${each.line}` : each.kind))
   const without = await eventDifferences(changed((all) => all.toSpliced(5, 1)))

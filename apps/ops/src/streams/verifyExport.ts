@@ -41,7 +41,7 @@ export const streamsVerifyExport: CliCommand = {
     '',
     'Reads the part of the log that FILE.manifest.json names again, with the same filters, and compares line by line.',
     `Up to ${maxListed} differences are listed: changed, missing, extra and misplaced lines, and those that the log no longer has`,
-    'because their stream was deleted or truncated. For an export without --until, only the manifest says where it ends,',
+    'because their stream was deleted or truncated. The end of an export without --until is only in the manifest,',
     'so that the output also shows how far the log has grown since.',
     '',
     'Exits with 0 when everything matches, with 3 when something differs, and with 1 when it could not be checked.',
@@ -108,7 +108,7 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
     },
     missing: async ({ event }) => differences.note(() => ({ kind: 'missing', event: nameOf(event) })),
     async extra(line) {
-      // What is not printed needs no explanation, which costs calls to the server.
+      // Only printed differences are explained, because an explanation costs calls to the server.
       if (differences.isFull() && known + unknown >= minLookedUp) return differences.count()
       const difference = await explainExtra(log, line, { selection, head })
       if (difference.kind === 'no_longer_in_log' || difference.in_log) known++

@@ -44,7 +44,7 @@ export async function paymentsHarness(t: Test) {
     statusOf: async (id: string) => (await payment(id)).status,
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',
 
-    /** A payment whose request completes, whatever the provider responds. */
+    /** A payment whose request completes, with any response of the provider. */
     async open(provider: Provider, wanted: Partial<InitiatePayment> = {}): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date().toISOString()

@@ -103,7 +103,7 @@ export async function webhooksHarness(t: Test) {
     },
 
     /** Records a webhook test and a simulation of a user. */
-    async ask(): Promise<void> {
+    async recordTests(): Promise<void> {
       for (const type of ['WebhookTestRequested', 'WebhookSimulationRequested'] as const) {
         const webhook_test_id = randomUUID()
         await store.handle({

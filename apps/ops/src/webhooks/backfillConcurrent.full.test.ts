@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
-const patient = { timeoutMs: 30_000 }
+const longTimeout = { timeoutMs: 30_000 }
 
 t.test('backfill of an endpoint configured later sends every event once, with the ids of the worker', async (t) => {
   const harness = await webhooksHarness(t)
@@ -13,9 +13,9 @@ t.test('backfill of an endpoint configured later sends every event once, with th
   const both = { ...one, ...endpointVariables('2', second.url) }
   const worker = await harness.startWorker(one)
   await harness.pay(3)
-  await harness.ask()
+  await harness.recordTests()
   // One of them is a webhook test, which comes last.
-  await waitFor(() => first.received.length === 5, { what: 'all webhooks of endpoint 1', ...patient })
+  await waitFor(() => first.received.length === 5, { what: 'all webhooks of endpoint 1', ...longTimeout })
   await worker.stop()
   const ids = await harness.idsOf('2', both)
   t.equal(ids.length, 3)
@@ -34,9 +34,9 @@ t.test('backfill of an endpoint configured later sends every event once, with th
   )
 
   await harness.startWorker(both)
-  await waitFor(() => second.received.length === 3, { what: 'the backfilled webhooks', ...patient })
+  await waitFor(() => second.received.length === 3, { what: 'the backfilled webhooks', ...longTimeout })
   await harness.pay(1)
-  await waitFor(() => second.received.length === 4, { what: 'the next webhook', ...patient })
+  await waitFor(() => second.received.length === 4, { what: 'the next webhook', ...longTimeout })
   t.same(
     second.received.map(({ id }) => id).toSorted(),
     (await harness.idsOf('2', both)).toSorted(),
@@ -67,6 +67,6 @@ t.test('a backfill beside a busy worker sends each webhook once', async (t) => {
   )
   await waitFor(() => endpoint.received.length >= 400, { what: 'all webhooks', timeoutMs: 40_000 })
   const left = async () => (await harness.rows('1')).every(({ status }) => status === 'succeeded')
-  await waitFor(left, { what: 'the record of all', ...patient })
+  await waitFor(left, { what: 'the record of all', ...longTimeout })
   t.same(endpoint.received.map(({ id }) => id).toSorted(), (await harness.idsOf('1', raw)).toSorted())
 })

@@ -3,7 +3,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
-const patient = { timeoutMs: 30_000 }
+const longTimeout = { timeoutMs: 30_000 }
 const nowhere = 'http://127.0.0.1:9'
 
 t.test('a backfill that is killed and repeated creates each delivery once', async (t) => {
@@ -23,7 +23,10 @@ t.test('a backfill that is killed and repeated creates each delivery once', asyn
       [ids.at(-1)],
     )
     const running = harness.start(['backfill', '--node', '1', '--from', '0'], raw)
-    await waitFor(async () => (await harness.rows('1')).length === 400, { what: 'all but the last slice', ...patient })
+    await waitFor(async () => (await harness.rows('1')).length === 400, {
+      what: 'all but the last slice',
+      ...longTimeout,
+    })
     running.signal('SIGKILL')
     t.match(await running.ended, { code: null })
     // Otherwise its statement would continue once it gets the lock.
@@ -53,7 +56,7 @@ t.test('an interrupted backfill reports what it has created', async (t) => {
       [ids[300]],
     )
     const running = harness.start(['backfill', '--node', '1', '--from', '0', '--json'], raw)
-    await waitFor(async () => (await harness.rows('1')).length === 200, { what: 'the first slice', ...patient })
+    await waitFor(async () => (await harness.rows('1')).length === 200, { what: 'the first slice', ...longTimeout })
     running.signal('SIGINT')
     await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })
     await other.query('rollback')

@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
-const patient = { timeoutMs: 30_000 }
+const longTimeout = { timeoutMs: 30_000 }
 
 t.test('deliveries of a paused endpoint are listed, and sent once it is enabled', async (t) => {
   const harness = await webhooksHarness(t)
@@ -20,9 +20,9 @@ t.test('deliveries of a paused endpoint are listed, and sent once it is enabled'
     const { rows } = await harness.pool.query('select from webhooks.nodes where disabled_at is not null')
     return rows.length === 1
   }
-  await waitFor(disabled, { what: 'the endpoint to be paused', ...patient })
+  await waitFor(disabled, { what: 'the endpoint to be paused', ...longTimeout })
   await harness.pay(2)
-  await waitFor(async () => (await harness.rows('1')).length === 3, { what: 'the waiting deliveries', ...patient })
+  await waitFor(async () => (await harness.rows('1')).length === 3, { what: 'the waiting deliveries', ...longTimeout })
   t.match(await listed(), {
     nodes: [{ node: '1', is_configured: true, disabled_at: /^20/, pending: 3, failed: 0 }],
     deliveries: [{ status: 'held' }, { status: 'held' }, { status: 'held', attempts: 1, last_http_status: 410 }],
@@ -40,7 +40,7 @@ t.test('deliveries of a paused endpoint are listed, and sent once it is enabled'
     stdout: /^Endpoint 1 is enabled: 3 deliveries that have waited since 20\S+Z are sent now\.\n$/,
   })
   const sent = async () => (await harness.rows('1')).every(({ status }) => status === 'succeeded')
-  await waitFor(sent, { what: 'the waiting deliveries', ...patient })
+  await waitFor(sent, { what: 'the waiting deliveries', ...longTimeout })
   t.equal(endpoint.received.length, 4)
   t.same(new Set(endpoint.received.map(({ id }) => id)), new Set((await harness.rows('1')).map(({ id }) => id)))
 

@@ -25,7 +25,7 @@ export const webhooksList: CliCommand = {
   summary: 'Show the state of the endpoints, and the newest deliveries',
   details: [
     '  --node N    only one endpoint: 1, 2, legacy-1',
-    '  --status S  pending: still to be sent; held: waiting for `webhooks enable`, because the endpoint is paused;',
+    '  --status S  pending: not sent yet; held: kept until `webhooks enable`, because the endpoint is paused;',
     '              succeeded; failed: not retried any more, `webhooks redeliver` sends it again',
     `  --limit N   the number of deliveries (${defaultLimit}, at most ${maxLimit})`,
     '  --json      one object: nodes (the endpoints) and deliveries',

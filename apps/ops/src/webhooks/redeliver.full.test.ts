@@ -3,7 +3,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
-const patient = { timeoutMs: 30_000 }
+const longTimeout = { timeoutMs: 30_000 }
 
 t.test('redelivering a failed delivery keeps its id and body and starts a new retry schedule', async (t) => {
   const harness = await webhooksHarness(t)
@@ -19,7 +19,7 @@ t.test('redelivering a failed delivery keeps its id and body and starts a new re
     return row?.status === status && row
   }
   // One retry makes two attempts.
-  const failed = await waitFor(() => ended('failed'), { what: 'the failure', ...patient })
+  const failed = await waitFor(() => ended('failed'), { what: 'the failure', ...longTimeout })
   t.equal(failed.attempts, 2)
 
   const dry = await harness.run(['redeliver', failed.id, '--dry-run'])
@@ -28,7 +28,7 @@ t.test('redelivering a failed delivery keeps its id and body and starts a new re
 
   t.match(await harness.run(['redeliver', failed.id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
   // The third attempt fails too, so that only a new schedule leads to the fourth.
-  const succeeded = await waitFor(() => ended('succeeded'), { what: 'the success', ...patient })
+  const succeeded = await waitFor(() => ended('succeeded'), { what: 'the success', ...longTimeout })
   t.match(succeeded, { id: failed.id, body: failed.body, attempts: 4, series_start: 2, next_attempt_at: null })
   t.same(
     endpoint.received.map(({ id, body }) => ({ id, body })),
@@ -37,8 +37,8 @@ t.test('redelivering a failed delivery keeps its id and body and starts a new re
 
   const again = await harness.run(['redeliver', failed.id.toUpperCase(), failed.id, '--json'])
   t.same(JSON.parse(again.stdout), { complete: true, dry_run: false, redelivered: 1, held: 0, unknown: [] })
-  await waitFor(() => endpoint.received.length === 5, { what: 'the one that had succeeded', ...patient })
-  t.match(await waitFor(() => ended('succeeded'), { what: 'its record', ...patient }), { attempts: 5 })
+  await waitFor(() => endpoint.received.length === 5, { what: 'the one that had succeeded', ...longTimeout })
+  t.match(await waitFor(() => ended('succeeded'), { what: 'its record', ...longTimeout }), { attempts: 5 })
 })
 
 t.test('redelivering a pending delivery sends it at once, and once', async (t) => {
@@ -53,10 +53,10 @@ t.test('redelivering a pending delivery sends it at once, and once', async (t) =
     const [row] = await harness.rows('1')
     return row?.attempts === 1 && row
   }
-  const { id } = await waitFor(tried, { what: 'the first attempt', ...patient })
+  const { id } = await waitFor(tried, { what: 'the first attempt', ...longTimeout })
   t.match(await harness.run(['redeliver', id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
   const succeeded = async () => (await harness.rows('1'))[0]?.status === 'succeeded'
-  await waitFor(succeeded, { what: 'the second attempt', ...patient })
+  await waitFor(succeeded, { what: 'the second attempt', ...longTimeout })
   t.same(
     endpoint.received.map((webhook) => webhook.id),
     [id, id],

@@ -3,7 +3,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
 
-const patient = { timeoutMs: 30_000 }
+const longTimeout = { timeoutMs: 30_000 }
 
 type Harness = Awaited<ReturnType<typeof webhooksHarness>>
 
@@ -88,7 +88,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
         where id = (select id from webhooks.deliveries order by last_attempt_at offset 700 limit 1) for update`,
       )
       const running = harness.start(['redeliver', '--node', '1', '--failed'])
-      await waitFor(() => isWaiting(harness), { what: 'the second batch', ...patient })
+      await waitFor(() => isWaiting(harness), { what: 'the second batch', ...longTimeout })
       t.same(await counts(harness, '1'), { failed: 700, pending: 500 })
       running.signal(signal)
       if (signal === 'SIGKILL') {
