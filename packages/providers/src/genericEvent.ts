@@ -52,8 +52,8 @@ export function genericName(type: string): string | null {
 }
 
 /**
- * A generic subscription event only identifies the subscription. A generic invoice event does not say whether the
- * invoice belongs to a subscription, so the result is `null` (unknown) for it.
+ * A generic subscription event only identifies the subscription. A generic invoice event does not show whether the
+ * invoice belongs to a subscription, so its result is `null` (unknown).
  */
 export function genericSubscription(
   type: string,

@@ -27,10 +27,9 @@ export type HttpResponse = {
 
 export type HttpClient = {
   /**
-   * Returns every response, whatever its status. Redirects are not followed.
+   * Returns responses of every status. Redirects are not followed.
    * @throws ProviderError `unavailable` when nothing was sent, for example because of our rate limit; `unknown` when
-   *   the
-   *   response was lost or incomplete
+   *   the response was lost or incomplete
    */
   send(request: HttpRequest): Promise<HttpResponse>
   /** Aborts the requests in flight. */
@@ -48,8 +47,7 @@ const defaultMaxResponseBytes = 1024 * 1024
 
 /**
  * @param options `origin`: scheme, host and port; `pace`: shared by all clients of a provider; `maxBytes` of a
- *   response;
- *   `maxConnections`: parallel connections
+ *   response; `maxConnections`: parallel connections
  */
 export function createHttpClient({
   origin,

@@ -3,9 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { ProviderError } from './provider.ts'
 
 /**
- * `payer`: a client waits for the response; the default. `notification`: the provider waits, and anybody can trigger
- * the call. `background`: product sync, and the worker's urgent calls about payments. `reconciler`: checks of payments
- * that nobody has paid yet.
+ * `payer`: a client waits for the response; the default. `notification`: the provider waits, and anyone can trigger
+ * the call. `background`: product sync, and the worker's urgent calls about payments. `reconciler`: checks of unpaid
+ * payments.
  */
 export type CallPriority = (typeof priorities)[number]
 
@@ -33,7 +33,7 @@ export function watchThrottling<Result>(seen: { wasThrottled: boolean }, work: (
 
 export type Pace = {
   /**
-   * Waits until a call may start. A call that somebody waits for waits at most half of its time: starting later, it
+   * Waits until a call may start. A payer's or notification's call waits at most half of its time: starting later, it
    * would probably time out with an unknown outcome. For background calls, the time starts when the wait ends.
    * @param ms the call's timeout
    * @returns the time left for the call, in ms
@@ -45,8 +45,8 @@ export type Pace = {
    */
   pause(ms: number): void
   /**
-   * How long a call at the current priority waits for the rate limit and retries while throttled, in ms. 0 when
-   * somebody waits for the call.
+   * How long a call at the current priority waits for the rate limit and retries while throttled, in ms. 0 for payers'
+   * calls and notifications.
    */
   patienceMs(): number
 }
@@ -138,6 +138,6 @@ function laneOf(lanes: readonly Lane[], priority: CallPriority): Lane {
 }
 
 function ownRateLimitError(): ProviderError {
-  const message = 'The provider gets too many requests at the moment'
+  const message = 'Too many requests to the provider at the moment'
   return new ProviderError('unavailable', ownRateLimitCode, message, { rateLimit: { retryAfterMs: null } })
 }

@@ -11,9 +11,9 @@ export type ProductCatalog = {
    */
   checkProduct(product: CatalogProduct): void
   /**
-   * Creates or updates the product and makes its price the only active one of ours. It compares with what the provider
-   * has, so it creates no duplicates when repeated with any key, after any outcome, or in parallel. The provider's time
-   * limit applies to each of the HTTP calls, and the rate limit may delay them.
+   * Creates or updates the product and makes its price the only active one of ours. It first reads the provider's
+   * state, so it creates no duplicates when repeated with any key, after any outcome, or in parallel. The provider's
+   * time limit applies to each of the HTTP calls, and the rate limit may delay them.
    * @throws ProviderError
    */
   putProduct(request: PutProduct): Promise<ProviderProduct>

@@ -1,4 +1,4 @@
-// The interface that every payment provider implements. Only a provider's own folder knows its API.
+// The interface that every payment provider implements. Only a provider's own folder depends on its API.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type { Evidence, RecordDispute, RecordRefund, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
@@ -46,7 +46,7 @@ export type Provider = {
   checkNotificationHeaders(notification: Omit<SignedNotification, 'body'>): void
   /**
    * Checks that a notification comes from the provider.
-   * @throws DomainError `invalid_signature`; ProviderError when the provider must be asked and does not respond
+   * @throws DomainError `invalid_signature`; ProviderError when the provider verifies it and does not respond
    */
   verifyNotification(notification: SignedNotification): Promise<void>
   /**
@@ -56,8 +56,8 @@ export type Provider = {
    */
   readNotification(body: Buffer): ProviderNotification
   /**
-   * Fetches what the notification leaves out. When the provider does not know the object, the notification is returned
-   * unchanged, or without its unconfirmed report.
+   * Fetches the facts that a notification lacks. When the provider does not know the object, the result is the
+   * notification unchanged, or without its unconfirmed report.
    * @throws ProviderError, also while the provider may not know the object yet
    */
   readonly completeNotification: ((notification: ProviderNotification) => Promise<ProviderNotification>) | null
@@ -208,7 +208,7 @@ export type ProviderReport =
 export type ProviderErrorKind =
   /** The provider declined this payment. */
   | 'declined'
-  /** The provider says that the request is invalid. */
+  /** The provider rejected the request as invalid. */
   | 'rejected'
   /** The provider does not accept this currency or amount. */
   | 'currency'
@@ -219,7 +219,7 @@ export type ProviderErrorKind =
 
 /** The provider rejected a call because of its rate limit. */
 export type RateLimit = {
-  /** When to retry, if the provider says so. */
+  /** When to retry, if the provider specifies it. */
   readonly retryAfterMs: number | null
 }
 

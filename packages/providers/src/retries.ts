@@ -5,15 +5,15 @@ import { ProviderError, type RateLimit } from './provider.ts'
 
 /**
  * Waits for shared work for a limited time. The work itself continues for other callers.
- * @param late gives the result after the timeout; may throw
- * @throws what `work` and `late` throw
+ * @param onTimeout returns the result after the timeout; may throw
+ * @throws the errors of `work` and `onTimeout`
  */
-export async function withDeadline<Value>(ms: number, work: Promise<Value>, late: () => Value): Promise<Value> {
+export async function withDeadline<Value>(ms: number, work: Promise<Value>, onTimeout: () => Value): Promise<Value> {
   const { promise: over, resolve } = Promise.withResolvers<'over'>()
   const timer = setTimeout(() => resolve('over'), Math.max(0, ms))
   try {
     const first = await Promise.race([work.then((value) => ({ value })), over])
-    return first === 'over' ? late() : first.value
+    return first === 'over' ? onTimeout() : first.value
   } finally {
     clearTimeout(timer)
   }
@@ -21,7 +21,7 @@ export async function withDeadline<Value>(ms: number, work: Promise<Value>, late
 
 const defaultMaxRetries = 2
 const firstPauseMs = 200
-/** The longest backoff of our own after a throttled call. The provider may ask for a longer one. */
+/** The longest backoff of our own after a throttled call. The provider may request a longer one. */
 const maxBackoffMs = 4_000
 /** With less time left, another attempt would only time out. */
 const minAttemptMs = 250
@@ -36,7 +36,7 @@ export type RetryOptions = {
 
 /**
  * Retries a provider call. A throttled call certainly did nothing, so it is retried until the time is over; if the
- * provider asks for a later retry, once more at the end. A background call is retried for `patienceMs`, and each
+ * provider requests a later retry, once more at the end. A background call is retried for `patienceMs`, and each
  * attempt then has the full timeout. A call whose response was lost is retried a few times.
  *
  * Once a response was lost, the outcome stays unknown, even if a later attempt does not reach the provider.

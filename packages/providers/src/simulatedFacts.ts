@@ -16,8 +16,8 @@ type Facts = Pick<
 >
 
 /**
- * Fills the gaps of the provider's own reader from the object's fields of interface section 6.1.
- * @param isInMinorUnits whether `amount` is in the interface's minor units, and overrides what the reader found
+ * Adds the facts that the provider's own reader did not find, from the object's fields of interface section 6.1.
+ * @param isInMinorUnits whether `amount` is in the interface's minor units, and overrides the reader's amount
  */
 export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnits: boolean): Facts {
   const minorUnits = amount.Check(object.amount) ? object.amount : null

@@ -17,9 +17,8 @@ export type Simulator = {
   nativeType(generic: string): string | undefined
   /**
    * @param request `type`: the provider's own type; `generic_type`: the generic type, if the client named that;
-   *   `payload`: an
-   *   event in the interface's or the provider's shape, its object, or some fields of the object; `defaults`: fields of the
-   *   object that the payload may leave out; `id`: a UUID that every generated id contains
+   *   `payload`: an event in the interface's or the provider's shape, its object, or some fields of the object;
+   *   `defaults`: fields of the object that the payload may leave out; `id`: a UUID that every generated id contains
    */
   simulate(request: {
     readonly type: string
@@ -33,7 +32,7 @@ export type Simulator = {
 
 /** By provider name. */
 export const simulators: ReadonlyMap<string, Simulator> = new Map(
-  Object.entries(providerPlugins).map(([name, { format: form }]) => [name, createSimulator(form)]),
+  Object.entries(providerPlugins).map(([name, { format }]) => [name, createSimulator(format)]),
 )
 
 function createSimulator(format: NotificationFormat): Simulator {
@@ -45,9 +44,9 @@ function createSimulator(format: NotificationFormat): Simulator {
       const at = timeOfEvent(envelope) ?? now
       const named = 'id' in given || codeIn(given.payment_id) === null ? given : { id: given.payment_id, ...given }
       const object = { ...format.minimalObject({ id, type, generic_type, object: named }), ...defaults, ...named }
-      const made = format.envelope({ id, type, at, object, siblings })
-      const body = JSON.stringify({ ...made, ...envelope, [keys.type]: type, [keys.object]: made[keys.object] })
-      const notification = format.read({ type, at, object, body: Buffer.from(JSON.stringify(made)) })
+      const event = format.envelope({ id, type, at, object, siblings })
+      const body = JSON.stringify({ ...event, ...envelope, [keys.type]: type, [keys.object]: event[keys.object] })
+      const notification = format.read({ type, at, object, body: Buffer.from(JSON.stringify(event)) })
       const { provider_event_id: _id, referenced_payment_id: _paymentId, report: _report, ...read } = notification
       const facts = factsOfObject(read, object, format.isInMinorUnits?.(given) ?? false)
       return { body, facts: { ...read, ...facts, object_id: facts.object_id ?? testIdOf(id) } }
@@ -56,9 +55,9 @@ function createSimulator(format: NotificationFormat): Simulator {
 }
 
 /**
- * Splits a payload into the object and what is around it.
+ * Splits a payload into the object and the fields around it.
  * @param key the object's key in the provider's own events
- * @returns `siblings`: what is next to the object in `data`, such as Stripe's `previous_attributes`; `envelope`: the
+ * @returns `siblings`: the fields next to the object in `data`, such as Stripe's `previous_attributes`; `envelope`: the
  *   rest
  */
 function unwrapped(payload: ProviderObject, key: string) {

@@ -137,7 +137,7 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   E00027: 'declined',
 }
 
-/** An unsupported currency has no code of its own; only the message names it. */
+/** An unsupported currency has no separate code; only the message names it. */
 function kindOf(code: string, text: string): ProviderErrorKind {
   const kind = kinds[code] ?? 'rejected'
   return (kind === 'rejected' || kind === 'declined') && /currency/i.test(text) ? 'currency' : kind

@@ -77,8 +77,8 @@ const payableMs = 24 * 60 * 60 * 1000
 
 /**
  * Finds a payment's state from all transactions with its invoice number. Tokens cannot be retrieved, so no transaction
- * means that nobody has paid yet. A recorded transaction is read by its id, so that the search cannot miss it; others
- * may have been paid too.
+ * means an unpaid payment. A recorded transaction is read by its id, so that the search cannot miss it; others may
+ * have been paid too.
  * @returns `null` only when the gateway does not know the recorded transaction
  * @throws ProviderError
  */

@@ -1,4 +1,4 @@
-// Authorize.Net's notifications: signature, generic types, and what their text contains.
+// Authorize.Net's notifications: signature, generic types, and parsing.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
@@ -51,7 +51,7 @@ export function isAboutTransaction(provider_type: string): boolean {
   return provider_type.startsWith(paymentPrefix) || statusOfGenericType(provider_type) !== null
 }
 
-/** The response code says whether these succeeded. */
+/** The response code shows whether these succeeded. */
 const approvalEvents: ReadonlySet<string> = new Set([
   'authcapture.created',
   'capture.created',
@@ -84,7 +84,7 @@ const otherEvents: Readonly<Record<string, string>> = {
 }
 
 /** Whether the payload is read too, not only the envelope. */
-function isUnderstood(provider_type: string): boolean {
+function isKnownType(provider_type: string): boolean {
   return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
 }
 
@@ -196,7 +196,7 @@ function parse(text: string): Parsed {
   if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
   const { payload } = parsed
   if (payloadSchema.Check(payload)) return { ...parsed, payload }
-  if (isUnderstood(parsed.eventType)) throw invalidShape(payloadSchema.Errors(payload))
+  if (isKnownType(parsed.eventType)) throw invalidShape(payloadSchema.Errors(payload))
   // Events of unknown types may have any payload; they are recorded without it.
   return { ...parsed, payload: {} }
 }

@@ -189,7 +189,7 @@ export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api
 /** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
 const maxDetails = 8
 
-/** @returns `null` when the gateway knows no such transaction @throws ProviderError */
+/** @returns `null` when the gateway has no such transaction @throws ProviderError */
 export async function readTransaction(
   api: Api,
   transId: string,

@@ -42,9 +42,9 @@ function checkProduct({ name, description, price }: CatalogProduct): void {
 async function putProduct(client: PaypalClient, request: PutProduct): Promise<ProviderProduct> {
   const { product, price, known } = request
   const { product_id, name, product_type } = product
-  const there = await ensureProduct(client, request)
+  const present = await ensureProduct(client, request)
   const description = product.description === '' ? null : product.description
-  if (descriptionOf(there) !== description) await describeProduct(client, product_id, description)
+  if (descriptionOf(present) !== description) await describeProduct(client, product_id, description)
   const knownId = known?.provider_price_id ?? null
   const provider_price_id =
     price === 'put' ? await putPrice(client, request) : await keepPlan(client, { product_id, knownId, name })
@@ -52,13 +52,13 @@ async function putProduct(client: PaypalClient, request: PutProduct): Promise<Pr
     provider_product_id: product_id,
     provider_price_id,
     kept_fields: [
-      ...(there.name === name ? [] : (['name'] as const)),
-      ...(there.type === undefined || there.type === types[product_type] ? [] : (['product_type'] as const)),
+      ...(present.name === name ? [] : (['name'] as const)),
+      ...(present.type === undefined || present.type === types[product_type] ? [] : (['product_type'] as const)),
     ],
   }
 }
 
-/** Uses our product id, so that PayPal never has a second one, whatever the outcome of earlier calls. */
+/** Uses our product id, so that PayPal never creates a second product, even after calls with an unknown outcome. */
 async function ensureProduct(
   client: PaypalClient,
   { idempotency_key, product, known }: PutProduct,
@@ -69,8 +69,8 @@ async function ensureProduct(
   const newProduct = { id, name, description: description === '' ? null : description, type: types[product_type] }
   const created = await createProduct(client, { idempotency_key, product: newProduct })
   // It exists already, created by another call or by one with a lost response.
-  const there = created ?? (await getProduct(client, id))
-  if (there) return there
+  const present = created ?? (await getProduct(client, id))
+  if (present) return present
   throw new ProviderError(
     'unknown',
     'duplicate_resource_identifier',
@@ -134,9 +134,9 @@ export async function describeProduct(
   const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
   const { rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
   if (!rejection) return
-  // PayPal rejects removing a missing description. It may be gone by another call, or by ours with a lost response.
-  const there = await getProduct(client, productId)
-  if (there === null || descriptionOf(there) !== description) throw rejectionError(rejection)
+  // PayPal rejects removing a missing description. Another call, or ours with a lost response, may have removed it.
+  const present = await getProduct(client, productId)
+  if (present === null || descriptionOf(present) !== description) throw rejectionError(rejection)
 }
 
 /** `null` when it has none. */

@@ -70,8 +70,7 @@ export const isDecline = ({ issue }: PaypalRejection): boolean => declines.has(i
 /**
  * Reads the rejection from an error response.
  * @throws ProviderError `unavailable` when PayPal certainly did nothing and a retry may succeed; `unknown` when the
- *   outcome
- *   is unknown
+ *   outcome is unknown
  */
 function rejectionIn(response: HttpResponse): PaypalRejection {
   const { status } = response
@@ -236,8 +235,7 @@ export type PaypalClient = {
 
 /**
  * @param options `apiBase`: an origin; `timeoutMs`: for all attempts of one call together; `retries`: whether to retry
- *   a
- *   call whose response was lost; `pace`: shared by all clients of PayPal
+ *   a call whose response was lost; `pace`: shared by all clients of PayPal
  */
 export function createPaypalClient(options: {
   readonly clientId: string

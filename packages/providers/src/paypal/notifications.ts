@@ -33,7 +33,7 @@ function referencedPaymentId(object: unknown): string | null {
   return uuid.Check(found) ? found : null
 }
 
-/** The types that report a payment status. Other order events are intermediate, or repeat what the capture reports. */
+/** The types that report a payment status. Other order events are intermediate, or repeat the report of the capture. */
 const statuses: Readonly<Record<string, PaymentStatus>> = {
   'CHECKOUT.ORDER.APPROVED': 'processing',
   'CHECKOUT.ORDER.VOIDED': 'canceled',
@@ -98,7 +98,7 @@ function statusReport(event: Envelope, reported: Amount, source: ReportSource): 
   }
 }
 
-/** These events only identify the payment: a completed order says less than its capture's own notification. */
+/** These events only identify the payment: a completed order contains less than its capture's own notification. */
 const isReference = ({ event_type }: Envelope) => event_type.startsWith('CHECKOUT.ORDER.') || isPaymentType(event_type)
 
 /** In a generic event the object is the order, unless it names one. */
@@ -224,7 +224,7 @@ function subscriptionIn(event: Envelope): ProviderNotification['subscription'] {
       subscription_id: codeAt(resource, 'billing_agreement_id'),
       current_period_end: null,
       status_changed: false,
-      // A sale does not say whether it is the subscription's first.
+      // A sale does not show whether it is the subscription's first.
       is_first_invoice: false,
     }
   if (!event_type.startsWith('BILLING.SUBSCRIPTION.')) return genericSubscription(event_type, codeAt(resource, 'id'))

@@ -105,7 +105,7 @@ export async function retrieveOrder(
 }
 
 /**
- * Captures an approved order. PayPal captures an order only once, whatever the key. If the capture is rejected because
+ * Captures an approved order. PayPal captures an order only once, with any key. If the capture is rejected because
  * of the order's state, the order is fetched within the same time limit.
  * @throws ProviderError
  */

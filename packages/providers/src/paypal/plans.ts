@@ -194,7 +194,7 @@ export async function putPlan(
   const known = new Set(knownId === null ? [] : [knownId])
   let created: Plan | null = null
   for (let round = 1; round <= maxRounds; round++) {
-    const ours = await ourPlans(client, product_id, { known, made: created })
+    const ours = await ourPlans(client, product_id, { known, created })
     const matching = ours.filter(({ billing_cycles = [] }) => isAtPrice(billing_cycles, price))
     const kept = matching.find(isActive)
     if (kept) {
@@ -217,7 +217,7 @@ export async function putPlan(
 /** Deactivates all our plans of the product. @throws ProviderError */
 export async function withdrawPlans(client: PaypalClient, { product_id, knownId }: PlanOfProduct): Promise<void> {
   const known = new Set(knownId === null ? [] : [knownId])
-  await deactivateAll(client, await ourPlans(client, product_id, { known, made: null }))
+  await deactivateAll(client, await ourPlans(client, product_id, { known, created: null }))
 }
 
 /** Keeps the known plan and updates only its name. @returns its id, or `null` when it is gone @throws ProviderError */
@@ -236,18 +236,18 @@ async function deactivateAll(client: PaypalClient, plans: readonly Plan[]): Prom
 
 /**
  * Our plans of a product with all fields, oldest first.
- * @param options `known`: plans that are ours whatever their description; each is fetched, except the one just `made`
+ * @param options `known`: plans that are ours with any description; each is fetched, except the one just `created`
  */
 async function ourPlans(
   client: PaypalClient,
   productId: string,
-  { known, made }: { readonly known: ReadonlySet<string>; readonly made: Plan | null },
+  { known, created }: { readonly known: ReadonlySet<string>; readonly created: Plan | null },
 ): Promise<Plan[]> {
   const listed = await listPlans(client, productId)
   const marked = listed.filter(({ id, description }) => !known.has(id) && description === planMarkerOf(productId))
   const ours: Plan[] = []
   for (const id of [...known, ...marked.map((plan) => plan.id)]) {
-    const shown = made?.id === id ? made : marked.find((plan) => plan.id === id)
+    const shown = created?.id === id ? created : marked.find((plan) => plan.id === id)
     const plan = shown?.billing_cycles ? shown : await planOf(client, productId, id)
     if (plan) ours.push(plan)
   }

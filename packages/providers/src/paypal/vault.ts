@@ -41,8 +41,7 @@ export function createVault(client: PaypalClient): ProviderMethods {
         payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
         ...(Object.keys(customer).length === 0 ? {} : { customer }),
       })
-      // The key includes the customer: the user gets a new customer, and so a different request, if PayPal lost the
-      // first.
+      // The key includes the customer, because the user gets a new one if PayPal lost the first.
       const key = provider_customer_id === null ? idempotency_key : `${idempotency_key}-${provider_customer_id}`
       const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (response) =>
         readResponse(paymentToken, response),
@@ -79,10 +78,7 @@ export function createVault(client: PaypalClient): ProviderMethods {
   }
 }
 
-/**
- * PayPal does not document its error for an unknown customer, so a rejection of the customer id field is treated as
- * one.
- */
+/** PayPal documents no error for an unknown customer. We treat a rejection of the customer id field as one. */
 function attachError(rejection: PaypalRejection): ProviderError {
   if (rejection.field !== '/customer/id') return rejectionError(rejection)
   return new ProviderError('rejected', customerMissing, 'PayPal does not know the customer')

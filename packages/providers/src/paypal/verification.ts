@@ -1,4 +1,4 @@
-// Verifies PayPal's notifications by asking PayPal.
+// Verifies PayPal's notifications with PayPal's verification API.
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -8,14 +8,14 @@ import { ProviderError, type SignedNotification } from '../provider.ts'
 import { createPaypalClient, type PaypalClient, rejectionError } from './client.ts'
 import { parseNotification } from './fields.ts'
 
-const verdict = Compile(
+const verificationResult = Compile(
   Type.Object({ verification_status: Type.Union([Type.Literal('SUCCESS'), Type.Literal('FAILURE')]) }),
 )
 
 /** Without spaces and commas, because the values of a repeated header are joined by them. */
 const singleValue = /^[!-+\x2d-~]{1,500}$/
 
-/** Anybody can trigger verifications, so they are limited and do not share the connections of payments. */
+/** Anyone can trigger verifications, so they are limited and do not share the connections of payments. */
 const maxConnections = 16
 /** Waiting notifications are limited too: each has up to 1 MiB. */
 const maxInFlight = 128
@@ -88,7 +88,7 @@ async function requestVerification(
   )
   if (results.some((result) => result.status === 'fulfilled' && result.value)) return
   for (const result of results) if (result.status === 'rejected') throw result.reason
-  throw invalidSignature('PayPal does not know this signature')
+  throw invalidSignature('PayPal did not confirm this signature')
 }
 
 /** @param text the notification as received. It is inserted unchanged, because the signature is over its bytes */
@@ -100,7 +100,7 @@ async function isSigned(
   const body = `${JSON.stringify(signature).slice(0, -1)},"webhook_event":${text}}`
   const result = await client.call(
     { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body },
-    (response) => readResponse(verdict, response),
+    (response) => readResponse(verificationResult, response),
   )
   if (!result.rejection) return result.value.verification_status === 'SUCCESS'
   if (result.rejection.status === 400 && result.rejection.name === 'VALIDATION_ERROR') return false
@@ -113,16 +113,16 @@ function single(headers: SignedNotification['headers'], name: string): string {
   throw invalidSignature(`The header ${name} is missing or not valid`)
 }
 
-/** Anybody can sign with their own certificate, so it must be one of PayPal's. */
+/** Anyone can sign with their own certificate, so it must be one of PayPal's. */
 function certificateUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPaypals =
+  const isFromPaypal =
     url?.protocol === 'https:' &&
     (url.hostname === 'paypal.com' || url.hostname.endsWith('.paypal.com')) &&
     url.port === '' &&
     url.username === '' &&
     url.password === ''
-  if (isPaypals) return text
+  if (isFromPaypal) return text
   throw invalidSignature('The certificate is not from PayPal')
 }
 

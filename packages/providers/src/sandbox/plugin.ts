@@ -6,7 +6,7 @@ import { definePlugin, type NotificationFormat, testIdOf } from '../providerPlug
 import { codeIn } from '../simulatedFacts.ts'
 import { createSandbox } from './sandbox.ts'
 
-/** `factsOfObject` reads the generic fields for every provider, so nothing is left to read here. */
+/** `factsOfObject` reads the generic fields for every provider, so the sandbox reads nothing itself. */
 const emptyNotification = {
   object_id: null,
   amount_cents: null,

@@ -85,7 +85,7 @@ const sandboxMethods: ProviderMethods = {
   createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
 
   async attachMethod({ token, provider_customer_id }) {
-    if (provider_customer_id === null) throw new Error('A method at the sandbox is attached to a customer')
+    if (provider_customer_id === null) throw new Error('A method at the sandbox must be attached to a customer')
     const provider_method_id = `sandbox_pm_${derivedId(['attached', provider_customer_id, token])}`
     return { ...cardOf(token), provider_method_id, provider_customer_id }
   },
@@ -104,7 +104,7 @@ function cardOf(token: string): MethodDetails {
   if (token === declinedCard) throw declined()
   const found = cards.get(token)
   if (found) return found
-  throw new ProviderError('rejected', 'unknown_token', 'The sandbox knows no such token')
+  throw new ProviderError('rejected', 'unknown_token', 'The token is not a test card of the sandbox')
 }
 
 function declined(): ProviderError {

@@ -56,7 +56,7 @@ function isUnavailable(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
-/** Whether Stripe says that the request is invalid. */
+/** Whether Stripe rejected the request as invalid. */
 export function isInvalidRequest(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError
 }

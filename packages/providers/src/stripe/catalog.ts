@@ -17,7 +17,7 @@ import { checkResponse } from '../responses.ts'
 import { isAlreadyExisting, isMissing, rejected, type StripeApi } from './api.ts'
 import { CurrencyCode, idIn, Maybe, Reference, toStripeAmount } from './fields.ts'
 
-/** How often we start over when someone else changes the same product. */
+/** How often we start over when another call or the merchant changes the same product. */
 const maxRounds = 5
 
 export function createCatalog(api: StripeApi): ProductCatalog {
@@ -48,9 +48,8 @@ async function putProductOnly(call: StripeApi['call'], { product, known }: PutPr
 }
 
 /**
- * Sets the default price before archiving the others, because Stripe does not archive a default price. A rejection or
- * an unexpected state on the way means that another call or the merchant changed the product meanwhile, so we start
- * over.
+ * Sets the default price before archiving the others, because Stripe does not archive a default price. After a
+ * rejection or an unexpected state we start over: another call or the merchant changed the product meanwhile.
  */
 async function putWithPrice(call: StripeApi['call'], request: PutProduct): Promise<ProviderProduct> {
   const { product, known, idempotency_key } = request

@@ -40,7 +40,7 @@ export function createMethods(api: StripeApi): ProviderMethods {
       }),
 
     async attachMethod({ idempotency_key, token, provider_customer_id }) {
-      if (provider_customer_id === null) throw new Error('A method at Stripe is attached to a customer')
+      if (provider_customer_id === null) throw new Error('A method at Stripe must be attached to a customer')
       const attached = await api.call(async (stripe, timeLeft) => {
         const id = await methodIdOf(stripe, token, timeLeft)
         return attachMethod(stripe, { id, idempotency_key, provider_customer_id, timeLeft })
@@ -52,7 +52,7 @@ export function createMethods(api: StripeApi): ProviderMethods {
       api.call(async (stripe, timeLeft) => {
         const id = await methodIdOf(stripe, token, timeLeft)
         const method = checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
-        // Someone who only knows the id must learn nothing about another customer's card, not even that it is a card.
+        // A caller who only has the id must learn nothing about another customer's card, not even that it is a card.
         if (method.customer) throw rejected('attached')
         return readMethodOf(method)
       }),

@@ -44,7 +44,7 @@ export function intentDetails(
   }
 }
 
-/** A created intent: nothing new for our payments, but it identifies a foreign payment. */
+/** A created intent changes nothing for our payments, but identifies a foreign payment. */
 export function referenceDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { report, ...details } = intentDetails(event, 'pending')
   return report ? { ...details, report: referenceReport(event, report.provider_intent_id, null) } : details

@@ -155,9 +155,7 @@ const stripeEvent = Compile(
   }),
 )
 
-/**
- * Second-generation events name their object but do not contain it. None of them concerns us; they are only recorded.
- */
+/** Second-generation events name their object but do not contain it. We only record them. */
 const thinEvent = Compile(
   Type.Object({
     id: Code,

@@ -31,7 +31,7 @@ export function createStripe(options: {
     retrieveIntent: ({ provider_intent_id }) => retrieveIntent(api, provider_intent_id),
     findIntents: (paymentId) => findIntents(api, paymentId),
     cancelIntent: (provider_intent_id) => cancelIntent(api, provider_intent_id),
-    // Stripe captures by itself once the payer has confirmed.
+    // Stripe captures automatically once the payer has confirmed.
     captureIntent: null,
 
     createSetupIntent: (request) => createSetupIntent(api, request),
