@@ -3,7 +3,7 @@ import t from 'tap'
 import { genericName, isGenericEvent, readGenericEvent } from './genericEvent.ts'
 
 const failure = { failure_code: 'no_luck', failure_message: 'It did not work' }
-const dialect = { chargeOf: (intentId: string) => `charge_of_${intentId}`, failure }
+const options = { chargeOf: (intentId: string) => `charge_of_${intentId}`, failure }
 const event = (type: string, object: object = {}) => ({
   id: 'evt_1',
   type,
@@ -11,7 +11,7 @@ const event = (type: string, object: object = {}) => ({
   created: 1_788_256_800,
   data: { object: { id: 'obj_1', amount: 2599, currency: 'eur', status: 'open', customer: 'cus_1', ...object } },
 })
-const read = (type: string, object?: object) => readGenericEvent(event(type, object), dialect)
+const read = (type: string, object?: object) => readGenericEvent(event(type, object), options)
 
 t.test('a generic payment event reports the intent, and a success also the charge [6.1-shape]', async (t) => {
   t.strictSame(read('payment_intent.succeeded'), {
@@ -110,7 +110,7 @@ t.test('a generic event with an invalid field is an invalid request [6.1-malform
   for (const object of invalid)
     t.throws(() => read('payment_intent.succeeded', object), { name: 'DomainError', code: 'invalid_request' })
   for (const more of [{ created: 1e15 }, { created: -1 }, { created: '2026' }, { id: 17 }])
-    t.throws(() => readGenericEvent({ ...event('customer.created'), ...more }, dialect), { code: 'invalid_request' })
+    t.throws(() => readGenericEvent({ ...event('customer.created'), ...more }, options), { code: 'invalid_request' })
 })
 
 t.test('isGenericEvent accepts the generic shape without a provider’s own type field', async (t) => {

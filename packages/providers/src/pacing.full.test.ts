@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { type CallPriority, createPace, ownRateLimitCode, type Pace, withPriority } from './pacing.ts'
 
-const aMinute = 60_000
+const minuteMs = 60_000
 
 /** Starts calls and records which started when. */
 function caller(pace: Pace) {
   const started: { readonly name: string; readonly at: number }[] = []
   const begin = performance.now()
-  const call = async (priority: CallPriority, name: string = priority, ms = aMinute) => {
+  const call = async (priority: CallPriority, name: string = priority, ms = minuteMs) => {
     await withPriority(priority, () => pace.acquire(ms))
     started.push({ name, at: performance.now() - begin })
   }
@@ -110,9 +110,9 @@ t.test('only background calls have a patience', async (t) => {
 
 t.test('a payer’s call loses the time it waited, a background call keeps all of its time', async (t) => {
   const pace = createPace({ perSecond: 1 })
-  const turn = (priority: CallPriority, ms: number) => withPriority(priority, () => pace.acquire(ms))
-  t.ok((await turn('payer', 3_000)) > 2_500)
-  const left = await turn('payer', 3_000)
+  const acquire = (priority: CallPriority, ms: number) => withPriority(priority, () => pace.acquire(ms))
+  t.ok((await acquire('payer', 3_000)) > 2_500)
+  const left = await acquire('payer', 3_000)
   t.ok(left > 1_400 && left < 2_000, `${left} ms after a second`)
-  t.equal(await turn('reconciler', 100), 100)
+  t.equal(await acquire('reconciler', 100), 100)
 })

@@ -9,7 +9,7 @@ function paceOf(patienceMs = 0) {
   return { pauses, pause: (ms: number) => void pauses.push(ms), patienceMs: () => patienceMs }
 }
 
-const repeated = <Answer>(timeoutMs: number, call: (remainingMs: number) => Promise<Answer>) =>
+const repeated = <Result>(timeoutMs: number, call: (remainingMs: number) => Promise<Result>) =>
   withRetries({ timeoutMs, pace: paceOf() }, call)
 
 const throttled = (retryAfterMs: number | null = null, code = 'rate_limited') =>

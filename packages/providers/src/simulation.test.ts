@@ -11,11 +11,11 @@ import { createStripe } from './stripe/stripe.ts'
 import { simulate, simulatedAt, simulatedId, simulatorOf } from './testing/providerHarness.ts'
 
 const dummy = 'x'.repeat(16)
-const reached = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSecond: 0 }
+const connection = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSecond: 0 }
 const providers: readonly Provider[] = [
-  createStripe({ secretKey: 'sk_test_example', webhookSecrets: [dummy], ...reached }),
-  createPaypal({ clientId: dummy, clientSecret: dummy, webhookIds: [dummy], ...reached }),
-  createAuthorizeNet({ apiLoginId: dummy, transactionKey: dummy, signatureKeys: [dummy], ...reached }),
+  createStripe({ secretKey: 'sk_test_example', webhookSecrets: [dummy], ...connection }),
+  createPaypal({ clientId: dummy, clientSecret: dummy, webhookIds: [dummy], ...connection }),
+  createAuthorizeNet({ apiLoginId: dummy, transactionKey: dummy, signatureKeys: [dummy], ...connection }),
   createSandbox({ webhookSecrets: [dummy] }),
 ]
 t.teardown(() => Promise.all(providers.map((provider) => provider.close())))
@@ -90,7 +90,7 @@ t.test('each provider has a native type for each generic type that it supports',
 })
 
 t.test('a simulated body has the envelope of its provider', async (t) => {
-  const object = { id: 'object-1', note: 'as it came' }
+  const object = { id: 'object-1', note: 'unchanged' }
   t.strictSame(parsed('stripe', 'charge.captured', object), {
     id: `evt_test_${simulatedId}`,
     object: 'event',

@@ -228,7 +228,7 @@ t.test(
   'Authorize.Net: completing a notification fails with an unknown outcome when the gateway does not respond',
   async (t) => {
     const { fake, provider } = await paidGateway(t)
-    const hasty = connectTo(t, fake, { timeoutMs: 600 })
+    const withShortTimeout = connectTo(t, fake, { timeoutMs: 600 })
     for (const fault of [
       { kind: 'hang', commits: false },
       { kind: 'drop', commits: false },
@@ -237,7 +237,7 @@ t.test(
     ] as const) {
       fake.readFaults.always(fault)
       await t.rejects(
-        receiveLatest(fake, hasty),
+        receiveLatest(fake, withShortTimeout),
         { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>,
         fault.kind,
       )

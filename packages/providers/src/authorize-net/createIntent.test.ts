@@ -164,8 +164,8 @@ t.test('Authorize.Net: a refused connection makes the provider unavailable', asy
 
 t.test('Authorize.Net: rejected credentials make the provider unavailable', async (t) => {
   const { fake } = await authorizeNetHarness(t)
-  const stranger = connectTo(t, fake, { transactionKey: 'other' })
-  await t.rejects(openHostedPage(stranger), { ...unavailable, code: 'E00007' })
+  const wrongKey = connectTo(t, fake, { transactionKey: 'other' })
+  await t.rejects(openHostedPage(wrongKey), { ...unavailable, code: 'E00007' })
 })
 
 t.test('Authorize.Net: each error code maps to its kind, and the gateway’s text is not passed on', async (t) => {
@@ -180,7 +180,7 @@ t.test('Authorize.Net: each error code maps to its kind, and the gateway’s tex
       fake.failNext(code, { text: 'Text of the provider' })
       const error = await openHostedPage(provider).catch((thrown: unknown) => thrown)
       t.match(error, { name: 'ProviderError', kind, code })
-      t.notMatch(error, { message: /Words/ })
+      t.notMatch(error, { message: /Text/ })
     }
   fake.failNext('E00001')
   await t.rejects(openHostedPage(provider), { ...unknown, code: 'E00001' }, 'no time for a retry')

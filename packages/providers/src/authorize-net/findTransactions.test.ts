@@ -11,7 +11,7 @@ import {
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
-/** The fake acts now; only the payment is older. */
+/** A creation time in the past. The fake's transactions have the current time. */
 const ago = (ms: number) => Date.now() - ms
 
 t.test('Authorize.Net: a transaction is found in any batch settled within days of the payment', async (t) => {
@@ -77,25 +77,22 @@ t.test('Authorize.Net: the search ends at the first paid transaction', async (t)
   t.same(daysRead(fake, createdAt), [0])
 })
 
-t.test(
-  'Authorize.Net: checking an unpaid payment reads only the batches of a few days, whatever its age',
-  async (t) => {
-    const { fake, provider } = await authorizeNetHarness(t)
-    fake.advance(-60 * dayMs)
-    const createdAt = fake.now()
-    fake.advance(hourMs)
-    for (let day = 0; day < 60; day++) {
-      fake.settle()
-      fake.advance(dayMs)
-    }
-    const { evidence } = await retrieve(provider, sampleRef(createdAt))
-    t.equal(evidence.status, 'pending')
-    t.same(daysRead(fake, createdAt), [0, 1, 2, 3])
-    t.ok(fake.calls.length <= 7, 'the unsettled list, the batch lists of at most two months, and four batches')
-  },
-)
+t.test('Authorize.Net: checking an unpaid payment of any age reads only the batches of a few days', async (t) => {
+  const { fake, provider } = await authorizeNetHarness(t)
+  fake.advance(-60 * dayMs)
+  const createdAt = fake.now()
+  fake.advance(hourMs)
+  for (let day = 0; day < 60; day++) {
+    fake.settle()
+    fake.advance(dayMs)
+  }
+  const { evidence } = await retrieve(provider, sampleRef(createdAt))
+  t.equal(evidence.status, 'pending')
+  t.same(daysRead(fake, createdAt), [0, 1, 2, 3])
+  t.ok(fake.calls.length <= 7, 'the unsettled list, the batch lists of at most two months, and four batches')
+})
 
-t.test('Authorize.Net: the search works for a payment created in the future by our clock', async (t) => {
+t.test('Authorize.Net: an unpaid payment whose creation time is in the future is pending', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   fake.settle()
   const createdAt = ago(-3 * hourMs)

@@ -11,7 +11,7 @@ import {
 } from './testing/authorizeNetHarness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-/** The fake acts now; only the payment is older. */
+/** A creation time in the past. The fake's transactions have the current time. */
 const ago = (ms: number) => Date.now() - ms
 
 t.test('Authorize.Net: a payment without a transaction is pending, not missing', async (t) => {

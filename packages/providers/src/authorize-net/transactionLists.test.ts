@@ -1,4 +1,4 @@
-// The number of calls for a round of payment checks, and that cached pages are never too old.
+// The number of calls for a round of payment checks, and the age of cached pages.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import { withPriority } from '../pacing.ts'
@@ -92,7 +92,7 @@ t.test('Authorize.Net: a transaction that settles during a round is found', asyn
   const early = sampleRef(fake.now() - 30 * hourMs, { provider_intent_id: 'other-1' })
   fake.advance(1.5 * hourMs)
   const as_of = new Date().toISOString()
-  const late = sampleRef(fake.now(), { provider_intent_id: 'nobody', as_of })
+  const late = sampleRef(fake.now(), { provider_intent_id: 'unpaid', as_of })
   fake.pay({ invoiceNumber: 'newer', amount_cents: 100 })
   t.equal((await retrieve(provider, late)).evidence.status, 'pending', 'reads only the newest page')
   fake.settle()

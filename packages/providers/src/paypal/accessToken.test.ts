@@ -89,7 +89,7 @@ t.test('PayPal: without an access token the call is unavailable and unsent', asy
 })
 
 t.test(
-  'PayPal: a call waits for a token within its time limit, and is not failed by an earlier token request',
+  'PayPal: a call waits for a token within its time limit, even after an earlier token request failed',
   async (t) => {
     const { fake } = await paypalHarness(t)
     const http = createHttpClient({ origin: fake.apiBase, pace: unlimitedPace })

@@ -44,7 +44,7 @@ t.test('PayPal: each product type maps to a PayPal type', async (t) => {
   }
 })
 
-t.test('PayPal: an existing product is not created again, whatever the key', async (t) => {
+t.test('PayPal: an existing product is not created again, with the same key or another', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, ticket)
   const before = [...fake.catalog.products.values()]
@@ -99,7 +99,7 @@ t.test('PayPal: checkProduct rejects a product beyond PayPal’s limits and name
   const { fake, catalog } = await catalogHarness(t)
   const at = (price: Partial<CatalogPrice>) => membershipAt(price)
   const trial = (trial_days: number) => at({ recurring: { interval: 'month', trial_days } })
-  const taken = [
+  const accepted = [
     { ...ticket, name: 'x'.repeat(127), description: '🎟'.repeat(256) },
     { ...ticket, price: { amount_cents: 1000, currency: 'KWD', recurring: null } },
     { ...ticket, price: { amount_cents: 0, currency: 'EUR', recurring: null } },
@@ -107,7 +107,7 @@ t.test('PayPal: checkProduct rejects a product beyond PayPal’s limits and name
     at({ amount_cents: 1500, currency: 'JPY' }),
     trial(365),
   ]
-  for (const product of taken) t.doesNotThrow(() => catalog.checkProduct(product), JSON.stringify(product))
+  for (const product of accepted) t.doesNotThrow(() => catalog.checkProduct(product), JSON.stringify(product))
   const rejections = [
     [{ ...ticket, name: 'x'.repeat(128) }, 'rejected', 'name_too_long', /names of at most 127/],
     [{ ...ticket, description: 'x'.repeat(257) }, 'rejected', 'description_too_long', /descriptions of at most 256/],
@@ -138,10 +138,10 @@ t.test('PayPal: throttled catalogue calls are retried and succeed', async (t) =>
   const put = products.map((product) =>
     catalog.putProduct({ idempotency_key: product.product_id, product, price: 'put', known: null }),
   )
-  const made = await Promise.all(put)
+  const created = await Promise.all(put)
   t.ok(fake.catalog.limit.rejected() > 0, 'PayPal throttled some calls')
   t.strictSame(
-    made.map(({ provider_product_id }) => provider_product_id),
+    created.map(({ provider_product_id }) => provider_product_id),
     products.map(({ product_id }) => product_id),
   )
   t.same(plansOf(fake), Array(6).fill('ACTIVE 9.00'))

@@ -14,16 +14,16 @@ import {
   putTestProduct,
 } from './testing/catalogHarness.ts'
 
-const passing: readonly Fault[] = [
+const shortFaults: readonly Fault[] = [
   { kind: 'drop', commits: false },
   { kind: 'drop', commits: true },
   { kind: 'status', status: 500, commits: false },
   { kind: 'status', status: 503, commits: true },
   { kind: 'garbage', commits: true },
 ]
-/** For calls that create nothing, any success status counts, whatever the body. */
-const lasting: readonly Fault[] = [
-  ...passing.filter(({ kind }) => kind !== 'garbage'),
+/** Without garbage: calls that create nothing accept any success status and ignore the body. */
+const lastingFaults: readonly Fault[] = [
+  ...shortFaults.filter(({ kind }) => kind !== 'garbage'),
   { kind: 'hang', commits: false },
   { kind: 'hang', commits: true },
 ]
@@ -38,20 +38,20 @@ type Scenario = {
   readonly writes: number
 }
 
-const dearer = membershipAt({ amount_cents: 1200 })
+const higherPrice = membershipAt({ amount_cents: 1200 })
 const scenarios: readonly Scenario[] = [
   { name: 'a new product', prepare: async () => null, product: membership, writes: 2 },
   {
     name: 'another price and description',
     prepare: (catalog) => putTestProduct(catalog, membership, { key: 'before' }),
-    product: { ...dearer, name: 'Friends', description: null },
+    product: { ...higherPrice, name: 'Friends', description: null },
     writes: 3,
   },
   {
     name: 'a former price, with another name',
     async prepare(catalog) {
       await putTestProduct(catalog, membership, { key: 'before' })
-      return putTestProduct(catalog, dearer, { key: 'between' })
+      return putTestProduct(catalog, higherPrice, { key: 'between' })
     },
     product: { ...membership, name: 'Friends', description: 'For friends' },
     writes: 4,
@@ -72,8 +72,8 @@ function stateOf(fake: FakePaypal) {
 
 const writesOf = (fake: FakePaypal) => fake.callsTo(/catalogs|billing/).filter(({ method }) => method !== 'GET').length
 
-/** The expected state: that of a run without faults. */
-async function undisturbed(t: Test, { prepare, product, writes }: Scenario) {
+/** The state after a run without faults. */
+async function expectedState(t: Test, { prepare, product, writes }: Scenario) {
   const { fake, catalog } = await catalogHarness(t)
   const known = await prepare(catalog)
   const before = writesOf(fake)
@@ -93,43 +93,43 @@ for (const scenario of scenarios) {
   const { name, prepare, product, writes } = scenario
 
   t.test(`PayPal: a short fault is overcome within the product sync: ${name}`, async (t) => {
-    const wanted = await undisturbed(t, scenario)
+    const expected = await expectedState(t, scenario)
     await forEach(indexes(writes), (index) =>
-      forEach(passing, async (fault) => {
+      forEach(shortFaults, async (fault) => {
         const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
         fake.faults.next(...noFaults(index), fault)
         await putTestProduct(catalog, product, { known })
-        t.strictSame(stateOf(fake), wanted, `call ${index}: ${JSON.stringify(fault)}`)
+        t.strictSame(stateOf(fake), expected, `call ${index}: ${JSON.stringify(fault)}`)
       }),
     )
   })
 
   t.test(`PayPal: a failed product sync is completed by the next one, with any key: ${name}`, async (t) => {
-    const wanted = await undisturbed(t, scenario)
+    const expected = await expectedState(t, scenario)
     await forEach(indexes(writes), (index) =>
-      forEach(lasting, async (fault) => {
+      forEach(lastingFaults, async (fault) => {
         const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
-        const dying = catalogAt(t, fake, { retries: false, timeoutMs: 800 })
+        const withoutRetries = catalogAt(t, fake, { retries: false, timeoutMs: 800 })
         fake.faults.next(...noFaults(index), fault)
         const label = `call ${index}: ${JSON.stringify(fault)}`
-        await t.rejects(putTestProduct(dying, product, { known }), unknown, label)
+        await t.rejects(putTestProduct(withoutRetries, product, { known }), unknown, label)
         fake.forgetRequestIds()
         await putTestProduct(catalogAt(t, fake), product, { key: 'k2', known })
-        t.strictSame(stateOf(fake), wanted, label)
+        t.strictSame(stateOf(fake), expected, label)
       }),
     )
   })
 
   t.test(`PayPal: a lost read of the product sync is retried: ${name}`, async (t) => {
-    const wanted = await undisturbed(t, scenario)
+    const expected = await expectedState(t, scenario)
     await forEach(indexes(5), async (index) => {
       const { fake, catalog } = await catalogHarness(t)
       const known = await prepare(catalog)
       fake.readFaults.next(...noFaults(index), { kind: 'drop', commits: false })
       await putTestProduct(catalog, product, { known })
-      t.strictSame(stateOf(fake), wanted, `read ${index}`)
+      t.strictSame(stateOf(fake), expected, `read ${index}`)
     })
   })
 }
@@ -137,11 +137,11 @@ for (const scenario of scenarios) {
 t.test('PayPal: a plan whose create response was lost is adopted, even after its key expired', async (t) => {
   const { fake } = await catalogHarness(t)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
-  const dying = catalogAt(t, fake, { retries: false })
-  await t.rejects(putTestProduct(dying, membership), unknown)
-  const [made] = fake.catalog.plans.keys()
+  const withoutRetries = catalogAt(t, fake, { retries: false })
+  await t.rejects(putTestProduct(withoutRetries, membership), unknown)
+  const [createdId] = fake.catalog.plans.keys()
   fake.forgetRequestIds()
-  t.equal((await putTestProduct(catalogAt(t, fake), membership)).provider_price_id, made)
+  t.equal((await putTestProduct(catalogAt(t, fake), membership)).provider_price_id, createdId)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
@@ -149,9 +149,9 @@ t.test('PayPal: a plan whose create response was lost is deactivated by a new pr
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
-  const dying = catalogAt(t, fake, { retries: false })
-  const lost = { ...dearer, description: 'For friends' }
-  await t.rejects(putTestProduct(dying, lost, { key: 'k2', known }), unknown)
+  const withoutRetries = catalogAt(t, fake, { retries: false })
+  const lost = { ...higherPrice, description: 'For friends' }
+  await t.rejects(putTestProduct(withoutRetries, lost, { key: 'k2', known }), unknown)
   t.same(plansOf(fake), ['ACTIVE 9.00', 'ACTIVE 12.00'])
   fake.forgetRequestIds()
   const latest = { ...membershipAt({ amount_cents: 1500 }), description: 'For friends' }

@@ -7,7 +7,7 @@ import { createPaypal } from './paypal.ts'
 import { capture, createRequest, refTo, retrieve } from './testing/paypalHarness.ts'
 
 /** An adapter whose calls, except the token request, are handled by `listener`. */
-async function paypalBeside(t: Test, listener: RequestListener) {
+async function paypalWithServer(t: Test, listener: RequestListener) {
   const server = createServer((request, response) => {
     if (request.url !== '/v1/oauth2/token') return void listener(request, response)
     response.end('{"access_token":"A21AA","expires_in":32400}')
@@ -29,7 +29,7 @@ async function paypalBeside(t: Test, listener: RequestListener) {
 /** An adapter whose calls all get the same response. */
 function respondingWith(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
   const content = typeof body === 'string' ? body : JSON.stringify(body)
-  return paypalBeside(t, (_request, response) => void response.writeHead(status, headers).end(content))
+  return paypalWithServer(t, (_request, response) => void response.writeHead(status, headers).end(content))
 }
 
 const issue = (name: string, field?: string) => ({
@@ -99,9 +99,9 @@ t.test('PayPal: a response of an unexpected shape makes the outcome unknown', as
       ],
     })
   const bodies: readonly (readonly [what: string, body: unknown])[] = [
-    ['half of it', '{"id":"O1",'],
-    ['nothing', ''],
-    ['another shape', []],
+    ['incomplete JSON', '{"id":"O1",'],
+    ['an empty body', ''],
+    ['an array', []],
     ['an id with a control character', order({ id: 'O\u0000' })],
     ['an unknown status', order({ status: 'SOMETHING_NEW' })],
     ['a status from the prototype', order({ status: 'constructor' })],
@@ -124,7 +124,7 @@ t.test('PayPal: a response of an unexpected shape makes the outcome unknown', as
 
 t.test('PayPal: the outcome is unknown for an order that was captured before and no longer exists', async (t) => {
   const requested: unknown[] = []
-  const paypal = await paypalBeside(t, ({ method }, response) => {
+  const paypal = await paypalWithServer(t, ({ method }, response) => {
     requested.push(method)
     const isCapture = method === 'POST'
     const rejection = issue(isCapture ? 'ORDER_ALREADY_CAPTURED' : 'INVALID_RESOURCE_ID')

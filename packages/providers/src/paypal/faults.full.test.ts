@@ -14,7 +14,7 @@ import {
   retrieve,
 } from './testing/paypalHarness.ts'
 
-const lasting: readonly Fault[] = [
+const lastingFaults: readonly Fault[] = [
   { kind: 'drop', commits: false },
   { kind: 'drop', commits: true },
   { kind: 'hang', commits: false },
@@ -26,7 +26,7 @@ const lasting: readonly Fault[] = [
   { kind: 'slow', ms: 1500 },
 ]
 /** Faults that a retry within the same call overcomes. A hang uses up all the time. */
-const passing = lasting.filter(({ kind }) => kind !== 'hang' && kind !== 'slow')
+const shortFaults = lastingFaults.filter(({ kind }) => kind !== 'hang' && kind !== 'slow')
 const name = (fault: Fault) => JSON.stringify(fault)
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }
@@ -35,7 +35,7 @@ const unavailable = { name: 'ProviderError', kind: 'unavailable' }
 const forEach = (faults: readonly Fault[], check: (fault: Fault) => Promise<void>) => Promise.all(faults.map(check))
 
 t.test('PayPal: a short fault is overcome with the same key and one order', async (t) => {
-  await forEach(passing, async (fault) => {
+  await forEach(shortFaults, async (fault) => {
     const { fake, paypal } = await paypalHarness(t)
     fake.faults.next(fault)
     const { provider_intent_id } = await paypal.createIntent(createRequest)
@@ -45,8 +45,8 @@ t.test('PayPal: a short fault is overcome with the same key and one order', asyn
   })
 })
 
-t.test('PayPal: a lasting fault makes the outcome of creating an order unknown', async (t) => {
-  await forEach(lasting, async (fault) => {
+t.test('PayPal: a lastingFaults fault makes the outcome of creating an order unknown', async (t) => {
+  await forEach(lastingFaults, async (fault) => {
     const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1000 })
     fake.faults.always(fault)
     await t.rejects(paypal.createIntent(createRequest), unknown, name(fault))
@@ -54,7 +54,7 @@ t.test('PayPal: a lasting fault makes the outcome of creating an order unknown',
 })
 
 t.test('PayPal: an order is captured once, even when responses are lost', async (t) => {
-  await forEach(passing, async (fault) => {
+  await forEach(shortFaults, async (fault) => {
     const { fake, paypal } = await paypalHarness(t)
     const ref = await approvedOrder({ fake, paypal })
     fake.faults.next(fault, fault)
@@ -66,7 +66,7 @@ t.test('PayPal: an order is captured once, even when responses are lost', async 
 })
 
 t.test('PayPal: a capture without a response is unknown, and a repeated capture returns the outcome', async (t) => {
-  await forEach(lasting, async (fault) => {
+  await forEach(lastingFaults, async (fault) => {
     const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1000 })
     const ref = await approvedOrder({ fake, paypal })
     fake.faults.always(fault)
@@ -133,7 +133,7 @@ t.test('PayPal: an unknown outcome stays unknown when the retry gets no access t
 })
 
 t.test('PayPal: retrieving an order is retried after a lost response', async (t) => {
-  await forEach(passing, async (fault) => {
+  await forEach(shortFaults, async (fault) => {
     const { fake, paypal } = await paypalHarness(t)
     const { provider_intent_id } = await paypal.createIntent(createRequest)
     fake.readFaults.next(fault, fault)
@@ -149,8 +149,8 @@ t.test('PayPal: a capture and the following read of the order share one time lim
   fake.nextCaptures({ rejected: 'ORDER_ALREADY_CAPTURED' })
   fake.faults.next({ kind: 'slow', ms: 3_000 })
   fake.readFaults.always({ kind: 'hang', commits: false })
-  const askedAt = performance.now()
+  const startedAt = performance.now()
   await t.rejects(capture(paypal, ref, 'c1'), unknown)
   t.equal(fake.callsTo(/\/orders\/[^/]+$/).length, 1)
-  t.ok(performance.now() - askedAt < 6_000)
+  t.ok(performance.now() - startedAt < 6_000)
 })

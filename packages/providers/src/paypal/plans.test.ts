@@ -98,7 +98,7 @@ t.test('PayPal: isAtPrice compares what a subscriber pays', (t) => {
 t.test('PayPal: listing more than 50 pages of plans is rejected', async (t) => {
   const { fake, client } = await start(t)
   const cycles = billingCyclesOf(price)
-  for (let made = 0; made < 51; made++)
+  for (let count = 0; count < 51; count++)
     fake.catalog.addPlan({ product_id: productId, name: 'x', billing_cycles: cycles, payment_preferences: {} })
   fake.catalog.distortList({ pageSize: 1 })
   await t.rejects(listPlans(client, productId), {

@@ -108,8 +108,8 @@ t.test('PayPal: an existing plan is not created again', async (t) => {
 t.test('PayPal: a new price creates a plan and deactivates the former one', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
-  const dearer = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k2', known })
-  t.not(dearer.provider_price_id, known.provider_price_id)
+  const updated = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k2', known })
+  t.not(updated.provider_price_id, known.provider_price_id)
   t.same(plansOf(fake), ['INACTIVE 9.00', 'ACTIVE 12.00'])
   const others = [
     { currency: 'USD' },
@@ -189,8 +189,9 @@ t.test('PayPal: plans that the merchant created are left unchanged', async (t) =
   ].map((plan) => fake.catalog.addPlan(plan))
   const before = byHand.map(({ id }) => fake.catalog.plans.get(id))
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
-  const dearer = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k3' })
-  await putTestProduct(catalog, { ...membership, price: { ...monthly, recurring: null } }, { key: 'k4', known: dearer })
+  const updated = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k3' })
+  const oneTime = { ...membership, price: { ...monthly, recurring: null } }
+  await putTestProduct(catalog, oneTime, { key: 'k4', known: updated })
   t.strictSame(
     byHand.map(({ id }) => fake.catalog.plans.get(id)),
     before,
@@ -245,8 +246,8 @@ t.test('PayPal: all pages of the plan list are read', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
-  for (let made = 1; made <= 44; made++)
-    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${made}` })
+  for (let count = 1; count <= 44; count++)
+    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
   t.equal(fake.catalog.plans.size, 45)
   const [last, ...others] = fake.callsTo(/billing\/plans\?/).toReversed()
@@ -258,8 +259,8 @@ t.test('PayPal: incomplete pages are followed by their next link, and incomplete
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
-  for (let made = 1; made <= 10; made++)
-    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${made}` })
+  for (let count = 1; count <= 10; count++)
+    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
   fake.catalog.distortList({ pageSize: 3, isMinimal: true })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
   t.equal(fake.catalog.plans.size, 11)
@@ -269,8 +270,8 @@ t.test('PayPal: the plan list ends at an empty page after full ones', async (t) 
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
-  for (let made = 1; made <= 19; made++)
-    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${made}` })
+  for (let count = 1; count <= 19; count++)
+    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
 })
 

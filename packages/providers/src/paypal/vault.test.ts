@@ -93,7 +93,7 @@ t.test('PayPal: reading a token returns its method without saving it', async (t)
   t.equal(fake.vault.tokens.size, 0)
 })
 
-t.test('PayPal: an unknown token is rejected, whatever its characters', async (t) => {
+t.test('PayPal: an unknown token of any characters is rejected', async (t) => {
   const { methods } = await start(t)
   const rejected = { name: 'ProviderError', kind: 'rejected' }
   for (const token of ['unknown', '../orders', 'a/b?c=d#e', 'ü', '"}'] as const) {
@@ -118,8 +118,8 @@ t.test('PayPal: detaching deletes a method, and succeeds when it does not exist'
   fake.faults.next({ kind: 'drop', commits: true })
   await methods.detachMethod({ provider_method_id, provider_customer_id })
   fake.faults.always({ kind: 'status', status: 404, commits: false })
-  const unclear = methods.detachMethod({ provider_method_id, provider_customer_id })
-  await t.rejects(unclear, { name: 'ProviderError', kind: 'unknown' }, 'an HTML 404 is not from PayPal')
+  const detached = methods.detachMethod({ provider_method_id, provider_customer_id })
+  await t.rejects(detached, { name: 'ProviderError', kind: 'unknown' }, 'an HTML 404 is not from PayPal')
 })
 
 t.test(

@@ -70,7 +70,7 @@ t.test('PayPal: another signature, id, time, algorithm or certificate is invalid
     { 'paypal-transmission-sig': forged },
     { 'paypal-transmission-sig': 'abc' },
     { 'paypal-transmission-id': 'a0a0a0a0-0000-11f0-8000-000000000000' },
-    // PayPal answers this id with a validation error.
+    // PayPal rejects this id with a validation error.
     { 'paypal-transmission-id': '12345' },
     { 'paypal-transmission-time': '2026-09-01T10:00:00Z' },
     { 'paypal-auth-algo': 'SHA1withRSA' },
@@ -155,8 +155,8 @@ t.test('PayPal: a notification signed for any of our webhook ids is accepted', a
   await verify(paypal, fake.signed(event, 'OLDWEBHOOK'))
   await verify(paypal, fake.signed(event, 'NEWWEBHOOK'))
   await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), invalidSignature)
-  const hiccup = { kind: 'status', status: 404, commits: false } as const
-  fake.verificationFaults.next(hiccup)
+  const notFound = { kind: 'status', status: 404, commits: false } as const
+  fake.verificationFaults.next(notFound)
   await t.rejects(
     verify(paypal, fake.signed(event, 'OTHERWEBHOOK')),
     { name: 'ProviderError' },
@@ -165,22 +165,22 @@ t.test('PayPal: a notification signed for any of our webhook ids is accepted', a
 })
 
 t.test('PayPal: a failed verification call is an error, so that PayPal sends the notification again', async (t) => {
-  const unclear = { name: 'ProviderError' }
+  const providerError = { name: 'ProviderError' }
   const { fake, paypal, signed } = await start(t, { timeoutMs: 500 })
   for (const status of [500, 502, 429, 403, 404, 400, 204])
-    await t.test(`status ${status}`, async (t) => {
+    await t.test(`PayPal: a verification call with the response status ${status} is an error`, async (t) => {
       fake.verificationFaults.always({ kind: 'status', status, commits: false })
-      await t.rejects(verify(paypal, signed), unclear)
+      await t.rejects(verify(paypal, signed), providerError)
     })
   for (const kind of ['drop', 'hang', 'garbage'] as const)
-    await t.test(kind, async (t) => {
+    await t.test(`PayPal: a verification call with the fault ${kind} is an error`, async (t) => {
       fake.verificationFaults.always({ kind, commits: true })
-      await t.rejects(verify(paypal, signed), unclear)
+      await t.rejects(verify(paypal, signed), providerError)
     })
   fake.verificationFaults.always(undefined)
   await verify(paypal, signed)
   const unreachable = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
-  await t.rejects(verify(unreachable, signed), { ...unclear, kind: 'unavailable' })
+  await t.rejects(verify(unreachable, signed), { ...providerError, kind: 'unavailable' })
 })
 
 t.test('PayPal: a verification call is not retried after a lost response', async (t) => {
@@ -192,7 +192,7 @@ t.test('PayPal: a verification call is not retried after a lost response', async
   await verify(paypal, signed)
 })
 
-t.test('PayPal: a verification call times out after five seconds, whatever the adapter’s time limit', async (t) => {
+t.test('PayPal: a verification call times out after five seconds, even with a longer time limit', async (t) => {
   const { fake, paypal, signed } = await start(t, { timeoutMs: 60_000 })
   fake.verificationFaults.always({ kind: 'hang', commits: false })
   const startedAt = performance.now()
@@ -207,7 +207,7 @@ t.test('PayPal: parallel verifications are limited and do not delay orders', asy
   const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => errors.push(error)))
   const isBusy = (error: unknown) => error instanceof ProviderError && error.code === 'verification_busy'
   await waitFor(() => postbacks(fake).length === 16, { what: 'the verification calls that are allowed' })
-  await paypal.createIntent({ ...createRequest, idempotency_key: 'while-asking' })
+  await paypal.createIntent({ ...createRequest, idempotency_key: 'while-verifying' })
   t.equal(fake.orders.size, 2)
   const orderTokens = fake.callsTo(/orders/).map(({ authorization }) => authorization)
   for (const { authorization } of postbacks(fake))

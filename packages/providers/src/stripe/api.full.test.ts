@@ -6,19 +6,19 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createIntentRequest, refOf, stripeAt, stripeHarness, stripeWithListener } from './testing/stripeHarness.ts'
 
-const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
+const failure = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 
 t.test('Stripe: a declined card is declined with the bank’s code', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const declined = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_card_chargeDeclined' })
-  await t.rejects(declined, { ...of('declined', 'insufficient_funds'), message: 'The payment was declined' })
+  await t.rejects(declined, { ...failure('declined', 'insufficient_funds'), message: 'The payment was declined' })
   t.equal(fake.calls.length, 1, 'not retried')
 })
 
 t.test('Stripe: an invalid request is rejected, without Stripe’s own message', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const unknownMethod = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_secret_number' })
-  await t.rejects(unknownMethod, of('rejected', 'resource_missing'))
+  await t.rejects(unknownMethod, failure('rejected', 'resource_missing'))
   const { message, cause } = (await unknownMethod.catch((error: Error) => error)) as Error
   t.notMatch(`${message} ${(cause as Error).message}`, 'pm_secret_number', 'Stripe’s text is not passed on')
   t.match((cause as Error).message, /400, resource_missing, to request req_/)
@@ -28,12 +28,12 @@ t.test('Stripe: an invalid request is rejected, without Stripe’s own message',
 t.test('Stripe: an unsupported amount or currency is a currency error', async (t) => {
   const { stripe } = await stripeHarness(t)
   const tooSmall = { ...createIntentRequest, amount_cents: 49, idempotency_key: 'small' }
-  await t.rejects(stripe.createIntent(tooSmall), of('currency', 'amount_too_small'))
+  await t.rejects(stripe.createIntent(tooSmall), failure('currency', 'amount_too_small'))
   const tooLarge = { ...createIntentRequest, amount_cents: 100_000_000, idempotency_key: 'large' }
-  await t.rejects(stripe.createIntent(tooLarge), of('currency', 'amount_too_large'))
+  await t.rejects(stripe.createIntent(tooLarge), failure('currency', 'amount_too_large'))
   await t.rejects(
     stripe.createIntent({ ...createIntentRequest, currency: 'CUP', idempotency_key: 'cup' }),
-    of('currency'),
+    failure('currency'),
   )
 })
 
@@ -42,28 +42,28 @@ t.test('Stripe: each status and error type maps to its kind and code', async (t)
     [
       400,
       { type: 'invalid_request_error', code: 'parameter_unknown', param: 'x' },
-      of('rejected', 'parameter_unknown'),
+      failure('rejected', 'parameter_unknown'),
     ],
-    [400, { type: 'invalid_request_error', param: 'amount' }, of('rejected', 'invalid_request_error')],
-    [400, { type: 'invalid_request_error', param: 'currency' }, of('currency', 'invalid_request_error')],
-    [400, { type: 'invalid_request_error', code: 'Free text!' }, of('rejected', 'invalid_request_error')],
-    [400, { type: 'invalid_request_error', code: 'rate_limit' }, of('unavailable', 'rate_limit')],
-    [400, { type: 'idempotency_error' }, of('unknown', 'idempotency_error')],
-    [400, { type: 'card_error', code: 'incorrect_number' }, of('declined', 'incorrect_number')],
-    [400, { type: 'api_error' }, of('unknown', 'api_error')],
-    [401, { type: 'invalid_request_error' }, of('unavailable', 'invalid_request_error')],
-    [402, { type: 'card_error', code: 'card_declined' }, of('declined', 'card_declined')],
-    [402, { type: 'card_error', code: 'card_declined', decline_code: 'lost_card' }, of('declined', 'lost_card')],
-    [402, { type: 'invalid_request_error' }, of('declined')],
-    [403, { type: 'invalid_request_error', code: 'platform_account_required' }, of('unavailable')],
-    [404, { type: 'invalid_request_error', code: 'resource_missing' }, of('rejected', 'resource_missing')],
-    [409, { type: 'idempotency_error', code: 'idempotency_key_in_use' }, of('unknown', 'idempotency_key_in_use')],
-    [409, { type: 'invalid_request_error', code: 'lock_timeout' }, of('unknown')],
-    [424, { type: 'api_error' }, of('unknown')],
-    [429, { type: 'invalid_request_error', code: 'lock_timeout' }, of('unavailable', 'lock_timeout')],
-    [500, { type: 'api_error' }, of('unknown', 'api_error')],
-    [503, { type: 'api_error' }, of('unknown')],
-    [200, { type: 'api_error' }, of('unknown')],
+    [400, { type: 'invalid_request_error', param: 'amount' }, failure('rejected', 'invalid_request_error')],
+    [400, { type: 'invalid_request_error', param: 'currency' }, failure('currency', 'invalid_request_error')],
+    [400, { type: 'invalid_request_error', code: 'Free text!' }, failure('rejected', 'invalid_request_error')],
+    [400, { type: 'invalid_request_error', code: 'rate_limit' }, failure('unavailable', 'rate_limit')],
+    [400, { type: 'idempotency_error' }, failure('unknown', 'idempotency_error')],
+    [400, { type: 'card_error', code: 'incorrect_number' }, failure('declined', 'incorrect_number')],
+    [400, { type: 'api_error' }, failure('unknown', 'api_error')],
+    [401, { type: 'invalid_request_error' }, failure('unavailable', 'invalid_request_error')],
+    [402, { type: 'card_error', code: 'card_declined' }, failure('declined', 'card_declined')],
+    [402, { type: 'card_error', code: 'card_declined', decline_code: 'lost_card' }, failure('declined', 'lost_card')],
+    [402, { type: 'invalid_request_error' }, failure('declined')],
+    [403, { type: 'invalid_request_error', code: 'platform_account_required' }, failure('unavailable')],
+    [404, { type: 'invalid_request_error', code: 'resource_missing' }, failure('rejected', 'resource_missing')],
+    [409, { type: 'idempotency_error', code: 'idempotency_key_in_use' }, failure('unknown', 'idempotency_key_in_use')],
+    [409, { type: 'invalid_request_error', code: 'lock_timeout' }, failure('unknown')],
+    [424, { type: 'api_error' }, failure('unknown')],
+    [429, { type: 'invalid_request_error', code: 'lock_timeout' }, failure('unavailable', 'lock_timeout')],
+    [500, { type: 'api_error' }, failure('unknown', 'api_error')],
+    [503, { type: 'api_error' }, failure('unknown')],
+    [200, { type: 'api_error' }, failure('unknown')],
   ] as const
   for (const [status, error, expected] of errors) {
     const stripe = await stripeWithListener(
@@ -99,29 +99,29 @@ t.test('Stripe: an unreadable response is unknown, or unavailable with 401, 403 
     const stripe = await stripeWithListener(t, (_request, response) => void response.writeHead(status).end(body), {
       timeoutMs: 440,
     })
-    await t.rejects(stripe.createIntent(createIntentRequest), of(kind), `${status} ${body}`)
+    await t.rejects(stripe.createIntent(createIntentRequest), failure(kind), `${status} ${body}`)
   }
 })
 
 t.test('Stripe: a rejected secret key makes the call unavailable', async (t) => {
   const { stripe } = await stripeHarness(t, { secretKey: 'sk_test_revoked' })
-  await t.rejects(stripe.createIntent(createIntentRequest), of('unavailable'))
+  await t.rejects(stripe.createIntent(createIntentRequest), failure('unavailable'))
 })
 
 t.test('Stripe: a failed connection makes the call unavailable', async (t) => {
   const unreachable = stripeAt(t, `http://127.0.0.1:${await freePort()}`)
-  await t.rejects(unreachable.createIntent(createIntentRequest), of('unavailable', 'econnrefused'))
-  await t.rejects(stripeAt(t, 'http://stripe.invalid').createIntent(createIntentRequest), of('unavailable'))
+  await t.rejects(unreachable.createIntent(createIntentRequest), failure('unavailable', 'econnrefused'))
+  await t.rejects(stripeAt(t, 'http://stripe.invalid').createIntent(createIntentRequest), failure('unavailable'))
   const plain = await listen(t, createServer())
   await t.rejects(
     stripeAt(t, plain.replace('http:', 'https:')).createIntent(createIntentRequest),
-    of('unavailable'),
+    failure('unavailable'),
     'no TLS',
   )
 })
 
 for (const commits of [true, false]) {
-  const when = commits ? 'after it was done' : 'before anything was done'
+  const when = commits ? 'after Stripe processed it' : 'before Stripe processed it'
   const faults = [
     { kind: 'drop', commits },
     { kind: 'garbage', commits },
@@ -145,7 +145,7 @@ for (const commits of [true, false]) {
     t.test(`Stripe: a call whose response is lost (${fault.kind}) ${when} is unknown after two retries`, async (t) => {
       const { fake, stripe } = await stripeHarness(t)
       fake.faults.always(fault)
-      await t.rejects(stripe.createIntent(createIntentRequest), of('unknown'))
+      await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown'))
       t.equal(fake.calls.length, 3, `${when}`)
       t.equal(fake.intents().length, commits ? 1 : 0)
     })
@@ -155,9 +155,9 @@ for (const commits of [true, false]) {
 t.test('Stripe: a call without a response ends at the time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 600 })
   fake.faults.always({ kind: 'hang', commits: true })
-  const begun = performance.now()
-  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'timeout'))
-  const ms = performance.now() - begun
+  const startedAt = performance.now()
+  await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown', 'timeout'))
+  const ms = performance.now() - startedAt
   t.ok(ms >= 550 && ms < 5_000, `${ms} ms`)
 })
 
@@ -165,9 +165,9 @@ t.test('Stripe: all attempts of a call share one time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 2_000 })
   fake.faults.next({ kind: 'drop', commits: false })
   fake.faults.always({ kind: 'hang', commits: false })
-  const begun = performance.now()
-  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown'))
-  const ms = performance.now() - begun
+  const startedAt = performance.now()
+  await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown'))
+  const ms = performance.now() - startedAt
   t.equal(fake.calls.length, 2)
   t.ok(ms < 4_000, `${ms} ms`)
 })
@@ -175,9 +175,9 @@ t.test('Stripe: all attempts of a call share one time limit', async (t) => {
 t.test('Stripe: all requests of a search share one time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
   const { payment_id } = createIntentRequest
-  for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
+  for (let count = 0; count < 120; count++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
   fake.readFaults.always({ kind: 'slow', ms: 450 })
-  await t.rejects(stripe.findIntents(payment_id), of('unknown', 'timeout'))
+  await t.rejects(stripe.findIntents(payment_id), failure('unknown', 'timeout'))
 })
 
 t.test('Stripe: a slow response is accepted within the time limit', async (t) => {
@@ -185,8 +185,11 @@ t.test('Stripe: a slow response is accepted within the time limit', async (t) =>
   fake.faults.next({ kind: 'slow', ms: 200 })
   await t.resolves(stripe.createIntent(createIntentRequest))
   fake.faults.next({ kind: 'slow', ms: 1200 })
-  await t.rejects(stripe.createIntent({ ...createIntentRequest, idempotency_key: 'slow' }), of('unknown', 'timeout'))
-  await waitFor(() => fake.intents().length === 2, { what: 'the slow call to be done anyway' })
+  await t.rejects(
+    stripe.createIntent({ ...createIntentRequest, idempotency_key: 'slow' }),
+    failure('unknown', 'timeout'),
+  )
+  await waitFor(() => fake.intents().length === 2, { what: 'Stripe to process the slow call' })
 })
 
 t.test('Stripe: a second call with the key of a running one waits for its result', async (t) => {
@@ -202,8 +205,8 @@ t.test('Stripe: a second call with the key of a running one waits for its result
 t.test('Stripe: a 500 that is stored under the key stays unknown, and the intent can be found', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.failInside({ commits: true })
-  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'api_error'))
-  await t.rejects(stripe.createIntent(createIntentRequest), of('unknown', 'api_error'), 'replayed')
+  await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown', 'api_error'))
+  await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown', 'api_error'), 'replayed')
   t.equal(fake.calls.length, 6)
   t.equal((await stripe.findIntents(createIntentRequest.payment_id)).length, 1)
 })
@@ -212,14 +215,14 @@ t.test('Stripe: a key reused with other parameters makes the outcome unknown', a
   const { stripe } = await stripeHarness(t, { timeoutMs: 440 })
   await stripe.createIntent(createIntentRequest)
   const other = stripe.createIntent({ ...createIntentRequest, amount_cents: 9900 })
-  await t.rejects(other, of('unknown', 'idempotency_error'))
+  await t.rejects(other, failure('unknown', 'idempotency_error'))
 })
 
-t.test('Stripe: a lost call stays unknown when its retry is rejected with 401', async (t) => {
+t.test('Stripe: a lost call stays unknown when its retry cannot connect', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.faults.next({ kind: 'drop', commits: true })
   const call = stripe.createIntent(createIntentRequest)
-  const outcome = t.rejects(call, of('unknown', 'econnreset'))
+  const outcome = t.rejects(call, failure('unknown', 'econnreset'))
   await waitFor(() => fake.calls.length === 1, { what: 'the first attempt' })
   fake.shut()
   await outcome
@@ -235,18 +238,18 @@ t.test('Stripe: reads are retried and given up like writes', async (t) => {
   fake.readFaults.next({ kind: 'drop', commits: false }, { kind: 'status', status: 503, commits: false })
   t.match(await stripe.retrieveIntent(refOf(provider_intent_id)), { evidence: { status: 'pending' } })
   fake.readFaults.always({ kind: 'garbage', commits: false })
-  await t.rejects(stripe.retrieveIntent(refOf(provider_intent_id)), of('unknown'))
-  await t.rejects(stripe.findIntents(createIntentRequest.payment_id), of('unknown'))
+  await t.rejects(stripe.retrieveIntent(refOf(provider_intent_id)), failure('unknown'))
+  await t.rejects(stripe.findIntents(createIntentRequest.payment_id), failure('unknown'))
 })
 
 t.test('Stripe: a closed adapter sends nothing more', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.faults.always({ kind: 'hang', commits: false })
   const call = stripe.createIntent(createIntentRequest)
-  const outcome = t.rejects(call, of('unknown'))
+  const outcome = t.rejects(call, failure('unknown'))
   await waitFor(() => fake.calls.length === 1, { what: 'the call' })
   await stripe.close()
   await outcome
-  await t.rejects(stripe.createIntent(createIntentRequest), of('unavailable'))
+  await t.rejects(stripe.createIntent(createIntentRequest), failure('unavailable'))
   t.equal(fake.calls.length, 1)
 })

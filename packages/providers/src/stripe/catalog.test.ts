@@ -13,7 +13,7 @@ import {
 } from './testing/catalogHarness.ts'
 
 const at = `POST /v1/products/${product_id}`
-const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
+const providerError = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 const again = (known: ProviderProductIds, more: object = {}) => ({ ...firstPut, known, ...more })
 
 t.test('Stripe: a new product gets our id and a default price', async (t) => {
@@ -108,8 +108,8 @@ t.test('Stripe: a new price becomes the default and the former one is archived',
 t.test('Stripe: a former price that returns within a day is created again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const one = await catalog.putProduct(firstPut)
-  const dearer = { ...product, price: { ...price, amount_cents: 9900 } }
-  const two = await catalog.putProduct(again(one, { idempotency_key: 'second', product: dearer }))
+  const higherPrice = { ...product, price: { ...price, amount_cents: 9900 } }
+  const two = await catalog.putProduct(again(one, { idempotency_key: 'second', product: higherPrice }))
   const three = await catalog.putProduct(again(two, { idempotency_key: 'third' }))
   assertDefaultPrice(t, fake, three)
   t.match(fake.pricesOf(product_id), [
@@ -226,8 +226,8 @@ t.test('Stripe: prices are written in Stripe’s units', async (t) => {
 t.test('Stripe: a price that cannot be expressed is rejected without a call', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const odd = { ...product, price: { ...price, currency: 'KWD', amount_cents: 12_341 } }
-  t.throws(() => catalog.checkProduct(odd), of('currency', 'amount_not_writable'))
-  await t.rejects(catalog.putProduct({ ...firstPut, product: odd }), of('currency', 'amount_not_writable'))
+  t.throws(() => catalog.checkProduct(odd), providerError('currency', 'amount_not_writable'))
+  await t.rejects(catalog.putProduct({ ...firstPut, product: odd }), providerError('currency', 'amount_not_writable'))
   t.same(fake.calls, [])
   t.ok(catalog.keepsPrice(product))
 })
@@ -236,10 +236,10 @@ t.test('Stripe: a rejected price is not retried', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const priced = (terms: object, key: string) =>
     catalog.putProduct({ ...firstPut, idempotency_key: key, product: { ...product, price: { ...price, ...terms } } })
-  await t.rejects(priced({ currency: 'CUP' }, 'cup'), of('currency'))
-  await t.rejects(priced({ amount_cents: 100_000_000 }, 'much'), of('currency', 'amount_too_large'))
+  await t.rejects(priced({ currency: 'CUP' }, 'cup'), providerError('currency'))
+  await t.rejects(priced({ amount_cents: 100_000_000 }, 'much'), providerError('currency', 'amount_too_large'))
   const long = { recurring: { interval: 'month', trial_days: 731 } }
-  await t.rejects(priced(long, 'long'), of('rejected', 'parameter_invalid_integer'))
+  await t.rejects(priced(long, 'long'), providerError('rejected', 'parameter_invalid_integer'))
   t.equal(callsOf(fake).filter((call) => call === 'POST /v1/prices').length, 3)
   await t.resolves(priced({}, 'fine'), 'a later valid price succeeds')
 })

@@ -18,10 +18,10 @@ import {
   product_id,
 } from './testing/catalogHarness.ts'
 
-const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
-const dearer: PutProduct = {
+const providerError = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
+const higherPrice: PutProduct = {
   ...firstPut,
-  idempotency_key: 'dearer',
+  idempotency_key: 'higher price',
   product: { ...product, price: { ...price, amount_cents: 9900 } },
 }
 const faults = [true, false].flatMap((commits) => [
@@ -29,7 +29,7 @@ const faults = [true, false].flatMap((commits) => [
   { kind: 'garbage', commits } as const,
   { kind: 'status', status: 502, commits } as const,
 ])
-const through = (calls: number) => Array.from({ length: calls }, () => undefined)
+const noFaults = (calls: number) => Array.from({ length: calls }, () => undefined)
 
 const writesAt = (fake: FakeStripe) => fake.calls.filter(({ method }) => method === 'POST').length
 
@@ -41,7 +41,7 @@ const scenarios = [
     writes: 4,
     prices: 2,
     begin: async (catalog: { putProduct(request: PutProduct): Promise<PutProduct['known']> }) => ({
-      ...dearer,
+      ...higherPrice,
       known: await catalog.putProduct(firstPut),
     }),
   },
@@ -54,7 +54,7 @@ for (const { name, writes, prices, begin } of scenarios) {
         faults.map(async (fault) => {
           const { fake, catalog } = await catalogHarness(t)
           const request = await begin(catalog)
-          fake.faults.next(...through(call), fault)
+          fake.faults.next(...noFaults(call), fault)
           const label = `${fault.kind}, ${fault.commits ? 'executed' : 'not executed'}`
           assertDefaultPrice(t, fake, await catalog.putProduct(request), label)
           t.equal(fake.pricesOf(product_id).length, prices, label)
@@ -67,9 +67,9 @@ for (const { name, writes, prices, begin } of scenarios) {
         faults.map(async (fault) => {
           const { fake, catalog } = await catalogHarness(t)
           const request = await begin(catalog)
-          fake.faults.next(...through(call), fault, fault, fault)
+          fake.faults.next(...noFaults(call), fault, fault, fault)
           const label = `${fault.kind}, ${fault.commits ? 'executed' : 'not executed'}`
-          await t.rejects(catalog.putProduct(request), of('unknown'), label)
+          await t.rejects(catalog.putProduct(request), providerError('unknown'), label)
           assertDefaultPrice(t, fake, await catalog.putProduct(request), label)
           t.equal(fake.pricesOf(product_id).length, prices, label)
         }),
@@ -81,8 +81,8 @@ for (const { name, writes, prices, begin } of scenarios) {
         [true, false].map(async (commits) => {
           const { fake, catalog } = await catalogHarness(t, { timeoutMs: 800 })
           const request = await begin(catalog)
-          fake.faults.next(...through(call), { kind: 'hang', commits })
-          await t.rejects(catalog.putProduct(request), of('unknown', 'timeout'))
+          fake.faults.next(...noFaults(call), { kind: 'hang', commits })
+          await t.rejects(catalog.putProduct(request), providerError('unknown', 'timeout'))
           assertDefaultPrice(t, fake, await catalog.putProduct(request))
           t.equal(fake.pricesOf(product_id).length, prices)
         }),
@@ -95,7 +95,7 @@ for (const { name, writes, prices, begin } of scenarios) {
           const { fake, catalog } = await catalogHarness(t)
           const request = await begin(catalog)
           const until = writesAt(fake) + call + 1
-          fake.faults.next(...through(call), { kind: 'slow', ms: 100 })
+          fake.faults.next(...noFaults(call), { kind: 'slow', ms: 100 })
           const put = catalog.putProduct(request)
           await waitFor(() => writesAt(fake) === until, { what: 'the call' })
           fake.failInside({ commits })
@@ -111,10 +111,10 @@ t.test('Stripe: a product sync is unknown when prices cannot be listed', async (
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
   fake.readFaults.next({ kind: 'drop', commits: false })
-  assertDefaultPrice(t, fake, await catalog.putProduct({ ...dearer, known }))
+  assertDefaultPrice(t, fake, await catalog.putProduct({ ...higherPrice, known }))
   const lost = { kind: 'garbage', commits: false } as const
   fake.readFaults.next(lost, lost, lost)
-  await t.rejects(catalog.putProduct({ ...firstPut, idempotency_key: 'third', known }), of('unknown'))
+  await t.rejects(catalog.putProduct({ ...firstPut, idempotency_key: 'third', known }), providerError('unknown'))
   t.equal(fake.pricesOf(product_id).length, 2)
 })
 
@@ -126,7 +126,7 @@ t.test('Stripe: sixteen parallel calls create one product with one price', async
   t.same(new Set(others.map(({ provider_price_id }) => provider_price_id)), new Set([put.provider_price_id]))
   assertDefaultPrice(t, fake, put)
   t.equal(fake.pricesOf(product_id).length, 1)
-  const changed = await Promise.all(all.map(() => catalog.putProduct({ ...dearer, known: put })))
+  const changed = await Promise.all(all.map(() => catalog.putProduct({ ...higherPrice, known: put })))
   t.equal(new Set(changed.map(({ provider_price_id }) => provider_price_id)).size, 1)
   for (const one of changed.slice(0, 1)) assertDefaultPrice(t, fake, one)
   t.equal(fake.pricesOf(product_id).length, 2)
@@ -135,20 +135,20 @@ t.test('Stripe: sixteen parallel calls create one product with one price', async
 t.test('Stripe: after two parallel syncs with different prices, the next sync sets its own price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
-  const wish = (amount_cents: number) => ({
+  const putAt = (amount_cents: number) => ({
     ...firstPut,
     idempotency_key: `price ${amount_cents}`,
     product: { ...product, price: { ...price, amount_cents } },
     known,
   })
-  await Promise.all([wish(100), wish(200), wish(300)].map((request) => catalog.putProduct(request)))
-  assertDefaultPrice(t, fake, await catalog.putProduct(wish(200)))
+  await Promise.all([putAt(100), putAt(200), putAt(300)].map((request) => catalog.putProduct(request)))
+  assertDefaultPrice(t, fake, await catalog.putProduct(putAt(200)))
 })
 
-/** Runs `act` while the call after the next `skip` ones is in flight. */
+/** Runs `act` while the call after the next `calls` ones is in flight. */
 async function during(fake: FakeStripe, calls: number, act: () => void) {
   const until = writesAt(fake) + calls + 1
-  fake.faults.next(...through(calls), { kind: 'slow', ms: 150 })
+  fake.faults.next(...noFaults(calls), { kind: 'slow', ms: 150 })
   await waitFor(() => writesAt(fake) === until, { what: 'the call' })
   act()
 }
@@ -164,7 +164,7 @@ t.test('Stripe: a price that is archived before it becomes the default is create
 t.test('Stripe: a former price is archived even when someone makes it the default again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await catalog.putProduct(firstPut)
-  const put = catalog.putProduct({ ...dearer, known })
+  const put = catalog.putProduct({ ...higherPrice, known })
   await during(fake, 3, () => void fake.changeProduct(product_id, { default_price: known.provider_price_id }))
   assertDefaultPrice(t, fake, await put)
   t.equal(fake.pricesOf(product_id).length, 2)
@@ -173,7 +173,7 @@ t.test('Stripe: a former price is archived even when someone makes it the defaul
 t.test('Stripe: a sync fails when the product is deleted meanwhile, and the next sync succeeds', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const put = catalog.putProduct(firstPut)
-  const outcome = t.rejects(put, of('rejected', 'resource_missing'))
+  const outcome = t.rejects(put, providerError('rejected', 'resource_missing'))
   await during(fake, 1, () => void fake.deleteProduct(product_id))
   await outcome
   assertDefaultPrice(t, fake, await catalog.putProduct(firstPut))
@@ -189,14 +189,14 @@ t.test('Stripe: a sync gives up after five rounds of replayed responses', async 
     request.resume()
   })
   const catalog = catalogAt(t, await listen(t, server))
-  await t.rejects(catalog.putProduct(firstPut), of('unknown', 'price_contended'))
+  await t.rejects(catalog.putProduct(firstPut), providerError('unknown', 'price_contended'))
   t.equal(requested.filter((call) => call === 'POST /v1/prices').length, 5)
 })
 
 t.test('Stripe: a product sync is unavailable when Stripe cannot be reached', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   fake.shut()
-  await t.rejects(catalog.putProduct(firstPut), of('unavailable', 'econnrefused'))
+  await t.rejects(catalog.putProduct(firstPut), providerError('unavailable', 'econnrefused'))
   await fake.open()
   assertDefaultPrice(t, fake, await catalog.putProduct(firstPut))
 })
@@ -250,9 +250,9 @@ t.test("Stripe: product syncs stay below a sandbox's rate limit", async (t) => {
   fake.rateLimit.set({ perSecond: 25 })
   const { catalog } = stripe
   if (!catalog) throw new Error('Stripe lacks a catalogue')
-  const begun = performance.now()
+  const startedAt = performance.now()
   await Promise.all(products(14).map((request) => catalog.putProduct(request)))
-  t.ok(performance.now() - begun > 1_500, 'longer than the time limit of one call')
+  t.ok(performance.now() - startedAt > 1_500, 'longer than the time limit of one call')
   t.equal(fake.rateLimit.rejected(), 0)
   t.equal(fake.products().length, 14)
   t.same(new Set(callsOf(fake).slice(0, 14)), new Set(['POST /v1/products']))

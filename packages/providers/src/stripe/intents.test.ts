@@ -41,9 +41,9 @@ t.test('Stripe: an intent is created with the payment id as its only metadata', 
       payment_method: id,
     },
   })
-  const made = fake.intent(created.provider_intent_id)
-  t.match(made, { amount: 2599, currency: 'eur', metadata: { payment_id }, status: 'requires_confirmation' })
-  t.equal(created.client_secret, made.client_secret)
+  const stored = fake.intent(created.provider_intent_id)
+  t.match(stored, { amount: 2599, currency: 'eur', metadata: { payment_id }, status: 'requires_confirmation' })
+  t.equal(created.client_secret, stored.client_secret)
 })
 
 t.test('Stripe: empty fields are left out of the create call', async (t) => {
@@ -238,7 +238,7 @@ t.test('Stripe: the intents of a payment are found once they are in the search i
 
 t.test('Stripe: a search reads page by page, up to a limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
-  for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
+  for (let count = 0; count < 120; count++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
   t.equal((await stripe.findIntents(payment_id)).length, 120)
   t.same(
     fake.calls.map(({ params }) => params),
@@ -286,7 +286,7 @@ t.test('Stripe: canceling cancels an intent, and leaves one that cannot be cance
   t.equal(fake.intent(processing).status, 'processing')
 })
 
-t.test('Stripe: canceling fails when the response does not say canceled', async (t) => {
+t.test('Stripe: canceling fails when the status in the response is not canceled', async (t) => {
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(intent)), {
     timeoutMs: 440,
   })

@@ -18,7 +18,7 @@ t.test('Stripe: creating a customer with the same key returns the same customer'
     params: { email: 'user@example.com', name: 'User Example' },
   })
   t.equal(await methods.createCustomer(person), provider_customer_id)
-  const anonymous = await methods.createCustomer({ ...person, idempotency_key: 'nobody', email: null, name: null })
+  const anonymous = await methods.createCustomer({ ...person, idempotency_key: 'anonymous', email: null, name: null })
   t.same(fake.calls.at(-1)?.params, {})
   t.not(anonymous, provider_customer_id)
 })
@@ -146,7 +146,7 @@ t.test(
   },
 )
 
-t.test('Stripe: an attachment to another customer in the response is unknown', async (t) => {
+t.test('Stripe: attaching is unknown when the response names another customer', async (t) => {
   const body = { id: 'pm_1', type: 'card', customer: 'cus_2' }
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(body)), {
     timeoutMs: 440,
@@ -155,7 +155,7 @@ t.test('Stripe: an attachment to another customer in the response is unknown', a
   await t.rejects(stripe.methods.attachMethod(attach), { name: 'ProviderError', kind: 'unknown' })
 })
 
-t.test('Stripe: a token of the older card forms becomes one method, however often it is sent', async (t) => {
+t.test('Stripe: a repeated token of the older card forms returns the same method', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const token = fake.addToken({ brand: 'amex', last4: '8431' })
   const read = await methods.readMethod({ token, owner: 'guest:pat@example.com' })

@@ -17,7 +17,7 @@ t.test('Stripe: a setup intent is created, with the customer if there is one', a
       customer: provider_customer_id,
     },
   })
-  await stripe.createSetupIntent({ idempotency_key: 'nobody', provider_customer_id: null })
+  await stripe.createSetupIntent({ idempotency_key: 'anonymous', provider_customer_id: null })
   t.notOk('customer' in (fake.calls.at(-1)?.params ?? {}))
 })
 
@@ -62,7 +62,7 @@ t.test('Stripe: a setup intent with another missing object is rejected', async (
   t.equal(calls, 1)
 })
 
-t.test('Stripe: a setup intent without client_secret is unknown', async (t) => {
+t.test('Stripe: a setup intent whose response lacks client_secret is unknown', async (t) => {
   const stripe = await stripeWithListener(
     t,
     (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),
