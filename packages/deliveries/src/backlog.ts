@@ -17,7 +17,7 @@ export type EndpointBacklog = {
   readonly overdue_seconds: number
 }
 
-/** Reads the backlog of these endpoints. It costs a few index look-ups per endpoint, whatever the number of deliveries. */
+/** Reads the backlog of these endpoints. It costs a few index look-ups per endpoint, for any number of deliveries. */
 export async function readBacklog(pool: Pool, nodes: readonly string[]): Promise<EndpointBacklog[]> {
   const { rows } = await pool.query<EndpointBacklog>({ name: 'backlog', text: backlogSql, values: [nodes] })
   return rows

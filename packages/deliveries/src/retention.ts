@@ -1,4 +1,4 @@
-// Removes old finished deliveries, which bounds the tables. Pending ones stay whatever their age, except tests.
+// Removes old finished deliveries, which bounds the tables. Pending ones are kept at any age, except tests.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockKey } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'

@@ -21,7 +21,7 @@ const maxSliceCharacters = 8 * 1024 * 1024
 
 type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
 
-/** Maps for the endpoints configured now. An endpoint configured later gets events from then on. */
+/** Maps events for the configured endpoints. An endpoint that is configured later gets only later events. */
 export function createDispatcher(deps: {
   deliveries: Deliveries
   queues: Pick<Queues, 'enqueueNew' | 'enqueue' | 'waiting'>
@@ -103,8 +103,8 @@ function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly
 }
 
 /**
- * Maps an event in a span that becomes the parent of its deliveries. An event recorded without a trace gets none here:
- * unsampled traces would come back in fragments, and a long log would create a trace per event.
+ * Maps an event in a span that becomes the parent of its deliveries. An event recorded without a trace gets no span:
+ * unsampled traces would reappear in fragments, and a long log would create a trace per event.
  */
 function dispatchSpan(
   { type, metadata, id }: Pick<Recorded, 'type' | 'metadata' | 'id'>,

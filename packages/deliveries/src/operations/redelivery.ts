@@ -54,8 +54,8 @@ export type Redelivered = {
 }
 
 /**
- * Makes deliveries due now, whatever their status, with the same id and body and a new retry schedule. A pending delivery
- * is not duplicated: its next attempt happens at once.
+ * Makes deliveries of any status due now, with the same id and body and a new retry schedule. A pending delivery is not
+ * duplicated: its next attempt happens at once.
  * @param ids unknown ids are missing in the result
  */
 export function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
@@ -89,7 +89,7 @@ where d.id = wanted.id
 returning d.id, d.node,
   exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held`
 
-/** Which of these deliveries exist, in the form of `redeliver`, without changing them. */
+/** Finds the existing ones of these deliveries without changing them. Same result as `redeliver`. */
 export async function findDeliveries(pool: Pool, ids: readonly string[]): Promise<Redelivered[]> {
   const { rows } = await pool.query<Redelivered>(findSql, [ids])
   return rows

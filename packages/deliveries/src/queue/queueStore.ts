@@ -1,4 +1,4 @@
-// Where the job queues are kept, Redis or Postgres, and the connections that they share.
+// The store of the job queues, Redis or Postgres, and its shared connections.
 
 import { ConfigError } from '@paylog/config/environment'
 import type { Logger } from '@paylog/runtime/telemetry/log'

@@ -1,4 +1,4 @@
-// The job queues, one per endpoint: a cache of the deliveries table that says which attempts are next.
+// The job queues, one per endpoint: a cache of the next attempts in the deliveries table.
 
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
@@ -32,7 +32,7 @@ export function createQueues(options: { store: QueueStore; endpoints: readonly W
     /**
      * Ensures that each attempt is in a job, and starts delayed jobs whose attempt is due now. When enough jobs are
      * delayed already, it leaves further delayed attempts to the requeuer.
-     * @returns how many attempts had no job, as far as that is known: retries always count as missing
+     * @returns how many attempts had no job; retries always count as missing
      * @throws when the queue does not accept them within 2 s
      */
     async enqueue(node: string, attempts: readonly QueuedAttempt[]): Promise<number> {
@@ -54,7 +54,7 @@ export function createQueues(options: { store: QueueStore; endpoints: readonly W
       return await withTimeout(enqueueTimeoutMs, queueOf(node).getWaitingCount())
     },
 
-    /** The attempts in jobs that a worker currently holds, and the name of that worker. */
+    /** The attempts in active jobs, each with the name of its worker. */
     async activeAttempts(node: string, maxJobs: number): Promise<{ attempt: AttemptRef; worker: string }[]> {
       const jobs = await withTimeout(enqueueTimeoutMs, queueOf(node).getActive(0, maxJobs - 1))
       return jobs.flatMap(({ data, processedBy }) =>
@@ -63,9 +63,9 @@ export function createQueues(options: { store: QueueStore; endpoints: readonly W
     },
 
     /**
-     * A test whether a worker of this name is connected to the endpoint's queue; `undefined` when that cannot be known. A
-     * Redis that does not list clients returns entries without names. An empty list is no proof either: this process has
-     * workers itself.
+     * Returns a check whether a worker of this name is connected to the endpoint's queue; `undefined` when the list of
+     * workers is unreliable. A Redis that does not list clients returns entries without names. An empty list is
+     * unreliable too, because this process has workers itself.
      */
     async liveWorkers(node: string): Promise<((worker: string) => boolean) | undefined> {
       const clients = await withTimeout(enqueueTimeoutMs, queueOf(node).getWorkers())
@@ -73,7 +73,7 @@ export function createQueues(options: { store: QueueStore; endpoints: readonly W
       return names.length === 0 ? undefined : (worker) => names.some((name) => name.endsWith(`:w:${worker}`))
     },
 
-    /** Adds a second job with a different id for an attempt whose job is held by a dead worker. */
+    /** Adds a second job with a different id for an attempt whose active job belongs to a dead worker. */
     async takeOver(node: string, attempt: AttemptRef, id: string): Promise<void> {
       await withTimeout(enqueueTimeoutMs, add(queueOf(node), [singleJob({ ...attempt, delayMs: 0 }, id)]))
     },
@@ -153,8 +153,8 @@ function job(data: JobData, jobId: string, when: { readonly delay: number; reado
 }
 
 /**
- * The deliveries whose first attempt is in a job; ids of shared jobs do not name them all. It reads in small batches
- * because deliveries go on meanwhile, newest first and active jobs last, so that jobs that change state are not missed.
+ * Finds the deliveries whose first attempt is in a job. It reads the jobs, because the id of a shared job contains only
+ * one delivery: in small batches, newest first and active jobs last, so that no job that changes state is missed.
  */
 async function firstAttempts(queue: EndpointQueue): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
@@ -185,7 +185,7 @@ async function limitDelayed(
   return (await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) < maxWaiting ? attempts : now
 }
 
-/** Starts those of the jobs that are delayed. */
+/** Starts the delayed ones of these jobs. */
 async function promote(queue: EndpointQueue, jobs: readonly NewJob[]): Promise<void> {
   if ((await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) === 0) return
   for (let from = 0; from < jobs.length; from += promoteBatch) {

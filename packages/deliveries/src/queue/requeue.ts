@@ -23,8 +23,8 @@ export function createRequeuer(deps: {
   const seen = new Map<string, { missing: ReadonlySet<string>; taken: ReadonlySet<string> }>()
 
   /**
-   * Requeues overdue deliveries. Those in a job get no second one. If none of a full batch was missing, the rest waits for
-   * later rounds: the whole backlog of a slow endpoint is in jobs.
+   * Requeues overdue deliveries. Those in a job get no second one. If a full batch is in jobs, the rest waits for later
+   * rounds: the whole backlog of a slow endpoint is in jobs.
    */
   async function requeueOverdue(node: string): Promise<void> {
     while ((await queues.waiting(node)) < maxWaiting) {

@@ -10,7 +10,7 @@ import { attemptsOf, type JobData, type Queues, queueName } from './queues.ts'
 
 /** How many attempts for an endpoint one process makes concurrently. */
 export const concurrencyPerEndpoint = 100
-/** Most jobs hold several attempts, and no other process can make the attempts of a held job. */
+/** Most jobs contain several attempts, and no other process can make the attempts of an active job. */
 const jobsPerEndpoint = 50
 /** How much longer than the longest request a job stays locked, so that no second worker takes it. */
 const lockMarginMs = 5_000
@@ -126,7 +126,7 @@ function openWorker(store: QueueStore, node: WebhookEndpoint, make: MakeAttempt,
       concurrency: jobsPerEndpoint,
       lockDuration: node.timeoutMs + lockMarginMs,
       stalledInterval: stalledCheckMs,
-      // A job may stall any number of times: that a worker was killed does not make the job bad.
+      // A job may stall any number of times, because a killed worker is not the job's fault.
       maxStalledCount: 1_000_000,
       runRetryDelay: retryAfterErrorMs,
     },

@@ -1,4 +1,4 @@
-// Connections to endpoints, and which addresses they may use: a configured URL must not reach into the private network.
+// Connections to endpoints, and their allowed addresses: a configured URL must not reach into the private network.
 import { ADDRCONFIG, type LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -46,7 +46,7 @@ export function createEndpointAgent(
   }
 }
 
-/** Everything but the public internet. IPv4-mapped IPv6 addresses are judged by their IPv4 address. */
+/** Everything but the public internet. IPv4-mapped IPv6 addresses are checked by their IPv4 address. */
 const forbiddenRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -97,7 +97,7 @@ export function createAddressRule(allowedRanges: readonly string[]): (address: s
 }
 
 /**
- * An undici connector that connects only to allowed addresses. It checks the very addresses that it connects to, so
+ * An undici connector that connects only to allowed addresses. It checks exactly the addresses that it connects to, so
  * changing the DNS record between check and connection does not help. undici does not resolve IP literals: they are
  * checked first. HTTP/2 is off: one broken connection would fail all deliveries on it.
  * @param options.timeoutMs for DNS, connection and TLS together

@@ -28,7 +28,7 @@ export type PostResult = {
   readonly httpStatus: number | null
   /** `null` exactly for a success. */
   readonly error: FailureClass | null
-  /** The code of the network error, which says, for example, what is wrong with a certificate. */
+  /** The code of the network error, which names, for example, the fault of a certificate. */
   readonly code: string | null
   /** The start of the response body, redacted. */
   readonly responseBody: string | null
@@ -113,8 +113,8 @@ function toPostResult(
 }
 
 /**
- * Reads the start of a response body as text. The status alone decides, so a body that breaks off or is still open at the
- * timeout is kept as far as it came. A longer body is cut, which closes the connection.
+ * Reads the start of a response body as text. The status alone decides, so the received part of a body that breaks off
+ * or is still open at the timeout is kept. A longer body is cut, which closes the connection.
  */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<ReadBody> {
   const chunks: Buffer[] = []

@@ -12,7 +12,7 @@ export type ReadBody = {
 /** How many bytes of a body are read, and how many are stored. */
 export const maxStoredBytes = 16 * 1024
 const replacement = '[redacted]'
-/** Shorter texts are no secrets, and would match by accident. */
+/** Shorter texts are not secrets, and would match by accident. */
 const shortestSecret = 6
 
 /** @param secrets the longest first, as `endpointSecrets` returns them */
@@ -23,8 +23,8 @@ export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string
 }
 
 /**
- * The texts to redact: whoever has them could post to the endpoint or sign as Paylog. They are the endpoint's URL, the
- * parts of it that may be keys, and its secrets, each also in JSON and form encoding.
+ * The texts to redact, because they allow posting to the endpoint or signing as Paylog: the endpoint's URL, its parts
+ * that may be keys, and its secrets, each also in JSON and form encoding.
  */
 export function endpointSecrets(node: {
   readonly url: string

@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 export type CheckpointMove = {
   /** The subscription whose checkpoint moves. */
   readonly name: string
-  /** The checkpoint as this process last saw it. */
+  /** The checkpoint as this process last read it. */
   readonly from: LogPosition | undefined
   readonly to: LogPosition
   readonly at: Date
@@ -30,7 +30,7 @@ export async function readCheckpoint(pool: Pool, name: string): Promise<LogPosit
   return row && { commit: row.commit_position, prepare: row.prepare_position }
 }
 
-/** Moves a checkpoint with the parameters $1 to $6. Returns a row only if the checkpoint is still where it was last seen. */
+/** Moves a checkpoint with the parameters $1 to $6. Returns a row only if the checkpoint is still at `from`. */
 export const moveCheckpointSql = `
   insert into webhooks.checkpoints as c (name, commit_position, prepare_position, updated_at) values ($1, $2, $3, $6)
   on conflict (name) do update

@@ -41,9 +41,9 @@ export function createReaderCheck(options: {
     if (!state.isConnected) return { ok: false, role: 'reader', connected: false }
     const reached = await checkpoint()
     const due = await store.subscriptions.nextMatching(reached, streamPrefixes)
-    const has = (position: LogPosition) => reached !== undefined && !isAfter(position, reached)
+    const isReached = (position: LogPosition) => reached !== undefined && !isAfter(position, reached)
     if (due === undefined) waiting = undefined
-    else if (waiting === undefined || has(waiting.until)) waiting = { until: due, since: now().getTime() }
+    else if (waiting === undefined || isReached(waiting.until)) waiting = { until: due, since: now().getTime() }
     const stuckMs = waiting === undefined ? 0 : now().getTime() - waiting.since
     const details = { role: 'reader', connected: true, waiting_seconds: Math.round(stuckMs / 1_000) }
     return stuckMs > maxStuckMs ? { ok: false, ...details } : details

@@ -1,17 +1,17 @@
-// The deliveries table: what to send, and what was attempted.
+// The deliveries table: the bodies to send, and their attempts.
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { batched } from './batched.ts'
 import { graceMs, type MappedBatch, recordDeliveries, toPostgresText } from './recordDeliveries.ts'
 
-/** One attempt of a delivery. Its number fences it off from all other attempts. */
+/** One attempt of a delivery. Its number is a fencing token: results with an outdated number are ignored. */
 export type AttemptRef = { readonly deliveryId: string; readonly attempt: number }
 /** `isTest`: a user tries out an endpoint; real deliveries go first. */
 export type QueuedAttempt = AttemptRef & { readonly delayMs: number; readonly isTest?: boolean }
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
-/** How long the requeuer leaves a row alone after handing it out. */
+/** How long a row that was returned to the requeuer is not returned again. */
 const requeueAfterMs = 15_000
 
 /** How many tests of an endpoint are sent at once. The rest of each worker's concurrency is for real deliveries. */
@@ -35,8 +35,8 @@ export function createDeliveries(pool: Pool) {
     finish: batched({ ...batching, run: (results: readonly AttemptResult[]) => finishAttempts(pool, results) }),
 
     /**
-     * Hands out overdue pending rows, oldest first, each at most once per interval. Deliveries of a paused endpoint are
-     * left out. Tests are handed out by `overdueTests`.
+     * Returns overdue pending rows, oldest first, each at most once per interval. Deliveries of a paused endpoint and
+     * tests are left out; see `overdueTests`.
      */
     async overdue(node: string, at: Date, limit: number): Promise<AttemptRef[]> {
       const { rows } = await pool.query<{ id: string; attempt: number }>({
@@ -48,7 +48,7 @@ export function createDeliveries(pool: Pool) {
     },
 
     /**
-     * Hands out a few tests, taking users in turns. Tests being sent count until they are finished.
+     * Returns a few tests, taking users in turns. Tests being sent count until they are finished.
      * @param queuedBy includes tests that need a job by this time; later than `at` for newly recorded tests
      */
     async overdueTests(node: string, at: Date, queuedBy = at): Promise<QueuedAttempt[]> {
@@ -110,8 +110,8 @@ export type DueDelivery = {
 
 /**
  * Looks up many attempts at once.
- * @returns for each, in their order, what to send; `undefined` when the attempt was already made, the delivery is
- * finished, or its endpoint is paused
+ * @returns for each, in their order, the delivery to send; `undefined` when the attempt was already made, the delivery
+ * is finished, or its endpoint is paused
  */
 async function dueDeliveries(
   pool: Pool,
@@ -201,7 +201,7 @@ const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
 
 // Written so that the planner can find rows only by primary key: `any (array[…])` and the attempt's condition cannot be
 // hashed, and "not finished" does not match the index of pending rows, which consists mostly of dead entries under load.
-// The plan is cached with the statement, however the table changes.
+// The plan is cached with the statement, and must stay good while the table changes.
 const finishSql = `
 with finished as (
   update webhooks.deliveries d

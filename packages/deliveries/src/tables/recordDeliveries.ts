@@ -33,7 +33,7 @@ export async function recordDeliveries(pool: Pool, batch: MappedBatch): Promise<
 
 /**
  * Makes text acceptable for Postgres: replaces NULs and unpaired surrogates. Third parties choose ids and response bodies,
- * and one rejected row would stop the subscription for good. JSON bodies contain neither.
+ * and one rejected row would stop the subscription. JSON bodies contain neither.
  */
 export function toPostgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
