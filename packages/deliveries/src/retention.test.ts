@@ -10,10 +10,10 @@ const dayMs = 24 * 3_600_000
 const now = () => new Date('2026-06-01T00:00:00Z')
 const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
 
-/** Deliveries with an attempt each. */
-async function given(
+/** Inserts deliveries with an attempt each. */
+async function insert(
   { pool }: WorkerHarness,
-  { count, status, createdAt, triedAt = createdAt }: { count: number; status: string; createdAt: Date; triedAt?: Date },
+  { count, status, createdAt, lastAt = createdAt }: { count: number; status: string; createdAt: Date; lastAt?: Date },
 ): Promise<void> {
   await pool.query(
     `with added as (
@@ -24,11 +24,11 @@ async function given(
        returning id
      )
      insert into webhooks.attempts (delivery_id, attempt, at, ms) select id, 1, $4, 1 from added`,
-    [count, status, createdAt, triedAt],
+    [count, status, createdAt, lastAt],
   )
 }
 
-async function left({ pool }: WorkerHarness): Promise<Record<string, number>> {
+async function counts({ pool }: WorkerHarness): Promise<Record<string, number>> {
   const { rows } = await pool.query<{ status: string; deliveries: number; attempts: number }>(
     `select status, count(*)::int as deliveries, count(a)::int as attempts
      from webhooks.deliveries d left join webhooks.attempts a on a.delivery_id = d.id group by 1`,
@@ -42,20 +42,20 @@ async function left({ pool }: WorkerHarness): Promise<Record<string, number>> {
 
 t.test('retention removes old finished deliveries with their attempts, and keeps pending ones', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
-  await given(harness, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
-  await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
-  await given(harness, { count: 5, status: 'pending', createdAt: daysAgo(400) })
-  await given(harness, { count: 7, status: 'succeeded', createdAt: daysAgo(89) })
-  await given(harness, { count: 2, status: 'failed', createdAt: daysAgo(91), triedAt: daysAgo(1) })
+  await insert(harness, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
+  await insert(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
+  await insert(harness, { count: 5, status: 'pending', createdAt: daysAgo(400) })
+  await insert(harness, { count: 7, status: 'succeeded', createdAt: daysAgo(89) })
+  await insert(harness, { count: 2, status: 'failed', createdAt: daysAgo(91), lastAt: daysAgo(1) })
   const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
   t.equal(await retention.removeBatch(daysAgo(90)), 253, 'the batch size is limited')
   const stop = new AbortController()
   t.teardown(() => stop.abort())
   const running = retention.run(stop.signal)
-  await waitFor(async () => (await left(harness)).attempts === 14, { what: 'the end of the removal' })
+  await waitFor(async () => (await counts(harness)).attempts === 14, { what: 'the end of the removal' })
   stop.abort()
   await running
-  t.strictSame(await left(harness), { pending: 5, succeeded: 7, failed: 2, attempts: 14 })
+  t.strictSame(await counts(harness), { pending: 5, succeeded: 7, failed: 2, attempts: 14 })
 })
 
 t.test(
@@ -63,29 +63,29 @@ t.test(
   async (t) => {
     const harness = await createWorkerHarness(t, 'postgres', {})
     for (const status of ['pending', 'succeeded', 'failed'])
-      for (const createdAt of [daysAgo(91), daysAgo(89)]) await given(harness, { count: 2, status, createdAt })
+      for (const createdAt of [daysAgo(91), daysAgo(89)]) await insert(harness, { count: 2, status, createdAt })
     await harness.pool.query('update webhooks.deliveries set is_test = true')
     await harness.pool.query(
       `update webhooks.deliveries set attempts = 0, last_attempt_at = null, next_attempt_at = created_at
      where id in (select id from webhooks.deliveries where status = 'pending' and created_at < $1 limit 1)`,
       [daysAgo(90)],
     )
-    await given(harness, { count: 3, status: 'pending', createdAt: daysAgo(400) })
+    await insert(harness, { count: 3, status: 'pending', createdAt: daysAgo(400) })
     const redelivered = { count: 1, status: 'pending', createdAt: daysAgo(300) }
-    await given(harness, redelivered)
+    await insert(harness, redelivered)
     await harness.pool.query(
       'update webhooks.deliveries set is_test = true, next_attempt_at = $1 where created_at = $2',
       [daysAgo(0), redelivered.createdAt],
     )
     const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
     t.equal(await retention.removeBatch(daysAgo(90)), 6)
-    t.hasStrict(await left(harness), { succeeded: 2, failed: 2, pending: 6 })
+    t.hasStrict(await counts(harness), { succeeded: 2, failed: 2, pending: 6 })
   },
 )
 
 t.test('only one worker at a time removes old deliveries', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
-  await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
+  await insert(harness, { count: 3, status: 'failed', createdAt: daysAgo(100) })
   const retention = createRetention({ pool: harness.pool, keepMs: 90 * dayMs, now, log })
   const other = await harness.pool.connect()
   await other.query('select pg_advisory_lock($1)', [lockKey('webhooks-retention')])
@@ -96,14 +96,14 @@ t.test('only one worker at a time removes old deliveries', async (t) => {
 
 t.test('retention 0 keeps all deliveries', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
-  await given(harness, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
+  await insert(harness, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
   await createRetention({ pool: harness.pool, keepMs: 0, now, log }).run(new AbortController().signal)
-  t.strictSame(await left(harness), { failed: 3, attempts: 3 })
+  t.strictSame(await counts(harness), { failed: 3, attempts: 3 })
 })
 
 t.test('the query for old deliveries uses the indexes', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', {})
-  for (const status of ['succeeded', 'failed']) await given(harness, { count: 10_000, status, createdAt: daysAgo(10) })
+  for (const status of ['succeeded', 'failed']) await insert(harness, { count: 10_000, status, createdAt: daysAgo(10) })
   await harness.pool.query('analyze webhooks.deliveries')
   const { rows } = await harness.pool.query<{ 'QUERY PLAN': string }>(`explain ${removeSql}`, [daysAgo(90), 250, '1'])
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')

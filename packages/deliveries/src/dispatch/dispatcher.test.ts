@@ -15,7 +15,7 @@ const mebibyte = 1024 * 1024
 const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
 
 /** A dispatcher on the harness's own database and queue, with the batches it records. */
-function observed(
+function recordingDispatcher(
   { deliveries, queues, endpoints }: WorkerHarness,
   beforeRecord: (count: number) => void = () => undefined,
 ) {
@@ -47,7 +47,7 @@ t.test(
   'the dispatcher records a batch in slices of bounded size, each with the position of its last event',
   async (t) => {
     const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
-    const { batches, dispatcher } = observed(harness)
+    const { batches, dispatcher } = recordingDispatcher(harness)
     await dispatcher.start()
     const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
     await dispatcher.handle({ events, position: { commit: 900n, prepare: 899n } })
@@ -64,14 +64,14 @@ t.test(
   },
 )
 
-t.test('the dispatcher records an event larger than a slice in a slice of its own', async (t) => {
+t.test('the dispatcher records an event larger than a slice in a separate slice', async (t) => {
   const endpoints = [2, 3, 4].map((n) => ({
     [`WEBHOOK_${n}_ENABLED`]: 'true',
     [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
     [`WEBHOOK_${n}_EVENT_MODE`]: 'raw',
   }))
   const harness = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...endpoints))
-  const { batches, dispatcher } = observed(harness)
+  const { batches, dispatcher } = recordingDispatcher(harness)
   await dispatcher.start()
   const events = [notificationReceived(2n, '{}'), large(4n), notificationReceived(6n, '{}')]
   await dispatcher.handle({ events, position: { commit: 6n, prepare: 5n } })
@@ -88,7 +88,7 @@ t.test('the dispatcher records an event larger than a slice in a slice of its ow
 
 t.test('after a failed slice the dispatcher reads the log again from the last recorded slice', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
-  const { dispatcher } = observed(harness, (recorded) => {
+  const { dispatcher } = recordingDispatcher(harness, (recorded) => {
     if (recorded === 2) throw new Error('the database is gone')
   })
   await dispatcher.start()
@@ -101,8 +101,8 @@ t.test('after a failed slice the dispatcher reads the log again from the last re
 })
 
 t.test('the dispatcher adds no jobs to a full queue, and adds jobs again once it has space', async (t) => {
-  const canonicalNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
-  const harness = await createWorkerHarness(t, 'postgres', canonicalNode)
+  const canonicalEndpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
+  const harness = await createWorkerHarness(t, 'postgres', canonicalEndpoint)
   await harness.dispatcher.start()
   const attempts = Array.from({ length: maxWaiting - 1 }, () => ({
     deliveryId: randomUUID(),

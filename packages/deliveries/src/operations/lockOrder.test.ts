@@ -11,14 +11,14 @@ const gone = { ...failed, httpStatus: 410, error: 'gone' }
 
 /** Operator commands that run while the worker records attempts for the same deliveries. */
 const cases = {
-  'sending again': [failed, (pool, ids, at) => redeliver(pool, ids, at)],
+  redelivering: [failed, (pool, ids, at) => redeliver(pool, ids, at)],
   'enabling a paused endpoint': [gone, (pool, _ids, at) => enableEndpoint(pool, '1', at)],
 } satisfies Record<
   string,
   [typeof failed | typeof gone, (pool: Parameters<typeof redeliver>[0], ids: string[], at: Date) => Promise<unknown>]
 >
 
-for (const [name, [answer, operate]] of Object.entries(cases))
+for (const [name, [response, command]] of Object.entries(cases))
   t.test(`${name} while attempts are recorded does not deadlock`, async (t) => {
     const { pool, dispatcher } = await createWorkerHarness(t, 'postgres', endpoint)
     await dispatcher.start()
@@ -29,10 +29,10 @@ for (const [name, [answer, operate]] of Object.entries(cases))
         'select id, attempts from webhooks.deliveries order by random()',
       )
       const at = new Date()
-      const disablesNode = answer === gone
+      const disablesNode = response === gone
       const results = rows.map(
         ({ id, attempts }): AttemptResult => ({
-          ...answer,
+          ...response,
           deliveryId: id,
           attempt: attempts + 1,
           at,
@@ -41,7 +41,7 @@ for (const [name, [answer, operate]] of Object.entries(cases))
         }),
       )
       const ids = rows.map(({ id }) => id)
-      await Promise.all([finishAttempts(pool, results), operate(pool, ids, at)])
+      await Promise.all([finishAttempts(pool, results), command(pool, ids, at)])
     }
     const { rows } = await pool.query<{ attempts: number }>('select distinct attempts from webhooks.deliveries')
     t.strictSame(rows, [{ attempts: rounds }])

@@ -30,19 +30,19 @@ const statusOf = async ({ pool }: WorkerHarness, id: string | undefined) => {
 
 t.test('redeliverFailed skips a delivery that was redelivered and has succeeded meanwhile', async (t) => {
   const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
-  const [arrived, failed] = ids
-  await harness.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [arrived])
+  const [succeeded, failed] = ids
+  await harness.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [succeeded])
   const sent = await redeliverFailed(harness.pool, ids, new Date())
   t.strictSame(
     sent.map(({ id }) => id),
     [failed],
   )
-  t.equal(await statusOf(harness, arrived), 'succeeded')
+  t.equal(await statusOf(harness, succeeded), 'succeeded')
   t.equal(await statusOf(harness, failed), 'pending')
   t.equal((await redeliver(harness.pool, ids, new Date())).length, 2, 'redelivering by id ignores the status')
 })
 
-t.test("findFailed takes its end from the worker's clock and includes the last failure", async (t) => {
+t.test("findFailed returns an end by the worker's clock that includes the last failure", async (t) => {
   const times = ['2026-01-02T03:04:05Z', '2999-01-02T03:04:05.000600Z']
   const { harness, ids } = await startWith(t, times)
   const query = { node: '1', since: undefined }
@@ -59,7 +59,7 @@ t.test("findFailed takes its end from the worker's clock and includes the last f
   t.strictSame(await failedIds(harness.pool, range, 10), ids.slice(1), 'later failures are excluded')
 })
 
-t.test('findFailed finds nothing for a new endpoint, and is undefined for an unknown one', async (t) => {
+t.test('findFailed returns no failures for a new endpoint, and undefined for an unknown one', async (t) => {
   const { harness } = await startWith(t, [])
   t.strictSame(await findFailed(harness.pool, { node: '1', since: undefined }), {
     count: 0,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createConcurrencyLimit } from './workers.ts'
 
-t.test('the concurrency limit runs work in call order, at most that many at a time, also after failures', async (t) => {
+t.test('a concurrency limit of two runs two calls at a time, in call order, also after a failure', async (t) => {
   const limited = createConcurrencyLimit(2)
   const started: number[] = []
   const ends: PromiseWithResolvers<void>[] = []

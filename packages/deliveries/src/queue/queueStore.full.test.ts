@@ -35,13 +35,13 @@ t.test('each endpoint uses one Postgres connection for its queue worker', async 
     },
     { what: 'all deliveries', timeoutMs: 30_000 },
   )
-  t.ok(most >= nodes, 'connections were seen')
+  t.ok(most >= nodes, 'connections were counted')
   // The harness opens the store twice: for its own queues and for its workers.
   t.ok(most <= nodes + 2 * 6, `${most} connections`)
 })
 
 t.test(
-  'configuring more endpoints than Postgres has connections for is one ConfigError that names the remedy',
+  'more endpoints than the queues have Postgres connections for are one ConfigError that names the remedy',
   async (t) => {
     t.doesNotThrow(() => assertConnections({ nodes: maxPostgresEndpoints, redisUrl: undefined }))
     t.doesNotThrow(() => assertConnections({ nodes: 100, redisUrl: 'redis://127.0.0.1' }))
@@ -61,7 +61,7 @@ t.test('the installation id is stored in the database and unique per database', 
   const id = await installationId(harness.pool)
   t.match(id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
   await migrateWebhooks(harness.pool)
-  t.equal(await installationId(harness.pool), id, 'and stays')
+  t.equal(await installationId(harness.pool), id, 'another migration keeps it')
   await t.rejects(
     harness.pool.query('insert into webhooks.installation default values'),
     { code: '23505' },
@@ -71,7 +71,7 @@ t.test('the installation id is stored in the database and unique per database', 
   t.not(await installationId(other.pool), id)
 })
 
-t.test('Redis keys contain the installation id, whatever the address of the database', async (t) => {
+t.test('Redis keys contain the installation id, and do not depend on the database address', async (t) => {
   const log = createLog({ app: 'test', level: 'silent' })
   const installation = randomUUID()
   const open = (host: string) =>

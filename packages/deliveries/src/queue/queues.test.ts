@@ -12,7 +12,7 @@ import { producerBackend } from './queueStore.ts'
 import { queueName } from './queues.ts'
 import { concurrencyPerEndpoint, startWorkers } from './workers.ts'
 
-const hour = 3_600_000
+const hourMs = 3_600_000
 
 /** Counts the delayed jobs of endpoint 1. */
 async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => Promise<number>> {
@@ -24,8 +24,8 @@ async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => 
 }
 
 for (const kind of queueKinds) {
-  t.test(`on ${kind}`, onQueue(kind), async (t) => {
-    t.test('enqueueing an attempt without delay starts its delayed job and adds no second one', async (t) => {
+  t.test(`job queues on ${kind}`, onQueue(kind), async (t) => {
+    t.test(`enqueueing an attempt without delay starts its delayed job once on ${kind}`, async (t) => {
       const endpoint = await startFakeEndpoint(t, (response, index) =>
         response.writeHead(index === 0 ? 500 : 200).end(),
       )
@@ -38,7 +38,7 @@ for (const kind of queueKinds) {
       const { id } = await waitFor(() => endpoint.received[0], { what: 'the first attempt' })
       await waitFor(() => delayed().then((count) => count === 1), { what: 'the delayed job' })
       const second = { deliveryId: id, attempt: 2 }
-      await harness.queues.enqueue('1', [{ ...second, delayMs: hour }])
+      await harness.queues.enqueue('1', [{ ...second, delayMs: hourMs }])
       t.equal(await delayed(), 1, 'a repeated job with a delay changes nothing')
       await harness.queues.enqueue('1', [{ ...second, delayMs: 0 }])
       await waitFor(() => harness.row(id).then((row) => row?.status === 'succeeded'), { what: 'the second attempt' })
@@ -47,7 +47,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), 0)
     })
 
-    t.test('enqueue leaves waiting, unknown and other delayed jobs unchanged', async (t) => {
+    t.test(`enqueue leaves waiting, unknown and other delayed jobs unchanged on ${kind}`, async (t) => {
       const harness = await createWorkerHarness(t, kind, {
         WEBHOOK_1_ENABLED: 'true',
         WEBHOOK_1_URL: 'http://127.0.0.1:9',
@@ -57,7 +57,7 @@ for (const kind of queueKinds) {
       const later = attempts.slice(0, 80)
       await harness.queues.enqueue(
         '1',
-        later.map((attempt) => ({ ...attempt, delayMs: hour })),
+        later.map((attempt) => ({ ...attempt, delayMs: hourMs })),
       )
       await harness.queues.enqueue(
         '1',
@@ -69,7 +69,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), 110)
     })
 
-    t.test('first attempts share jobs, and enqueueing them again adds none', async (t) => {
+    t.test(`first attempts share jobs, and enqueueing them again adds none on ${kind}`, async (t) => {
       const harness = await createWorkerHarness(t, kind, {
         WEBHOOK_1_ENABLED: 'true',
         WEBHOOK_1_URL: 'http://127.0.0.1:9',
@@ -88,7 +88,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), shared + 1)
     })
 
-    t.test('first attempts in many waiting jobs get no second job', async (t) => {
+    t.test(`first attempts in many waiting jobs get no second job on ${kind}`, async (t) => {
       const harness = await createWorkerHarness(t, kind, {
         WEBHOOK_1_ENABLED: 'true',
         WEBHOOK_1_URL: 'http://127.0.0.1:9',
@@ -100,7 +100,7 @@ for (const kind of queueKinds) {
       t.equal(await harness.queues.waiting('1'), pairs.length)
     })
 
-    t.test('attempts in progress get no second job and do not delay others', async (t) => {
+    t.test(`attempts in progress get no second job and do not delay others on ${kind}`, async (t) => {
       const pending: ServerResponse[] = []
       const endpoint = await startFakeEndpoint(t, (response, index) => {
         if (index === 0) pending.push(response)
@@ -115,14 +115,14 @@ for (const kind of queueKinds) {
       await waitFor(() => endpoint.received.length === 10, { what: 'all requests' })
       for (const { id } of endpoint.received.slice(1))
         await waitFor(() => harness.row(id).then((row) => row?.status === 'succeeded'), { what: 'the record' })
-      const held = await harness.queues.activeAttempts('1', 10)
-      t.equal(held.length, 10)
-      // From here on another process takes the jobs, without knowing what the first one is sending.
+      const active = await harness.queues.activeAttempts('1', 10)
+      t.equal(active.length, 10)
+      // From here on another process takes the jobs. It cannot see the requests of the first one.
       const closed = first.close()
       const agent = createEndpointAgent(['127.0.0.0/8'])
       t.teardown(() => agent.destroy())
       const { deliveries } = harness
-      const parts = {
+      const deps = {
         deliveries,
         agent,
         successStatus: '200',
@@ -130,9 +130,9 @@ for (const kind of queueKinds) {
         random: Math.random,
         log,
       } as const
-      const second = await startWorkers({ ...harness, send: createSender(parts), log })
+      const second = await startWorkers({ ...harness, send: createSender(deps), log })
       t.teardown(() => second.close().catch(() => undefined))
-      const again = held.map(({ attempt }) => ({ ...attempt, delayMs: 0 })).reverse()
+      const again = active.map(({ attempt }) => ({ ...attempt, delayMs: 0 })).reverse()
       await harness.queues.enqueue('1', again)
       await harness.dispatcher.handle(batchOf(1, 11n))
       await waitFor(() => endpoint.received.length > 10, { what: 'the attempts after them in the queue' })
@@ -143,7 +143,7 @@ for (const kind of queueKinds) {
       t.match(await harness.row(endpoint.received[0]?.id ?? ''), { status: 'succeeded', attempts: 1 })
     })
 
-    t.test('a stopping worker starts no further attempts, and the next worker makes them', async (t) => {
+    t.test(`a stopping worker starts no further attempts, and the next worker makes them, on ${kind}`, async (t) => {
       const more = 30
       const pending: ServerResponse[] = []
       const endpoint = await startFakeEndpoint(t, (response, index) => {

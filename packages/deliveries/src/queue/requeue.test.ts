@@ -10,8 +10,8 @@ import t, { type Test } from 'tap'
 import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/workerHarness.ts'
 import { createRequeuer } from './requeue.ts'
 
-/** A delivery that is being sent until the test ends, and a requeuer with a list of what it takes over. */
-async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
+/** A delivery that is being sent until the test ends, and a requeuer that records the deliveries it takes over. */
+async function deliveryInProgress(t: Test, kind: QueueKind, redisUrl?: string) {
   const pending: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response) => pending.push(response))
   const harness = await createWorkerHarness(
@@ -45,33 +45,33 @@ async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
 }
 
 t.test('a job is taken over once, after two rounds in a row that miss its worker', async (t) => {
-  const { harness, requeuer, takenOver } = await underWay(t, 'postgres')
-  const [held] = await harness.queues.activeAttempts('1', 10)
-  if (held === undefined) throw new Error('no job is held')
-  const heldBy = (worker: string) =>
+  const { harness, requeuer, takenOver } = await deliveryInProgress(t, 'postgres')
+  const [active] = await harness.queues.activeAttempts('1', 10)
+  if (active === undefined) throw new Error('no job is active')
+  const setWorker = (worker: string) =>
     harness.pool.query('update queue.job set processed_by = $1 where id like $2', [
       worker,
-      `${held.attempt.deliveryId}%`,
+      `${active.attempt.deliveryId}%`,
     ])
   await requeuer.once()
   await requeuer.once()
   t.strictSame(takenOver, [], 'its worker is alive')
-  await heldBy('nobody')
+  await setWorker('dead worker')
   await requeuer.once()
   t.strictSame(takenOver, [], 'after one round the worker may be reconnecting')
-  await heldBy(held.worker)
+  await setWorker(active.worker)
   await requeuer.once()
-  await heldBy('nobody')
+  await setWorker('dead worker')
   await requeuer.once()
   t.strictSame(takenOver, [], 'the count starts again')
   await requeuer.once()
-  t.strictSame(takenOver, [held.attempt.deliveryId])
+  t.strictSame(takenOver, [active.attempt.deliveryId])
   await requeuer.once()
   await requeuer.once()
-  t.strictSame(takenOver, [held.attempt.deliveryId])
+  t.strictSame(takenOver, [active.attempt.deliveryId])
 })
 
-t.test('nothing is taken over when Redis cannot list its clients', onQueue('redis'), async (t) => {
+t.test('no job is taken over when Redis cannot list its clients', onQueue('redis'), async (t) => {
   const port = await freePort()
   const flags = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--rename-command', 'CLIENT', '']
   const server = spawn('redis-server', flags, { stdio: 'ignore' })
@@ -85,9 +85,9 @@ t.test('nothing is taken over when Redis cannot list its clients', onQueue('redi
   redis.on('error', () => undefined)
   await redis.ping()
   redis.disconnect()
-  const { harness, requeuer, takenOver } = await underWay(t, 'redis', url)
+  const { harness, requeuer, takenOver } = await deliveryInProgress(t, 'redis', url)
   t.equal((await harness.queues.activeAttempts('1', 10)).length, 1)
-  for (let look = 0; look < 3; look++) await requeuer.once()
+  for (let round = 0; round < 3; round++) await requeuer.once()
   t.strictSame(takenOver, [])
   t.equal(await harness.queues.liveWorkers('1'), undefined)
 })
@@ -139,12 +139,12 @@ t.test('a round ends after a bounded number of overdue deliveries when all of th
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(3_000))
   const later = () => new Date(Date.now() + hourMs)
-  let handedOut = 0
+  let returned = 0
   const deliveries = {
     ...harness.deliveries,
     async overdue(...query: Parameters<typeof harness.deliveries.overdue>) {
       const overdue = await harness.deliveries.overdue(...query)
-      handedOut += overdue.length
+      returned += overdue.length
       return overdue
     },
   }
@@ -152,9 +152,9 @@ t.test('a round ends after a bounded number of overdue deliveries when all of th
   const requeuer = createRequeuer({ deliveries, queues: harness.queues, endpoints: harness.endpoints, now: later, log })
   const waiting = await harness.queues.waiting('1')
   await requeuer.once()
-  t.equal(handedOut, 1_000)
+  t.equal(returned, 1_000)
   t.equal(await harness.queues.waiting('1'), waiting, 'no job is added')
   await harness.pool.query('truncate queue.job cascade')
   await requeuer.once()
-  t.equal(handedOut, 3_000, 'with missing jobs the round covers all deliveries')
+  t.equal(returned, 3_000, 'with missing jobs the round covers all deliveries')
 })

@@ -7,20 +7,20 @@ import t, { type Test } from 'tap'
 import { webhookTestBatch } from '../testing/webhookTestFixture.ts'
 import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/workerHarness.ts'
 
-/** An endpoint that responds to real deliveries at once, and to tests when the test decides. */
+/** An endpoint that responds to real deliveries at once, and leaves the requests of webhook tests open. */
 async function slowForTests(t: Test, kind: QueueKind) {
-  const held: ServerResponse[] = []
+  const open: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
-    if (headers['webhook-test'] === 'true') held.push(response)
+    if (headers['webhook-test'] === 'true') open.push(response)
     else response.end('ok')
   })
   const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await harness.dispatcher.start()
   t.teardown(() => {
-    for (const response of held) response.end()
+    for (const response of open) response.end()
   })
   const real = () => endpoint.received.filter(({ headers }) => headers['webhook-test'] === undefined).length
-  return { harness, held, real }
+  return { harness, open, real }
 }
 
 for (const kind of queueKinds) {
@@ -28,19 +28,19 @@ for (const kind of queueKinds) {
     `real deliveries overtake hundreds of tests at a slow endpoint on ${kind} [10.4-tests-last]`,
     onQueue(kind),
     async (t) => {
-      const { harness, held, real } = await slowForTests(t, kind)
+      const { harness, open, real } = await slowForTests(t, kind)
       await harness.work()
       harness.startRequeuer()
       await harness.dispatcher.handle(webhookTestBatch(300))
-      await waitFor(() => held.length >= 10, { what: 'the first tests' })
+      await waitFor(() => open.length >= 10, { what: 'the first tests' })
       await sleep(3_000)
       await harness.dispatcher.handle(batchOf(3, 301n))
       await waitFor(() => real() === 3, { what: 'the real deliveries' })
-      t.equal(held.length, 10, 'the other tests wait in the table')
+      t.equal(open.length, 10, 'the other tests wait in the table')
       t.equal(await harness.queues.waiting('1'), 0)
-      for (const response of held.splice(0)) response.end('ok')
+      for (const response of open.splice(0)) response.end('ok')
       await waitFor(async () => (await pendingTests(harness)) === 290, { what: 'the first tests to end' })
-      await waitFor(() => held.length === 10, { what: 'the next tests' })
+      await waitFor(() => open.length === 10, { what: 'the next tests' })
     },
   )
 
@@ -61,7 +61,7 @@ for (const kind of queueKinds) {
 }
 
 t.test('after the queue is lost, real deliveries are requeued before tests', async (t) => {
-  const { harness, held, real } = await slowForTests(t, 'postgres')
+  const { harness, open, real } = await slowForTests(t, 'postgres')
   await harness.dispatcher.handle(webhookTestBatch(200))
   await harness.dispatcher.handle(batchOf(60, 201n))
   await harness.pool.query('truncate queue.job cascade')
@@ -69,12 +69,12 @@ t.test('after the queue is lost, real deliveries are requeued before tests', asy
   await harness.requeuer.once()
   await harness.work()
   await waitFor(() => real() === 60, { what: 'the real deliveries' })
-  await waitFor(() => held.length > 0, { what: 'a test' })
+  await waitFor(() => open.length > 0, { what: 'a test' })
   await harness.requeuer.once()
-  t.ok(held.length <= 10)
+  t.ok(open.length <= 10)
 })
 
-t.test('the tests sent at once are taken from all users in turn', async (t) => {
+t.test('overdueTests takes the tests of all users in turn', async (t) => {
   const { harness } = await slowForTests(t, 'postgres')
   await harness.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
   await harness.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))

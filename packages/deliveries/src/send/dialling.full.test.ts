@@ -38,7 +38,7 @@ async function outsideAndInside(t: Test) {
 }
 
 t.test(
-  'each connection checks the addresses it connects to, when a name resolves differently every time',
+  'each connection checks the addresses it connects to, even when a name resolves differently every time',
   async (t) => {
     const { url, received } = await outsideAndInside(t)
     const dialled = watchDials(t)
@@ -125,7 +125,7 @@ t.test('a forbidden address is never connected to, in any notation [10.4-private
   }
 })
 
-t.test('resolver results that are no IP addresses are not connected to', async (t) => {
+t.test('resolver results that are not IP addresses are not connected to', async (t) => {
   const dialled = watchDials(t)
   for (const address of ['', 'localhost', '127.1', '2130706433']) {
     const post = createPoster(t, ['127.0.0.0/8', '::/0'], async () => [v4(address)])

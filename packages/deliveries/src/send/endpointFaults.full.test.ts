@@ -6,7 +6,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createPoster, rawEndpoint, tcpEndpoint } from '../testing/webhookPoster.ts'
 
-const silent = () => undefined
+const noResponse = () => undefined
 
 t.test('a network failure has a class and the original error code', async (t) => {
   const post = createPoster(t)
@@ -38,14 +38,14 @@ t.test('a failing DNS lookup has the class dns', async (t) => {
 })
 
 t.test('one timeout covers DNS, connection, TLS and response', async (t) => {
-  const speechless = await tcpEndpoint(t, silent)
+  const silent = await tcpEndpoint(t, noResponse)
   const forever = Promise.withResolvers<never>()
   const post = createPoster(t)
-  const nameless = createPoster(t, [], () => forever.promise)
+  const withoutDns = createPoster(t, [], () => forever.promise)
   const cases = {
-    name: () => nameless('http://hooks.example.com/', { timeoutMs: 300 }),
-    tls: () => post(`https://${speechless}/`, { timeoutMs: 300 }),
-    headers: () => post(`http://${speechless}/`, { timeoutMs: 300 }),
+    name: () => withoutDns('http://hooks.example.com/', { timeoutMs: 300 }),
+    tls: () => post(`https://${silent}/`, { timeoutMs: 300 }),
+    headers: () => post(`http://${silent}/`, { timeoutMs: 300 }),
   }
   for (const [phase, attempt] of Object.entries(cases)) {
     const before = performance.now()
@@ -56,10 +56,10 @@ t.test('one timeout covers DNS, connection, TLS and response', async (t) => {
 })
 
 t.test('an abort ends an attempt that is still connecting', async (t) => {
-  const speechless = await tcpEndpoint(t, silent)
+  const silent = await tcpEndpoint(t, noResponse)
   const signal = AbortSignal.timeout(100)
   const before = performance.now()
-  await t.rejects(createPoster(t)(`https://${speechless}/`, { signal, timeoutMs: 20_000 }), { name: 'TimeoutError' })
+  await t.rejects(createPoster(t)(`https://${silent}/`, { signal, timeoutMs: 20_000 }), { name: 'TimeoutError' })
   t.ok(performance.now() - before < 10_000)
 })
 
@@ -82,17 +82,17 @@ t.test('an attempt that timed out during its DNS lookup is not sent later', asyn
 })
 
 t.test('half-open connections are closed at the end of their attempts', async (t) => {
-  let made = 0
+  let opened = 0
   let open = 0
-  const speechless = await tcpEndpoint(t, (socket) => {
-    made++
+  const silent = await tcpEndpoint(t, (socket) => {
+    opened++
     open++
     socket.resume().on('close', () => open--)
   })
   const post = createPoster(t)
-  await Promise.all(Array.from({ length: 10 }, () => post(`https://${speechless}/`, { timeoutMs: 500 })))
+  await Promise.all(Array.from({ length: 10 }, () => post(`https://${silent}/`, { timeoutMs: 500 })))
   await waitFor(() => open === 0, { what: 'the connections to end', timeoutMs: 5_000 })
-  t.equal(made, 10)
+  t.equal(opened, 10)
 })
 
 t.test('a response that is not valid HTTP is an invalid_response', async (t) => {

@@ -8,7 +8,7 @@ import { clockStart, createFakeClockHarness, type FakeClockHarness } from '../te
 
 const hourMs = 3_600_000
 
-/** What `ops webhooks enable` does. */
+/** Like `ops webhooks enable`. */
 const enable = ({ worker, settings }: FakeClockHarness) => enableEndpoint(worker.pool, '1', new Date(settings.time))
 
 t.test('410 pauses the endpoint and holds its deliveries until an operator enables it [10.4-gone]', async (t) => {
@@ -27,7 +27,7 @@ t.test('410 pauses the endpoint and holds its deliveries until an operator enabl
   await enable(harness)
   harness.settings.time += hourMs
   const due = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 10)
-  t.same(new Set(due.map(({ attempt }) => attempt)), new Set([1, 2]), 'both are due, and attempts are counted on')
+  t.same(new Set(due.map(({ attempt }) => attempt)), new Set([1, 2]), 'both are due, and attempt numbers continue')
   const next = await harness.send({ ...gone, attempt: 2 })
   t.match(next, { attempt: 3, delayMs: 5_000 }, 'the retry schedule restarts')
   t.equal(await harness.send(untried), undefined)

@@ -28,7 +28,7 @@ async function recordingEndpoint(t: Test, status = 200) {
       const length = /content-length: (\d+)/i.exec(read.toString('latin1'))?.[1]
       if (start < 4 || read.length < start + Number(length)) return
       requests.push(read)
-      socket.end(`HTTP/1.1 ${status} Said\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+      socket.end(`HTTP/1.1 ${status} Status\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     })
   })
   return { url: `http://${host}/hook`, requests }
@@ -72,8 +72,8 @@ t.test('the stored body, the sent body and the signed body are the same bytes [6
   for (const known of [secret, nextSecret])
     t.same(new Webhook(known).verify(body, headers), JSON.parse(body.toString()))
   t.equal(headers['webhook-signature']?.split(' ').length, 2)
-  const stranger = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
-  t.throws(() => new Webhook(stranger).verify(body, headers), /No matching signature/)
+  const otherSecret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+  t.throws(() => new Webhook(otherSecret).verify(body, headers), /No matching signature/)
 })
 
 t.test('each attempt has a new time and signature, and the same id and body', async (t) => {
@@ -128,10 +128,10 @@ t.test(
     const { node, attempt } = await storedDelivery(harness)
     await harness.send(node, attempt, signal)
     const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
-    const [made] = await harness.attempts(attempt.deliveryId)
-    t.match(made, { http_status: 500, response_body: /content-type.*application\/json/ })
+    const [recorded] = await harness.attempts(attempt.deliveryId)
+    t.match(recorded, { http_status: 500, response_body: /content-type.*application\/json/ })
     for (const hidden of [token, 'abc123', secret, secret.slice(6), signature, echo.url]) {
-      t.notOk(made?.response_body?.includes(hidden), `${hidden} in the record`)
+      t.notOk(recorded?.response_body?.includes(hidden), `${hidden} in the record`)
       t.notOk(lines.join('').includes(hidden), `${hidden} in the log`)
     }
     t.match(lines.join(''), 'webhook attempt failed')

@@ -10,7 +10,7 @@ t.test('status 200 is a success, and the start of the response is stored [6.2-su
   t.match(endpoint.received, [{ id: 'id-1', body: '{"a":1}', headers: { 'content-type': 'application/json' } }])
 })
 
-t.test('connections are reused', async (t) => {
+t.test('postWebhook reuses its connections to an endpoint', async (t) => {
   const ports = new Set<number | undefined>()
   const endpoint = await startFakeEndpoint(t, (response, _, request) => {
     ports.add(request.socket.remotePort)
@@ -46,12 +46,12 @@ t.test('every other status is a failure, and redirects are not followed [6.2-fai
   }
 })
 
-t.test('the response body of a chat service decides about success', async (t) => {
+t.test('the response body of a chat service determines whether an attempt succeeded', async (t) => {
   const post = createPoster(t)
   const quiet = await startFakeEndpoint(t, (response) => response.writeHead(204).end())
   t.match(await post(quiet.url, { format: 'discord' }), { httpStatus: 204, error: null })
-  const refusing = await startFakeEndpoint(t, (response) => response.end('{"ok":false,"description":"chat not found"}'))
-  t.match(await post(refusing.url, { format: 'telegram' }), { httpStatus: 200, error: 'rejected' })
+  const failing = await startFakeEndpoint(t, (response) => response.end('{"ok":false,"description":"chat not found"}'))
+  t.match(await post(failing.url, { format: 'telegram' }), { httpStatus: 200, error: 'rejected' })
 })
 
 t.test('Retry-After of a failing endpoint is read as seconds or as a date', async (t) => {
@@ -125,7 +125,7 @@ t.test('a response of a gigabyte is not read, and its connection is closed', asy
   t.ok(process.memoryUsage.rss() - before < 150 * 1024 ** 2)
 })
 
-t.test('a slow response body is read until the timeout and stored as far as it came', async (t) => {
+t.test('a slow response body is read until the timeout, and the received part is stored', async (t) => {
   const endpoint = await startFakeEndpoint(t, (response) => {
     response.writeHead(500, { 'content-length': 1_000 })
     const timer = setInterval(() => response.write('x'), 50)

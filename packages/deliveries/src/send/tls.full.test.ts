@@ -6,10 +6,10 @@ import { createPoster, listening } from '../testing/webhookPoster.ts'
 
 const hourMs = 3_600_000
 const known = createAuthority('Example Authority')
-const unknown = createAuthority('Example Stranger')
+const unknown = createAuthority('Unknown Authority')
 setDefaultCACertificates([...getCACertificates('default'), known.cert])
 
-/** An endpoint with this certificate. @returns its port and what it received */
+/** An endpoint with this certificate. @returns its port and the received requests */
 async function secureEndpoint(t: Test, certificate: Certificate, options: TlsOptions = {}) {
   const received: string[] = []
   const protocols: unknown[] = []

@@ -126,9 +126,9 @@ t.test('concurrent requeuers get different rows without waiting for each other',
     const { rows } = await other.query<{ id: string }>(
       `select id from webhooks.deliveries where node = '1' order by sweep_at, id limit 2 for update`,
     )
-    const handed = await harness.deliveries.overdue('1', later, 10)
-    t.equal(handed.length, 1)
-    t.notOk(rows.some(({ id }) => id === handed[0]?.deliveryId))
+    const found = await harness.deliveries.overdue('1', later, 10)
+    t.equal(found.length, 1)
+    t.notOk(rows.some(({ id }) => id === found[0]?.deliveryId))
   } finally {
     await other.query('rollback')
     other.release()
@@ -136,7 +136,7 @@ t.test('concurrent requeuers get different rows without waiting for each other',
   t.equal((await harness.deliveries.overdue('1', later, 10)).length, 2)
 })
 
-t.test('overdue rows are handed out oldest first per endpoint, and then not again for a while', async (t) => {
+t.test('overdue returns the rows of an endpoint oldest first, and not again within the interval', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(3))
   t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'new rows are within the grace period')
@@ -172,7 +172,7 @@ t.test('concurrent results are recorded together, each with its own values', asy
   const nextAttemptAt = new Date(Date.now() + 60_000)
   const endOf = (index: number) =>
     index % 2 === 0
-      ? { ...delivered, ms: index, responseBody: `answer ${index}` }
+      ? { ...delivered, ms: index, responseBody: `response ${index}` }
       : { ...delivered, httpStatus: null, error: 'dns', responseBody: null, status: 'pending' as const, nextAttemptAt }
   const finished = await Promise.all(
     ids.map((deliveryId, index) => harness.deliveries.finish({ deliveryId, attempt: 1, ...endOf(index) })),

@@ -8,7 +8,7 @@ import type { AttemptRef } from './deliveries.ts'
 
 const hourMs = 3_600_000
 
-t.test('a failing endpoint is retried after 5, 10 and 20 s, and then no more [6.2-retry]', async (t) => {
+t.test('a failing endpoint is retried after 5, 10 and 20 s, and not again [6.2-retry]', async (t) => {
   const { settings, worker, endpoint, pauses } = await createFakeClockHarness(t, [])
   settings.defaultResponse = { status: 503 }
   const { id, jobs, rows } = await pauses()
@@ -71,7 +71,7 @@ async function sendAgain({ worker, settings }: FakeClockHarness, id: string): Pr
   await redeliver(worker.pool, [id], new Date(settings.time))
 }
 
-t.test('a redelivered delivery has its whole retry schedule again, and its attempts are counted on', async (t) => {
+t.test('a redelivered delivery has its whole retry schedule again, and its attempt numbers continue', async (t) => {
   const harness = await createFakeClockHarness(t, [])
   harness.settings.defaultResponse = { status: 503 }
   const { id } = await harness.pauses()

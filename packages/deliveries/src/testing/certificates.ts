@@ -14,7 +14,7 @@ type Subject = {
 const dayMs = 86_400_000
 const ecdsaWithSha256 = sequence(objectId(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
 
-/** A new certificate authority, trusted by nobody by default. */
+/** A new certificate authority, not trusted by default. */
 export function createAuthority(name: string): Authority {
   const { publicKey, privateKey } = newKeys()
   return { name, key: privateKey, cert: certificate({ subject: name, publicKey }, { name, key: privateKey }, {}) }

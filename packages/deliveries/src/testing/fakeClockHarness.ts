@@ -1,4 +1,4 @@
-// A worker with one endpoint whose responses are given, and a clock that only the test moves.
+// A worker with one endpoint that sends given responses, and a clock that only the test advances.
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import type { Test } from 'tap'

@@ -26,7 +26,7 @@ export const fails = (kind: 'unknown' | 'unavailable') => async (): Promise<neve
 }
 export const passes = async (): Promise<void> => undefined
 
-let made = 0
+let providerCount = 0
 
 /**
  * Each provider has a unique id, so that the workers of one test ignore the payments of another.
@@ -62,7 +62,7 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
 
   const fake: FakeProvider = {
     ...createSandbox({ webhookSecrets: ['secret'] }),
-    id: `fake-${made++}`,
+    id: `fake-${providerCount++}`,
     calls,
     charges: ledger.charges,
     before: passes,

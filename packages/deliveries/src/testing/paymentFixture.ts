@@ -142,14 +142,14 @@ export function recordPayments(store: EventStore, now: () => Date) {
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',
     eventsOf: async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type),
 
-    /** Leaves the payment like a request that dies before it calls the provider. */
+    /** Records the payment of a request that died before it called the provider. */
     async initiate(provider: Pick<Provider, 'id'>, order: PaymentOptions = {}): Promise<string> {
       const id = randomUUID()
       await decide(id, (state) => initiatePayment(initiateCommand(id, provider.id, order), state))
       return id
     },
 
-    /** Leaves the payment like a request that completes. */
+    /** Records the payment of a request that completed. */
     async open(provider: Provider, order: PaymentOptions = {}): Promise<string> {
       const payment_id = randomUUID()
       const command = async () => initiateCommand(payment_id, provider.id, order)
@@ -158,7 +158,7 @@ export function recordPayments(store: EventStore, now: () => Date) {
       return payment_id
     },
 
-    /** Leaves the payment like a provider's notification. */
+    /** Records a provider's notification about the payment. */
     async notify(id: string, report: Pick<Evidence, 'status'> & Partial<Evidence>): Promise<void> {
       const time = now().toISOString()
       const evidence: RecordEvidence = {

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { createEndpointAgent, type Resolver } from '../send/endpointAgent.ts'
 import { type PostResult, postWebhook } from '../send/postWebhook.ts'
 
-type PostChoices = {
+type PosterOptions = {
   readonly timeoutMs?: number
   readonly successStatus?: SuccessStatus
   readonly format?: WebhookFormat
@@ -20,8 +20,8 @@ type PostChoices = {
 export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8'], resolver?: Resolver) {
   const agent = createEndpointAgent(allowed, resolver)
   t.teardown(() => agent.destroy())
-  return (url: string, choices: PostChoices = {}): Promise<PostResult> => {
-    const { timeoutMs = 2_000, format = 'json', ...more } = choices
+  return (url: string, options: PosterOptions = {}): Promise<PostResult> => {
+    const { timeoutMs = 2_000, format = 'json', ...more } = options
     return postWebhook({
       agent,
       endpoint: { url, format, timeoutMs },
@@ -38,11 +38,11 @@ export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8
 
 /**
  * A bare TCP server.
- * @param talk is called with each connection
+ * @param onConnection called with each connection
  * @returns `127.0.0.1:<port>`
  */
-export async function tcpEndpoint(t: Test, talk: (socket: Socket) => void, host = '127.0.0.1', port = 0) {
-  const server = createServer((socket) => talk(socket.on('error', () => undefined)))
+export async function tcpEndpoint(t: Test, onConnection: (socket: Socket) => void, host = '127.0.0.1', port = 0) {
+  const server = createServer((socket) => onConnection(socket.on('error', () => undefined)))
   return await listening(t, server, host, port)
 }
 

@@ -23,12 +23,12 @@ export async function workerDatabase(
     await pool.end()
     if (t.passing()) free.push(databaseUrl)
   })
-  if (used !== undefined) await asNew(pool)
+  if (used !== undefined) await reset(pool)
   return { databaseUrl, pool }
 }
 
 /** Killed processes of the last test may hold locks. A new installation id separates the Redis keys. */
-async function asNew(pool: Pool): Promise<void> {
+async function reset(pool: Pool): Promise<void> {
   await pool.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )

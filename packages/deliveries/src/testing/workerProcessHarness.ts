@@ -1,5 +1,5 @@
-// Workers as processes on a real log. A journal of the appended events and the requests at the endpoints, not the tables,
-// decide whether nothing was lost.
+// Workers as processes on a real log. To find lost events, the tests compare a journal of the appended events with the
+// requests at the endpoints, not with the tables.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
@@ -171,7 +171,7 @@ export function waitForReadiness(worker: RunningWorker, status: number): Promise
 }
 
 /** The longest time until the kill, counted from the first request, so that the worker has sent something. */
-const longestLifeMs = 1_500
+const maxLifeMs = 1_500
 /** Enough retries that no delivery fails by chance. */
 const retries = 20
 
@@ -186,32 +186,32 @@ export async function assertSurvivesKills(
   const { env, kills, seed } = options
   t.comment(`seed ${seed}`)
   const random = mulberry32(seed)
-  const steady = await startFakeEndpoint(t)
-  const shaky = await startFakeEndpoint(t, (response, index) => {
+  const stable = await startFakeEndpoint(t)
+  const flaky = await startFakeEndpoint(t, (response, index) => {
     if (index % 7 === 0) response.socket?.destroy()
     else response.writeHead(index % 5 === 0 ? 500 : 200).end()
   })
   const unsubscribed = await startFakeEndpoint(t)
   const harness = await createWorkerProcessHarness(t, {
-    ...rawEndpointVariables(1, steady.url),
-    ...rawEndpointVariables(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
+    ...rawEndpointVariables(1, stable.url),
+    ...rawEndpointVariables(2, flaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
     ...rawEndpointVariables(3, unsubscribed.url, { EVENTS: 'subscription.*' }),
     ...env,
   })
   const appending = keepAppending(t, harness)
   for (let kill = 0; kill < kills; kill++) {
     const worker = await harness.start()
-    const before = steady.received.length
-    await waitFor(() => steady.received.length > before, { what: 'a request from the worker' })
-    await sleep(random() * longestLifeMs)
+    const before = stable.received.length
+    await waitFor(() => stable.received.length > before, { what: 'a request from the worker' })
+    await sleep(random() * maxLifeMs)
     await worker.kill('SIGKILL')
   }
   await appending.stop()
   const last = await harness.start()
-  for (const endpoint of [steady, shaky]) await assertAllDelivered(t, harness, endpoint, 60_000)
+  for (const endpoint of [stable, flaky]) await assertAllDelivered(t, harness, endpoint, 60_000)
   t.equal(await harness.count('failed'), 0, 'no delivery has failed')
   t.strictSame(receivedIds(unsubscribed), [], 'the unsubscribed endpoint receives nothing')
-  const requests = `${steady.received.length} and ${shaky.received.length} requests`
+  const requests = `${stable.received.length} and ${flaky.received.length} requests`
   t.comment(`${kills} kills, ${requests} for ${harness.journal.length} notifications`)
   await last.stop()
   t.strictSame(await last.exited, { code: 0, signal: null })

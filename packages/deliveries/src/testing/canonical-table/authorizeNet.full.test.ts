@@ -31,7 +31,7 @@ type Row = {
   readonly type: string
   readonly story?: string
   /** Triggers the notification. @returns the id of its transaction, subscription or customer */
-  readonly happen: () => string
+  readonly trigger: () => string
   readonly messages: (id: string) => { readonly canonical: readonly Message[]; readonly legacy: readonly Message[] }
 }
 
@@ -39,11 +39,11 @@ type Row = {
 const payment = (
   type: string,
   [generic, status, canonical]: readonly [string, string, string | null] | readonly [null],
-  happen: () => string,
+  trigger: () => string,
   paid = money,
 ): Row => ({
   type: `payment.${type}`,
-  happen,
+  trigger,
   messages: (payment_id) => {
     if (generic === null) return { canonical: [], legacy: [] }
     return {
@@ -53,7 +53,7 @@ const payment = (
   },
 })
 
-const then = (transId: string, ...further: readonly ((transId: string) => unknown)[]) => {
+const afterwards = (transId: string, ...further: readonly ((transId: string) => unknown)[]) => {
   for (const step of further) step(transId)
   return transId
 }
@@ -66,22 +66,22 @@ const rejectedEvents = (outcome: 'declined' | 'error') => () => {
 const payments: readonly Row[] = [
   payment('authcapture.created', ['succeeded', 'succeeded', 'payment.succeeded'], () => charge()),
   payment('priorAuthCapture.created', ['succeeded', 'succeeded', 'payment.succeeded'], () =>
-    then(charge({ authOnly: true }), fake.capture),
+    afterwards(charge({ authOnly: true }), fake.capture),
   ),
   payment('capture.created', ['succeeded', 'succeeded', 'payment.succeeded'], () =>
-    then(charge(), (transId) => fake.notify('payment.capture.created', { ...approved, id: transId })),
+    afterwards(charge(), (transId) => fake.notify('payment.capture.created', { ...approved, id: transId })),
   ),
   payment('fraud.approved', ['succeeded', 'succeeded', 'payment.succeeded'], () =>
-    then(charge({ outcome: 'held' }), fake.approveHeld),
+    afterwards(charge({ outcome: 'held' }), fake.approveHeld),
   ),
   payment('fraud.held', ['processing', 'processing', null], () => charge({ outcome: 'held' })),
   payment('authorization.created', ['processing', 'processing', null], () => charge({ authOnly: true })),
   payment('fraud.declined', ['failed', 'failed', 'payment.failed'], () =>
-    then(charge({ outcome: 'held' }), fake.declineHeld),
+    afterwards(charge({ outcome: 'held' }), fake.declineHeld),
   ),
   payment('authcapture.created', ['failed', 'failed', 'payment.failed'], rejectedEvents('declined')),
   payment('authcapture.created', ['failed', 'failed', 'payment.failed'], rejectedEvents('error')),
-  payment('void.created', ['canceled', 'canceled', 'payment.failed'], () => then(charge(), fake.voidTransaction)),
+  payment('void.created', ['canceled', 'canceled', 'payment.failed'], () => afterwards(charge(), fake.voidTransaction)),
   payment('refund.created', [null], () => fake.refund(charge()).transId),
 ]
 
@@ -90,8 +90,8 @@ const approved = { responseCode: 1, authCode: 'Z3PV5H', avsResponse: 'Y', authAm
 /** The payment of a subscription's invoice, which only the transaction's details show. */
 const renewal = (payNum: number): Row => ({
   type: 'payment.authcapture.created',
-  story: `as payment ${payNum} of a subscription`,
-  happen: () => charge({ subscription: { id: 4_415_473, payNum } }),
+  story: ` as payment ${payNum} of a subscription`,
+  trigger: () => charge({ subscription: { id: 4_415_473, payNum } }),
   messages: (payment_id) => {
     const fields = { payment_id, ...money, status: 'capturedpendingsettlement' }
     return {
@@ -109,7 +109,7 @@ const notified = (
   messages: ReturnType<Row['messages']>,
 ): Row => ({
   type,
-  happen: () => {
+  trigger: () => {
     fake.notify(type, payload)
     return payload.id
   },
@@ -154,20 +154,20 @@ const subscriptions: readonly Row[] = [
   subscribed('failed', ['invoice.payment_failed', 'active'], 'membership.pending'),
 ]
 
-const onList = (event: string) => [foreignLegacyMessage(event, customer, { ...noMoney, status: null })]
+const legacyOf = (event: string) => [foreignLegacyMessage(event, customer, { ...noMoney, status: null })]
 const ofCustomer = { ...noMoney, customer_id: '394' }
 const customers: readonly Row[] = [
   notified('customer.created', bodies.customer(), {
     canonical: [foreignMessage('customer.created', customer, { ...ofCustomer, status: null })],
-    legacy: onList('customer.created'),
+    legacy: legacyOf('customer.created'),
   }),
   notified('customer.updated', bodies.customer(), {
     canonical: [foreignMessage('customer.updated', customer, { ...ofCustomer, status: null })],
-    legacy: onList('customer.updated'),
+    legacy: legacyOf('customer.updated'),
   }),
   notified('customer.deleted', bodies.customer(), {
     canonical: [foreignMessage('customer.updated', customer, { ...ofCustomer, status: 'deleted' })],
-    legacy: onList('customer.deleted'),
+    legacy: legacyOf('customer.deleted'),
   }),
   ...(
     [
@@ -178,15 +178,15 @@ const customers: readonly Row[] = [
   ).map(([kind, generic]) =>
     notified(`customer.paymentProfile.${kind}`, bodies.paymentProfile(), {
       canonical: [],
-      legacy: onList(`payment_method.${generic}`),
+      legacy: legacyOf(`payment_method.${generic}`),
     }),
   ),
   notified('customer.merged', { entityName: 'customerProfile', id: '394' }, { canonical: [], legacy: [] }),
 ]
 
-for (const { type, story = '', happen, messages } of [...payments, ...subscriptions, ...customers])
-  t.test(`net.authorize.${type} ${story}`, async (t) => {
-    const id = happen()
+for (const { type, story = '', trigger, messages } of [...payments, ...subscriptions, ...customers])
+  t.test(`Authorize.Net: net.authorize.${type}${story} sends the webhooks of the canonical table`, async (t) => {
+    const id = trigger()
     const event = fake.events.at(-1)
     if (event?.eventType !== `net.authorize.${type}`) throw new Error(`Unexpected event ${event?.eventType}`)
     const expected = { provider_type: `net.authorize.${type}`, occurred_at: notifiedAt(event) }

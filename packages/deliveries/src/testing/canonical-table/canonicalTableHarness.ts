@@ -113,7 +113,7 @@ export async function createCanonicalTableHarness(t: Test) {
 const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const project = { id: 'shop' }
 
-/** The canonical message about a Paylog payment, whatever the notification contains. */
+/** The canonical message about a Paylog payment. It does not depend on the notification's content. */
 export function ownMessage({ payment_id }: Payment, event: string, status: string): Message {
   return [event, { payment_id, amount: 2200, currency: 'USD', status, user: ourPayer, project }]
 }

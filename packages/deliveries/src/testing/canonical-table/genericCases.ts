@@ -24,7 +24,7 @@ const payment = (kind: string, status: string, canonical: string | null = null):
   const fields = { payment_id: 'intent_F1', ...five, status }
   return {
     type: `payment_intent.${kind}`,
-    object: intent('as its provider calls it'),
+    object: intent('native status'),
     canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { ...fields, customer_id })],
     legacy: [foreignLegacyMessage(`payment_intent.${kind}`, bo, fields)],
   }

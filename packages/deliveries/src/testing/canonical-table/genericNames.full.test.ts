@@ -31,7 +31,7 @@ const providers: readonly (readonly [Provider, (text: string) => Signed])[] = [
 for (const [provider, sign] of providers)
   for (const { type, object, canonical, legacy } of genericCases)
     t.test(
-      `${provider.id}: ${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`,
+      `${provider.id}: ${type} sends ${canonical.map(([name]) => name).join(' and ') || 'no canonical webhook'}`,
       async (t) => {
         const expected = { provider_type: type, occurred_at, canonical, legacy }
         await harness.check(t, provider, sign(body(provider.id, type, object)), expected, 2)

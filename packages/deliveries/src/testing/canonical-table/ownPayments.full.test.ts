@@ -1,4 +1,4 @@
-// Webhooks about Paylog's own payments: sent for Paylog's events, once, however often and in what words a provider notifies.
+// Webhooks about Paylog's own payments: sent once per Paylog event, even when a provider repeats its notifications.
 
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { Provider } from '@paylog/providers/provider'
@@ -79,16 +79,16 @@ for (const provider of [stripe, paypal, gateway, sandbox])
     )
   })
 
-t.test('stripe', async (t) => {
+t.test('Stripe: webhooks of own payments', async (t) => {
   const second = '2026-01-02T03:04:05.000Z'
   const notified = (
     events: readonly { readonly type: string }[],
     type: string,
-    what: Pick<Notified, 'canonical' | 'list'> = {},
+    messages: Pick<Notified, 'canonical' | 'list'> = {},
   ): Notified => {
     const event = events.findLast((each) => each.type === type)
     if (event === undefined) throw new Error(`Stripe sent no ${type}`)
-    return { provider_type: type, occurred_at: second, signed: fakeStripe.signed(event), ...what }
+    return { provider_type: type, occurred_at: second, signed: fakeStripe.signed(event), ...messages }
   }
   const open = async () => {
     const payment = await harness.open(stripe)
@@ -119,8 +119,8 @@ t.test('stripe', async (t) => {
     t.test(`Stripe: webhooks of a payment that is ${outcome}`, async (t) => {
       const { payment, intent } = await open()
       const list = [generic, status] as const
-      const what = canonical === null ? { list } : { list, canonical: [canonical, status] as const }
-      await check(t, stripe, payment, notified(fakeStripe.pay(intent, outcome), type, what))
+      const messages = canonical === null ? { list } : { list, canonical: [canonical, status] as const }
+      await check(t, stripe, payment, notified(fakeStripe.pay(intent, outcome), type, messages))
     })
 
   t.test('Stripe: an intent of another system that names a Paylog payment is delivered as foreign', async (t) => {
@@ -137,12 +137,12 @@ t.test('stripe', async (t) => {
   })
 })
 
-t.test('paypal', async (t) => {
-  const notified = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
+t.test('PayPal: webhooks of own payments', async (t) => {
+  const notified = (type: string, messages: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
     const event = fakePaypal.events.findLast(({ event_type }) => event_type === type)
     if (event === undefined) throw new Error(`PayPal sent no ${type}`)
     const occurred_at: string = JSON.parse(event.body).create_time
-    return { provider_type: type, occurred_at, signed: fakePaypal.signed(event), ...what }
+    return { provider_type: type, occurred_at, signed: fakePaypal.signed(event), ...messages }
   }
   const approved = async (t: Test) => {
     const payment = await harness.open(paypal)
@@ -191,17 +191,17 @@ t.test('paypal', async (t) => {
     const payment = await approved(t)
     fakePaypal.reverseApproval(payment.provider_intent_id ?? '')
     const reversal = { canonical: ['payment.failed', 'canceled'], list: ['canceled', 'canceled'] } as const
-    const silent = { amount: null, currency: null }
-    await check(t, paypal, payment, notified('CHECKOUT.PAYMENT-APPROVAL.REVERSED', reversal), silent)
+    const withoutAmount = { amount: null, currency: null }
+    await check(t, paypal, payment, notified('CHECKOUT.PAYMENT-APPROVAL.REVERSED', reversal), withoutAmount)
   })
 })
 
-t.test('authorize-net', async (t) => {
-  const notified = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
+t.test('Authorize.Net: webhooks of own payments', async (t) => {
+  const notified = (type: string, messages: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
     const event = fakeGateway.events.at(-1)
     if (event?.eventType !== `net.authorize.${type}`) throw new Error(`Unexpected event ${event?.eventType}`)
     const occurred_at = new Date(JSON.parse(event.body).eventDate).toISOString()
-    return { provider_type: event.eventType, occurred_at, signed: fakeGateway.signed(event), ...what }
+    return { provider_type: event.eventType, occurred_at, signed: fakeGateway.signed(event), ...messages }
   }
   const paid = async (how: Parameters<typeof fakeGateway.pay>[1] = {}) => {
     const payment = await harness.open(gateway)
@@ -209,7 +209,7 @@ t.test('authorize-net', async (t) => {
   }
   const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
   const failure = { canonical: ['payment.failed', 'failed'], list: ['failed', 'failed'] } as const
-  const underWay = { list: ['processing', 'processing'] } as const
+  const processing = { list: ['processing', 'processing'] } as const
 
   t.test('Authorize.Net: webhooks of a payment that succeeds and is refunded', async (t) => {
     const { payment, transId } = await paid()
@@ -220,14 +220,14 @@ t.test('authorize-net', async (t) => {
 
   t.test('Authorize.Net: webhooks of a payment that is authorized and captured', async (t) => {
     const { payment, transId } = await paid({ authOnly: true })
-    await check(t, gateway, payment, notified('payment.authorization.created', underWay))
+    await check(t, gateway, payment, notified('payment.authorization.created', processing))
     fakeGateway.capture(transId)
     await check(t, gateway, payment, notified('payment.priorAuthCapture.created', success))
   })
 
   t.test('Authorize.Net: webhooks of held payments that are approved or declined', async (t) => {
     const good = await paid({ outcome: 'held' })
-    await check(t, gateway, good.payment, notified('payment.fraud.held', underWay))
+    await check(t, gateway, good.payment, notified('payment.fraud.held', processing))
     fakeGateway.approveHeld(good.transId)
     await check(t, gateway, good.payment, notified('payment.fraud.approved', success))
     const bad = await paid({ outcome: 'held' })
@@ -243,7 +243,7 @@ t.test('authorize-net', async (t) => {
   })
 })
 
-t.test('sandbox', async (t) => {
+t.test('sandbox: webhooks of own payments in every status', async (t) => {
   for (const [kind, status, canonical] of [
     ['requires_action', 'pending', null],
     ['processing', 'processing', null],

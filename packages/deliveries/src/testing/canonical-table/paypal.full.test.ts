@@ -99,14 +99,14 @@ const subscribed = (
   kind: string,
   [generic, status]: readonly [string, string],
   names: string,
-  end: 'goes on' | 'has ended' = 'goes on',
+  state: 'active' | 'ended' = 'active',
 ): Row => {
   const { current_period_end: until, ...ended } = extra
-  const fields = { ...(end === 'goes on' ? { ...ended, current_period_end: until } : ended), status }
+  const fields = { ...(state === 'active' ? { ...ended, current_period_end: until } : ended), status }
   return {
     type: `BILLING.SUBSCRIPTION.${kind}`,
     resource:
-      end === 'goes on' ? bodies.subscription(status.toUpperCase()) : bodies.subscription(status.toUpperCase(), {}),
+      state === 'active' ? bodies.subscription(status.toUpperCase()) : bodies.subscription(status.toUpperCase(), {}),
     canonical: names.split(' ').map((name) => foreignMessage(name, bo, fields)),
     legacy: [foreignLegacyMessage(`subscription.${generic}`, bo, { ...noMoney, status })],
   }
@@ -127,9 +127,9 @@ const subscriptions: readonly Row[] = [
   subscribed('RE-ACTIVATED', ['updated', 'active'], 'subscription.updated membership.activated'),
   subscribed('UPDATED', ['updated', 'active'], 'subscription.updated'),
   subscribed('UPDATED', ['updated', 'suspended'], 'subscription.updated'),
-  subscribed('SUSPENDED', ['updated', 'suspended'], 'subscription.updated membership.pending', 'has ended'),
-  subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'has ended'),
-  subscribed('EXPIRED', ['deleted', 'expired'], 'subscription.cancelled membership.cancelled', 'has ended'),
+  subscribed('SUSPENDED', ['updated', 'suspended'], 'subscription.updated membership.pending', 'ended'),
+  subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'ended'),
+  subscribed('EXPIRED', ['deleted', 'expired'], 'subscription.cancelled membership.cancelled', 'ended'),
 ]
 
 const ten = { amount: 1000, currency: 'EUR' }
@@ -153,12 +153,12 @@ const renewals: readonly Row[] = [
 ]
 
 const rawOnly = (type: string, resource: Row['resource']): Row => ({ type, resource, canonical: [], legacy: [] })
-const methodOnList = (kind: string) => [
+const legacyMethod = (kind: string) => [
   foreignLegacyMessage(`payment_method.${kind}`, unknownCustomer, { ...noMoney, status: null }),
 ]
 const others: readonly Row[] = [
-  { ...rawOnly('VAULT.PAYMENT-TOKEN.CREATED', bodies.vaultToken('CREATED')), legacy: methodOnList('attached') },
-  { ...rawOnly('VAULT.PAYMENT-TOKEN.DELETED', bodies.vaultToken('DELETED')), legacy: methodOnList('detached') },
+  { ...rawOnly('VAULT.PAYMENT-TOKEN.CREATED', bodies.vaultToken('CREATED')), legacy: legacyMethod('attached') },
+  { ...rawOnly('VAULT.PAYMENT-TOKEN.DELETED', bodies.vaultToken('DELETED')), legacy: legacyMethod('detached') },
   rawOnly('PAYMENT.CAPTURE.REFUNDED', bodies.refund()),
   rawOnly('PAYMENT.CAPTURE.REVERSED', bodies.refund()),
   rawOnly('CUSTOMER.DISPUTE.CREATED', bodies.dispute('OPEN')),
@@ -167,7 +167,7 @@ const others: readonly Row[] = [
 ]
 
 for (const { type, resource, canonical, legacy } of [...payments, ...subscriptions, ...renewals, ...others])
-  t.test(`PayPal ${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`, async (t) => {
+  t.test(`PayPal: ${type} sends ${canonical.map(([name]) => name).join(', ') || 'no canonical event'}`, async (t) => {
     const signed = fake.signed(event(type, resource, create_time))
     await harness.check(t, paypal, signed, { provider_type: type, occurred_at: create_time, canonical, legacy })
   })
@@ -175,7 +175,7 @@ for (const { type, resource, canonical, legacy } of [...payments, ...subscriptio
 t.test('PayPal: a notification received three times, with new signatures, is delivered once', async (t) => {
   const cancelled = event('BILLING.SUBSCRIPTION.CANCELLED', bodies.subscription('CANCELLED', {}), create_time)
   const { provider_type, ...row } = {
-    ...subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'has ended'),
+    ...subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'ended'),
     provider_type: 'BILLING.SUBSCRIPTION.CANCELLED',
   }
   const expected = { provider_type, occurred_at: create_time, canonical: row.canonical, legacy: row.legacy }

@@ -26,9 +26,9 @@ type Row = {
 }
 
 const bo = { id: 'cus_F1', email: 'bo@example.com' }
-const stranger = { id: 'cus_F1', email: null }
+const customer = { id: 'cus_F1', email: null }
 const paid = { payment_id: 'pi_F1', amount: 500, currency: 'EUR' }
-const onList = (event: string, status: string) => [foreignLegacyMessage(event, bo, { ...paid, status })]
+const legacyOf = (event: string, status: string) => [foreignLegacyMessage(event, bo, { ...paid, status })]
 
 /** An intent of another system. */
 const intent = (
@@ -40,7 +40,7 @@ const intent = (
   type,
   object,
   canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { ...paid, status, customer_id: 'cus_F1' })],
-  legacy: onList(`payment_intent.${generic}`, status),
+  legacy: legacyOf(`payment_intent.${generic}`, status),
 })
 
 const failed = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds', message: 'No money.' }
@@ -73,32 +73,32 @@ const payments: readonly Row[] = [
   intent('payment_intent.requires_action', ['requires_action', 'pending'], bodies.foreignIntent('requires_action')),
 ]
 
-const methodOnList = (event: string) => [foreignLegacyMessage(event, { email: null }, { ...noMoney, status: null })]
+const legacyMethod = (event: string) => [foreignLegacyMessage(event, { email: null }, { ...noMoney, status: null })]
 const methods: readonly Row[] = [
   {
     type: 'payment_method.attached',
     object: bodies.method('cus_F1'),
     canonical: [],
-    legacy: methodOnList('payment_method.attached'),
+    legacy: legacyMethod('payment_method.attached'),
   },
   {
     type: 'payment_method.detached',
     object: bodies.method(null),
     previous: { customer: 'cus_F1' },
     canonical: [],
-    legacy: methodOnList('payment_method.detached'),
+    legacy: legacyMethod('payment_method.detached'),
   },
   {
     type: 'payment_method.updated',
     object: bodies.method('cus_F1'),
     canonical: [],
-    legacy: methodOnList('payment_method.updated'),
+    legacy: legacyMethod('payment_method.updated'),
   },
   {
     type: 'payment_method.automatically_updated',
     object: bodies.method('cus_F1'),
     canonical: [],
-    legacy: methodOnList('payment_method.updated'),
+    legacy: legacyMethod('payment_method.updated'),
   },
 ]
 
@@ -112,12 +112,12 @@ const subscribed = (
 ): readonly Row[] =>
   (['since_2025', 'before_2025'] as const).map((shape) => ({
     type: `customer.subscription.${kind}`,
-    story: `${status}, ${JSON.stringify(more.previous ?? 'nothing')} before, in the shape of ${shape}`,
+    story: ` (${status}, previously ${JSON.stringify(more.previous ?? {})}, API ${shape})`,
     object: bodies.subscription(status, shape),
     ...(more.previous === undefined ? {} : { previous: more.previous }),
-    canonical: names.split(' ').map((name) => foreignMessage(name, stranger, { ...extra, status })),
+    canonical: names.split(' ').map((name) => foreignMessage(name, customer, { ...extra, status })),
     legacy: [
-      foreignLegacyMessage(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status }),
+      foreignLegacyMessage(`subscription.${more.generic ?? kind}`, customer, { amount: null, currency: 'USD', status }),
     ],
   }))
 
@@ -148,7 +148,7 @@ const ofSubscription = { subscription_id: 'sub_F1', customer_id: 'cus_F1' }
 const invoices: readonly Row[] = (['since_2025', 'before_2025'] as const).flatMap((shape): readonly Row[] => {
   const invoiced = (type: string, [status, canonical]: readonly [string, string | null], object: object): Row => ({
     type: `invoice.${type}`,
-    story: `in the shape of ${shape}`,
+    story: ` (API ${shape})`,
     object,
     canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { ...ofInvoice, status, ...ofSubscription })],
     legacy: [foreignLegacyMessage(`invoice.${type}`, bo, { ...ofInvoice, status })],
@@ -163,7 +163,7 @@ const invoices: readonly Row[] = (['since_2025', 'before_2025'] as const).flatMa
     invoiced('payment_failed', ['open', null], bodies.invoice(shape, { subscription: null, paid: false })),
     {
       type: 'invoice.paid',
-      story: `in the shape of ${shape}`,
+      story: ` (API ${shape})`,
       object: bodies.invoice(shape),
       canonical: [],
       legacy: [],
@@ -205,9 +205,9 @@ const others: readonly Row[] = [
 ]
 
 for (const row of [...payments, ...methods, ...subscriptions, ...invoices, ...customers, ...others])
-  t.test(`Stripe ${row.type} ${row.story ?? ''}`.trim(), async (t) => {
-    const how = { created, ...(row.previous === undefined ? {} : { previous: row.previous }) }
-    const event = fake.event(row.type, row.object, how)
+  t.test(`Stripe: ${row.type}${row.story ?? ''} sends the webhooks of the canonical table`, async (t) => {
+    const options = { created, ...(row.previous === undefined ? {} : { previous: row.previous }) }
+    const event = fake.event(row.type, row.object, options)
     const { canonical, legacy } = row
     await harness.check(t, stripe, fake.signed(event), { provider_type: row.type, occurred_at, canonical, legacy })
   })
@@ -219,11 +219,11 @@ t.test('Stripe: a notification received three times is delivered once', async (t
     provider_type: 'customer.subscription.deleted',
     occurred_at,
     canonical: [
-      foreignMessage('subscription.cancelled', stranger, gone),
-      foreignMessage('membership.cancelled', stranger, gone),
+      foreignMessage('subscription.cancelled', customer, gone),
+      foreignMessage('membership.cancelled', customer, gone),
     ],
     legacy: [
-      foreignLegacyMessage('subscription.deleted', stranger, { amount: null, currency: 'USD', status: 'canceled' }),
+      foreignLegacyMessage('subscription.deleted', customer, { amount: null, currency: 'USD', status: 'canceled' }),
     ],
   }
   await harness.check(t, stripe, fake.signed(event), expected, 3)
