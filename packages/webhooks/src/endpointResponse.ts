@@ -22,8 +22,8 @@ export function isDelivered(
 }
 
 /**
- * The retry delay that the endpoint asks for, in ms, at most an hour; `undefined` without one, or when it is malformed or
- * in the past.
+ * The retry delay that the endpoint requests, in ms, at most an hour; `undefined` without one, or when it is malformed
+ * or in the past.
  */
 export function retryAfterMs(
   format: WebhookFormat,

@@ -25,7 +25,7 @@ export type SignedMessage = {
   readonly body: string
   /** One signature per secret, so that receivers can switch during a rotation. Empty means unsigned. */
   readonly secrets: readonly string[]
-  /** Adds the `webhook-test` header. The body, which is signed, says so too. */
+  /** Adds the `webhook-test` header. The signed body has a `test` field too. */
   readonly isTest?: boolean
 }
 

@@ -14,7 +14,7 @@ type Translation = (data: Unmatched) => readonly CanonicalMessage[]
 
 /** The providers' statuses of a subscription that is paid or on trial. */
 const activeStatuses: ReadonlySet<string> = new Set(['active', 'trialing'])
-/** Their statuses of a subscription that has stopped but may continue. Not past due: the failed invoice reports that. */
+/** Statuses of a subscription that has stopped but may continue. Not past due: the failed invoice reports that. */
 const waitingStatuses: ReadonlySet<string> = new Set(['paused', 'suspended', 'unpaid', 'incomplete'])
 
 const rules: Readonly<Record<string, Translation>> = {
@@ -89,7 +89,7 @@ function payment(data: Unmatched, name: CanonicalName, status: string): readonly
   return [{ ...message(data, name, status), payment_id: data.object_id, ...customerId(data.customer_id) }]
 }
 
-/** The membership message for a subscription update, if the notification says that the status changed. */
+/** The membership message for a subscription update, if the notification reports a changed status. */
 function membershipChange(data: Unmatched): readonly CanonicalMessage[] {
   if (!data.subscription?.status_changed) return []
   if (isIn(activeStatuses, data)) return [subscription(data, 'membership.activated', data.status)]
@@ -146,7 +146,7 @@ function message(data: Unmatched, name: CanonicalName, status: string | null): C
     amount: data.amount_cents,
     currency: data.currency,
     status,
-    // The provider's customer, who is not one of our users and has a type of its own.
+    // The provider's customer, who is not one of our users and has a separate type.
     user: { id: data.customer_id, type: 'customer', email: data.customer_email },
     project_id: null,
     owner: null,

@@ -1,4 +1,4 @@
-// What we need to know of a chat service to send it messages.
+// The interface of a chat service: its URLs, its message format and its responses.
 import type { ChatMessage } from './chatMessage.ts'
 
 export type EndpointResponse = {
@@ -9,7 +9,7 @@ export type EndpointResponse = {
   readonly body: string
 }
 
-/** One chat service, by its documentation. Every `url` is the endpoint's: for some services it carries parameters. */
+/** One chat service. Every `url` is the URL of the endpoint, which has parameters for some services. */
 export type ChatAdapter = {
   /** The URLs of its endpoints; empty for a service that runs on any host. */
   readonly addresses: readonly ChatAddress[]

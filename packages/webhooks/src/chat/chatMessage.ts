@@ -19,7 +19,7 @@ export type ChatNotice = {
   readonly is_test: boolean
 }
 
-/** A notice in words. Unknown facts are undefined. */
+/** The texts of a notice. Unknown facts are undefined. */
 export type ChatMessage = {
   /** Only letters, digits and single spaces, plus the colon of `Test: `, so that no service sees markup in it. */
   readonly title: string
@@ -57,7 +57,7 @@ const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu
 const badWords = /\b(failed|cancell?ed|declined|denied|deleted|expired|unpaid|voided|suspended)\b/
 const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|active)\b/
 
-/** Puts a notice into words. */
+/** Converts a notice to texts. */
 export function chatMessage(chatNotice: ChatNotice): ChatMessage {
   const words = titleWords(titledEvent(chatNotice))
   const time = new Date(chatNotice.timestamp)
@@ -92,7 +92,7 @@ export function timeText(time: Date): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** There is no canonical name for a canceled payment: it is sent as payment.failed, but must not be titled so. */
+/** There is no canonical name for a canceled payment: it is sent as payment.failed with another title. */
 function titledEvent({ event, status }: ChatNotice): string {
   return event === 'payment.failed' && status === 'canceled' ? 'payment.canceled' : event
 }
