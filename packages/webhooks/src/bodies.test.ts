@@ -73,9 +73,9 @@ t.test(
 )
 
 t.test("unknown values are null in the interface's fields and absent in ours", async (t) => {
-  const silent = { amount_cents: null, currency: null, status: null, customer_email: null }
+  const unknownFields = { amount_cents: null, currency: null, status: null, customer_email: null }
   t.strictSame(
-    bodiesOf(unmatched({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null, ...silent })),
+    bodiesOf(unmatched({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null, ...unknownFields })),
     [
       `{"event":"customer.updated",${theirs},"data":{"payment_id":null,"amount":null,"currency":null,"status":null,` +
         '"user":{"id":"cus_9","type":"customer","email":null},"project":{"id":"shop"},"customer_id":"cus_9"}}',

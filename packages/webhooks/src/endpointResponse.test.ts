@@ -14,7 +14,7 @@ const slack = 'https://hooks.slack.com/services/T0/B0/abc'
 const trigger = 'https://hooks.slack.com/triggers/T0/1/abc'
 const connector = 'https://example.webhook.office.com/webhookb2/1'
 const workflow = 'https://a.environment.api.powerplatform.com/powerautomate/1'
-const anywhere = 'https://example.com/hooks/1'
+const otherHost = 'https://example.com/hooks/1'
 const connectorError = 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429'
 
 const cases: readonly (readonly [WebhookFormat, string, number, string, boolean])[] = [
@@ -28,15 +28,15 @@ const cases: readonly (readonly [WebhookFormat, string, number, string, boolean]
   ['slack', trigger, 200, '{"ok": false, "error": "workflow_not_published"}', false],
   ['slack', trigger, 404, '{"ok":true}', false],
   ['slack', 'https://hooks.slack-gov.com/services/T0/B0/abc', 200, '', false],
-  ['slack', anywhere, 200, '', true],
-  ['slack', anywhere, 200, '{"success":true}', true],
+  ['slack', otherHost, 200, '', true],
+  ['slack', otherHost, 200, '{"success":true}', true],
   ['slack', 'https://example.com/triggers/1', 200, '{"ok":false}', true],
   ['slack', 'https://hooks.slack.com.example/services/T0/B0/abc', 200, '', true],
-  ['slack', anywhere, 204, '', false],
-  ['slack', anywhere, 400, 'ok', false],
-  ['discord', anywhere, 204, '', true],
-  ['discord', anywhere, 200, '{}', true],
-  ['discord', anywhere, 202, '', false],
+  ['slack', otherHost, 204, '', false],
+  ['slack', otherHost, 400, 'ok', false],
+  ['discord', otherHost, 204, '', true],
+  ['discord', otherHost, 200, '{}', true],
+  ['discord', otherHost, 202, '', false],
   ['teams', workflow, 202, '', true],
   ['teams', workflow, 200, '', true],
   ['teams', workflow, 204, '', false],
@@ -45,14 +45,14 @@ const cases: readonly (readonly [WebhookFormat, string, number, string, boolean]
   ['teams', connector, 200, '', false],
   ['teams', connector, 202, '1', false],
   ['teams', 'https://outlook.office.com/webhook/1', 200, connectorError, false],
-  ['google-chat', anywhere, 200, '{}', true],
-  ['google-chat', anywhere, 204, '', false],
-  ['mattermost', anywhere, 200, 'ok', true],
-  ['mattermost', anywhere, 201, 'ok', false],
-  ['telegram', anywhere, 200, '{"ok":true,"result":{', true],
-  ['telegram', anywhere, 200, '{"ok":false,"error_code":400}', false],
-  ['telegram', anywhere, 200, '<html>', false],
-  ['telegram', anywhere, 201, '{"ok":true}', false],
+  ['google-chat', otherHost, 200, '{}', true],
+  ['google-chat', otherHost, 204, '', false],
+  ['mattermost', otherHost, 200, 'ok', true],
+  ['mattermost', otherHost, 201, 'ok', false],
+  ['telegram', otherHost, 200, '{"ok":true,"result":{', true],
+  ['telegram', otherHost, 200, '{"ok":false,"error_code":400}', false],
+  ['telegram', otherHost, 200, '<html>', false],
+  ['telegram', otherHost, 201, '{"ok":true}', false],
 ]
 for (const [format, url, status, body, expected] of cases) {
   t.test(
@@ -69,10 +69,10 @@ for (const [format, url, status, body, expected] of cases) {
 }
 
 t.test(
-  'WEBHOOK_SUCCESS_STATUS decides which status of a JSON endpoint is delivered [10.4-success-status]',
+  'WEBHOOK_SUCCESS_STATUS determines which statuses of a JSON endpoint are delivered [10.4-success-status]',
   async (t) => {
     const endpoint = { format: 'json', url: slack } as const
-    const delivered = (status: number, counts: '200' | '2xx') => isDelivered(endpoint, response(status, 'no'), counts)
+    const delivered = (status: number, mode: '200' | '2xx') => isDelivered(endpoint, response(status, 'no'), mode)
     t.same(
       [200, 201, 204, 299, 199, 300, 301, 410].filter((status) => delivered(status, '200')),
       [200],

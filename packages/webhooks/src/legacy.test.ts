@@ -14,15 +14,15 @@ import {
 
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }
 const messagesFor = (event: RecordedDomainEvent) => messagesTo(event, list)
-function theMessage(event: RecordedDomainEvent) {
+function onlyMessage(event: RecordedDomainEvent) {
   const [message, ...others] = messagesFor(event)
-  if (message === undefined || others.length > 0) throw new Error(`${1 + others.length} messages, or none`)
+  if (message === undefined || others.length > 0) throw new Error('Expected exactly one message')
   return message
 }
 const head = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
 
 t.test('a legacy body about our payment is exactly the payload of the interface [6.2-legacy-payload]', async (t) => {
-  const message = theMessage(applied({ status: "the provider's own" }))
+  const message = onlyMessage(applied({ status: "the provider's own" }))
   t.equal(
     message.body,
     `{"event":"payment_intent.succeeded",${head},` +
@@ -41,7 +41,7 @@ t.test('a legacy body about our payment is exactly the payload of the interface 
 })
 
 t.test("a legacy message about a foreign payment has the provider's id and customer, and no user", async (t) => {
-  const message = theMessage(unmatched())
+  const message = onlyMessage(unmatched())
   t.equal(
     message.body,
     `{"event":"payment_intent.succeeded",${head},"data":{"payment_id":"pi_1","amount":2200,"currency":"USD",` +
@@ -51,16 +51,16 @@ t.test("a legacy message about a foreign payment has the provider's id and custo
 })
 
 t.test('unknown values in a legacy body are null', async (t) => {
-  const silent = { amount_cents: null, currency: null, status: null, customer_email: null, object_id: null }
+  const unknownFields = { amount_cents: null, currency: null, status: null, customer_email: null, object_id: null }
   t.equal(
-    theMessage(unmatched({ generic_type: 'customer.updated', ...silent })).body,
+    onlyMessage(unmatched({ generic_type: 'customer.updated', ...unknownFields })).body,
     `{"event":"customer.updated",${head},` +
       '"data":{"payment_id":null,"amount":null,"currency":null,"customer_email":null,"status":null}}',
   )
 })
 
 t.test('a legacy message about an intent that only names our payment reports it as foreign', async (t) => {
-  const message = theMessage(applied({ object_id: 'pi_other', amount_cents: 1, is_foreign_intent: true }))
+  const message = onlyMessage(applied({ object_id: 'pi_other', amount_cents: 1, is_foreign_intent: true }))
   t.strictSame(JSON.parse(message.body).data, {
     payment_id: 'pi_other',
     amount: 1,
@@ -72,7 +72,7 @@ t.test('a legacy message about an intent that only names our payment reports it 
 })
 
 t.test('a legacy message about our payment method does not reveal its owner', async (t) => {
-  const message = theMessage(appliedToMethod())
+  const message = onlyMessage(appliedToMethod())
   t.strictSame(JSON.parse(message.body), {
     event: 'payment_method.updated',
     provider: 'stripe',
@@ -98,7 +98,7 @@ t.test(
       ['invoice.payment_failed', 'x'],
       ['customer.deleted', 'x'],
     ] as const) {
-      const { event, body } = theMessage(unmatched({ generic_type, status: 'x' }))
+      const { event, body } = onlyMessage(unmatched({ generic_type, status: 'x' }))
       const { event: name, data } = JSON.parse(body)
       t.strictSame([event, name, data.status], [generic_type, generic_type, status])
     }
@@ -113,7 +113,7 @@ t.test('only legacy messages about payments and invoices have a payment_id', asy
     is_first_invoice: false,
   }
   const idOf = (generic_type: string, object_id: string) => {
-    const { body, payment_id } = theMessage(unmatched({ generic_type, object_id, subscription }))
+    const { body, payment_id } = onlyMessage(unmatched({ generic_type, object_id, subscription }))
     t.equal(JSON.parse(body).data.payment_id, payment_id)
     return payment_id
   }
@@ -155,7 +155,7 @@ t.test(
 t.test(
   'legacy messages of tests and simulations have test:true and belong to the user who requested them',
   async (t) => {
-    const test = theMessage(tested())
+    const test = onlyMessage(tested())
     t.equal(
       test.body,
       '{"event":"payment_intent.succeeded","provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z",' +
@@ -163,7 +163,7 @@ t.test(
         '"status":"succeeded"},"test":true}',
     )
     t.match(test, { user_id: 'u7', is_test: true })
-    const simulation = theMessage(simulated())
+    const simulation = onlyMessage(simulated())
     t.match(JSON.parse(simulation.body), { test: true, data: { customer_email: 'bo@example.com' } })
     t.match(simulation, { user_id: 'u7', is_test: true })
     t.strictSame(messagesFor(tested({ canonical_name: 'payment.succeeded' })), [], 'a canonical event was requested')

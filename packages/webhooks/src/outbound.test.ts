@@ -45,10 +45,8 @@ t.test('a webhook about an anonymous payer has no user', async (t) => {
   t.equal(message?.user_id, null)
 })
 
-/**
- * Events of payments and related streams without canonical messages; golden.test.ts covers all types.
- */
-const silent: readonly RecordedDomainEvent[] = [
+/** Events of payments and related streams without canonical messages; golden.test.ts covers all types. */
+const internalEvents: readonly RecordedDomainEvent[] = [
   {
     type: 'PaymentInitiated',
     data: {
@@ -116,7 +114,7 @@ t.test(
     t.strictSame(names({ type: 'PaymentSucceeded', data: ourPayment }), ['payment.succeeded'])
     t.strictSame(names({ type: 'PaymentAttemptFailed', data: failed }), ['payment.failed'])
     t.strictSame(names({ type: 'PaymentCanceled', data: { ...ourPayment, reason: null } }), ['payment.failed'])
-    for (const event of silent) t.strictSame(names(event), [], event.type)
+    for (const event of internalEvents) t.strictSame(names(event), [], event.type)
   },
 )
 

@@ -7,9 +7,9 @@ const translated = (data: Parameters<typeof unmatchedMessagesByMode>[0]) =>
   unmatchedMessagesByMode(data)
     .filter(({ node }) => node === '1')
     .map(({ body }) => JSON.parse(body))
-function theMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
+function onlyMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
   const [message, ...others] = translated(data)
-  if (message === undefined || others.length > 0) throw new Error(`${1 + others.length} messages, or none`)
+  if (message === undefined || others.length > 0) throw new Error('Expected exactly one message')
   return message
 }
 
@@ -40,9 +40,9 @@ t.test(
           },
         },
       ])
-      for (const silent of [{ amount_cents: null }, { object_id: null }])
-        t.strictSame(translated({ generic_type, ...silent }), [])
-      t.match(theMessage({ generic_type, currency: null }), { event, data: { amount: 500, currency: null } })
+      for (const missing of [{ amount_cents: null }, { object_id: null }])
+        t.strictSame(translated({ generic_type, ...missing }), [])
+      t.match(onlyMessage({ generic_type, currency: null }), { event, data: { amount: 500, currency: null } })
     }
   },
 )
@@ -84,7 +84,8 @@ t.test('messages about a subscription have its id, its period end and its custom
 
 t.test('messages about an invoice have its id as payment_id, and its subscription', async (t) => {
   for (const generic_type of ['invoice.payment_succeeded', 'invoice.payment_failed']) {
-    const message = theMessage({ generic_type, object_id: 'in_1', status: 'open', subscription: unchangedSubscription })
+    const invoice = { generic_type, object_id: 'in_1', status: 'open', subscription: unchangedSubscription }
+    const message = onlyMessage(invoice)
     t.match(message.data, {
       payment_id: 'in_1',
       status: 'open',
@@ -92,7 +93,7 @@ t.test('messages about an invoice have its id as payment_id, and its subscriptio
       customer_id: 'cus_1',
       current_period_end: '2026-02-02T03:04:05.000Z',
     })
-    const withoutInvoice = theMessage({ generic_type, object_id: 'sub_1', subscription: unchangedSubscription })
+    const withoutInvoice = onlyMessage({ generic_type, object_id: 'sub_1', subscription: unchangedSubscription })
     t.match(withoutInvoice.data, { payment_id: null, subscription_id: 'sub_1' }, 'only the subscription is reported')
   }
 })
@@ -109,31 +110,31 @@ t.test('unknown subscription fields are omitted', async (t) => {
     { generic_type: 'subscription.updated', ...money, subscription: unknown },
     { generic_type: 'invoice.payment_failed', ...money },
   ]) {
-    const message = theMessage(nothing)
+    const message = onlyMessage(nothing)
     t.strictSame(Object.keys(message.data), ['payment_id', 'amount', 'currency', 'status', 'user', 'project'])
     t.match(message.data, { payment_id: null, amount: null, currency: null, status: null })
   }
-  const updated = theMessage({ generic_type: 'subscription.updated', subscription: unknown })
+  const updated = onlyMessage({ generic_type: 'subscription.updated', subscription: unknown })
   t.equal(updated.data.subscription_id, 'obj_1')
 })
 
 t.test('a notification recorded without subscription fields is still mapped', async (t) => {
   for (const generic_type of ['subscription.updated', 'subscription.trial_will_end']) {
-    const message = theMessage({ generic_type, status: 'active' })
+    const message = onlyMessage({ generic_type, status: 'active' })
     t.strictSame(message.data.subscription_id, 'obj_1')
     t.notOk('current_period_end' in message.data)
   }
-  const invoice = theMessage({ generic_type: 'invoice.payment_succeeded' })
+  const invoice = onlyMessage({ generic_type: 'invoice.payment_succeeded' })
   t.strictSame([invoice.event, invoice.data.payment_id], ['membership.extended', 'obj_1'])
   t.notOk('subscription_id' in invoice.data)
 })
 
 t.test('messages about a customer have its id', async (t) => {
   const gone = { generic_type: 'customer.deleted', object_id: 'cus_9', customer_id: 'cus_9', status: 'x' }
-  t.match(theMessage(gone).data, { payment_id: null, customer_id: 'cus_9', status: 'deleted', user: { id: 'cus_9' } })
-  const updated = theMessage({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null })
+  t.match(onlyMessage(gone).data, { payment_id: null, customer_id: 'cus_9', status: 'deleted', user: { id: 'cus_9' } })
+  const updated = onlyMessage({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null })
   t.match(updated.data, { customer_id: 'cus_9', user: { id: 'cus_9', type: 'customer' } })
-  t.match(theMessage({ generic_type: 'customer.created', object_id: null }).data, { customer_id: 'cus_1' })
+  t.match(onlyMessage({ generic_type: 'customer.created', object_id: null }).data, { customer_id: 'cus_1' })
 })
 
 t.test('messages about foreign objects belong to no user', async (t) => {

@@ -59,10 +59,10 @@ t.test('a requested canonical message has the fields of a foreign notification',
 })
 
 t.test('a test without an amount has a null amount, for canonical and generic names', async (t) => {
-  const silent = { amount_cents: null, currency: null }
+  const withoutAmount = { amount_cents: null, currency: null }
   for (const name of canonicalNames)
-    t.match(bodiesOf(simulated(named(name, silent))), [{ event: name, data: { amount: null, currency: null } }])
-  const generic = simulated({ generic_type: 'payment_intent.succeeded', ...silent })
+    t.match(bodiesOf(simulated(named(name, withoutAmount))), [{ event: name, data: { amount: null, currency: null } }])
+  const generic = simulated({ generic_type: 'payment_intent.succeeded', ...withoutAmount })
   t.match(bodiesOf(generic), [{ event: 'payment.succeeded', data: { amount: null, currency: null }, test: true }])
 })
 

@@ -35,9 +35,9 @@ const urls: { readonly [Service in ChatService]: string } = {
   mattermost: 'https://chat.example.com/hooks/abc',
   telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001',
 }
-const body = (service: ChatService, wanted: Partial<ChatNotice> = {}, url = urls[service]): unknown =>
-  JSON.parse(chatBody(service, { ...chatNotice, ...wanted }, new URL(url)))
-const lines = (service: ChatService, of: ChatNotice) => JSON.stringify(body(service, of))
+const body = (service: ChatService, overrides: Partial<ChatNotice> = {}, url = urls[service]): unknown =>
+  JSON.parse(chatBody(service, { ...chatNotice, ...overrides }, new URL(url)))
+const lines = (service: ChatService, notice: ChatNotice) => JSON.stringify(body(service, notice))
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 

@@ -12,9 +12,9 @@ const chatNotice: ChatNotice = {
   payment_id: 'pay_1',
   is_test: false,
 }
-const messageFor = (wanted: Partial<ChatNotice>) => chatMessage({ ...chatNotice, ...wanted })
-const facts = (wanted: Partial<ChatNotice>) =>
-  chatFields(messageFor(wanted)).map(({ name, text }) => `${name}: ${text}`)
+const messageFor = (overrides: Partial<ChatNotice>) => chatMessage({ ...chatNotice, ...overrides })
+const facts = (overrides: Partial<ChatNotice>) =>
+  chatFields(messageFor(overrides)).map(({ name, text }) => `${name}: ${text}`)
 
 const titles = {
   'payment.succeeded': 'Payment succeeded',
@@ -39,7 +39,7 @@ t.test('the chat title of a test begins with "Test:"', async (t) => {
   t.equal(messageFor({ is_test: true }).title, 'Test: Payment succeeded')
 })
 
-t.test('the chat title of a canceled payment says canceled, not failed', async (t) => {
+t.test('the chat title of a canceled payment is canceled, not failed', async (t) => {
   const canceled = messageFor({ event: 'payment.failed', status: 'canceled', is_test: true })
   t.equal(canceled.title, 'Test: Payment canceled')
   t.equal(canceled.tone, 'bad')

@@ -69,12 +69,12 @@ function textsOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
-/** @param check gets the body, and every text in it */
-function always(service: ChatService, check: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
+/** @param holds gets the body, and every text in it */
+function check(service: ChatService, holds: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
   fc.assert(
     fc.property(chatNotices, (notice) => {
       const body = chatBody(service, notice, new URL(url))
-      return check(body, textsOf(JSON.parse(body)))
+      return holds(body, textsOf(JSON.parse(body)))
     }),
     { numRuns: 300 },
   )
@@ -105,9 +105,9 @@ const unescaped = /[<>]|&(?!(amp|lt|gt|quot|#39);)/
 
 t.test('Slack: random text contains no markup, and each text is within its limit', async () => {
   const trigger = 'https://hooks.slack.com/triggers/T0/1/abc'
-  always('slack', (_, texts) => texts.every((text) => !unescaped.test(text) && text.length <= 2_000))
-  always('slack', (_, texts) => texts.every((text) => !unescaped.test(text)), trigger)
-  always('slack', (body) => {
+  check('slack', (_, texts) => texts.every((text) => !unescaped.test(text) && text.length <= 2_000))
+  check('slack', (_, texts) => texts.every((text) => !unescaped.test(text)), trigger)
+  check('slack', (body) => {
     const { text, blocks } = JSON.parse(body)
     return (
       /^[\p{L}\p{N} .:-]{1,3000}$/u.test(text) &&
@@ -118,7 +118,7 @@ t.test('Slack: random text contains no markup, and each text is within its limit
 })
 
 t.test('Discord: random text contains no markup or mention, and the embed is within its limits', async () => {
-  always('discord', (body) => {
+  check('discord', (body) => {
     const { embeds, allowed_mentions } = JSON.parse(body)
     const [{ title, fields }] = embeds
     const values: string[] = fields.map(({ value }: { value: string }) => value)
@@ -134,11 +134,11 @@ t.test('Discord: random text contains no markup or mention, and the embed is wit
 })
 
 t.test('Google Chat: random text contains no markup', async () => {
-  always('google-chat', (_, texts) => texts.every((text) => !unescaped.test(text) && !/["']/.test(text)))
+  check('google-chat', (_, texts) => texts.every((text) => !unescaped.test(text) && !/["']/.test(text)))
 })
 
 t.test('Mattermost: random text contains no markup or mention', async () => {
-  always('mattermost', (body) => {
+  check('mattermost', (body) => {
     const [{ fields }] = JSON.parse(body).attachments
     return fields.every(
       ({ value }: { value: string }) =>
@@ -150,7 +150,7 @@ t.test('Mattermost: random text contains no markup or mention', async () => {
 })
 
 t.test('Telegram: random text adds no tags, and the message is within its limit', async () => {
-  always('telegram', (body) => {
+  check('telegram', (body) => {
     const { text } = JSON.parse(body)
     const [title = '', ...facts] = text.split('\n')
     const shown = text.replaceAll(/<\/?(b|code)>/g, '').replaceAll(/&\w+;/g, '&')
@@ -163,7 +163,7 @@ t.test('Telegram: random text adds no tags, and the message is within its limit'
 })
 
 t.test('Teams: random text appears only in text runs, which render no Markdown', async () => {
-  always('teams', (body) => {
+  check('teams', (body) => {
     const [heading, ...lines] = JSON.parse(body).attachments[0].content.body
     return (
       /^[\p{L}\p{N} :]+$/u.test(heading.text) &&

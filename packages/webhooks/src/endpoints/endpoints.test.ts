@@ -72,7 +72,7 @@ t.test(
     t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: 'false' }).endpoints, [])
     t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: '' }).endpoints, [])
     t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOKS_ENABLED: 'false' }).endpoints, [])
-    t.strictSame(decodeEndpoints({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
+    t.strictSame(decodeEndpoints({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not read' }).problems, [])
   },
 )
 
@@ -83,9 +83,9 @@ t.test('the scan, retry delays and timeouts have upper limits', async (t) => {
     'WEBHOOK_SCAN_MAX must be a whole number from 0 to 100',
   ])
   t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_SCAN_MAX: '0' }).endpoints, [])
-  const hour = 3_600_000
+  const hourMs = 3_600_000
   const slow = decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOK_RETRY_DELAY: '10h', EXTERNAL_WEBHOOK_MAX_RETRIES: '4' })
-  t.strictSame(slow.endpoints[0]?.retryScheduleMs, [10 * hour, 20 * hour, 24 * hour, 24 * hour])
+  t.strictSame(slow.endpoints[0]?.retryScheduleMs, [10 * hourMs, 20 * hourMs, 24 * hourMs, 24 * hourMs])
   const slowest = decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' })
   t.strictSame([slowest.endpoints[0]?.timeoutMs, slowest.problems], [300_000, []])
   t.equal(decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '300001ms' }).problems.length, 1)
@@ -176,7 +176,7 @@ t.test('every bad webhook variable is named without its value [10.4-bad-variable
   t.notMatch(problems.join('\n'), /hid(?:den|\*)|constructor/)
 })
 
-t.test('a problem says which values are allowed', async (t) => {
+t.test('a problem names the allowed values', async (t) => {
   const { problems } = decodeEndpoints({
     ...enabled,
     WEBHOOK_1_EVENTS: 'payments/*',

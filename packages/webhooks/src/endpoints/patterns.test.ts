@@ -3,7 +3,7 @@ import { isPattern, matchesPattern } from './patterns.ts'
 
 const canonical = { plain: 'payment.succeeded', prefixed: null }
 const native = { plain: 'subscription.updated', prefixed: 'stripe:customer.subscription.updated' }
-const nameless = { plain: 'CHECKOUT.ORDER.COMPLETED', prefixed: 'paypal:CHECKOUT.ORDER.COMPLETED' }
+const withoutGeneric = { plain: 'CHECKOUT.ORDER.COMPLETED', prefixed: 'paypal:CHECKOUT.ORDER.COMPLETED' }
 
 t.test('patterns match canonical, generic and native names as specified [6.2-patterns]', async (t) => {
   const table = [
@@ -25,10 +25,10 @@ t.test('patterns match canonical, generic and native names as specified [6.2-pat
     ['stripe:subscription.*', native, false],
     ['stripe:*', native, true],
     ['paypal:*', native, false],
-    ['CHECKOUT.*', nameless, true],
-    ['CHECKOUT.ORDER.COMPLETED', nameless, true],
-    ['checkout.*', nameless, false],
-    ['paypal:CHECKOUT.ORDER.*', nameless, true],
+    ['CHECKOUT.*', withoutGeneric, true],
+    ['CHECKOUT.ORDER.COMPLETED', withoutGeneric, true],
+    ['checkout.*', withoutGeneric, false],
+    ['paypal:CHECKOUT.ORDER.*', withoutGeneric, true],
   ] as const
   for (const [pattern, names, expected] of table)
     t.equal(matchesPattern(pattern, names), expected, `${pattern} on ${names.prefixed ?? names.plain}`)

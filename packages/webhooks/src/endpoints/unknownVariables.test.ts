@@ -13,8 +13,7 @@ t.test('an enabled endpoint above WEBHOOK_SCAN_MAX is a problem', async (t) => {
   for (const number of ['0', '01', '101', '99999999999999999999'])
     t.strictSame(firstWords({ [`WEBHOOK_${number}_ENABLED`]: 'true' }), [`WEBHOOK_${number}_ENABLED`])
   t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: 'yes' }), ['WEBHOOK_11_ENABLED must be true or false'])
-  for (const off of ['false', ''])
-    t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: off, WEBHOOK_11_URL: 'not looked at' }), [])
+  for (const off of ['false', '']) t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: off, WEBHOOK_11_URL: 'not read' }), [])
 })
 
 t.test('an unknown variable of an enabled endpoint is a problem', async (t) => {
@@ -32,7 +31,7 @@ t.test('an unknown variable of an enabled endpoint is a problem', async (t) => {
 })
 
 t.test('variables that Kubernetes and Docker set for a service named webhook-1 are no problem', async (t) => {
-  const theirs = {
+  const containerVariables = {
     WEBHOOK_1_SERVICE_HOST: '10.0.0.1',
     WEBHOOK_1_SERVICE_PORT_HTTP: '80',
     WEBHOOK_1_PORT: 'tcp://10.0.0.1:80',
@@ -40,7 +39,7 @@ t.test('variables that Kubernetes and Docker set for a service named webhook-1 a
     WEBHOOK_1_NAME: '/worker/webhook-1',
     WEBHOOK_1_ENV_PATH: '/bin',
   }
-  t.strictSame(problemsOf({ ...indexed, ...theirs }), [])
+  t.strictSame(problemsOf({ ...indexed, ...containerVariables }), [])
 })
 
 t.test('an unknown EXTERNAL_WEBHOOK variable is a problem', async (t) => {
