@@ -6,7 +6,7 @@ import { notifyWaitingReads } from '@paylog/projections/waitingReads'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 
-/** After this long a read responds with what the read model has. */
+/** After this long a read responds with the present state of the read model. */
 const timeoutMs = 2_000
 /** The projection commits within milliseconds of the write, so more frequent checks would not be noticed. */
 const checkIntervalMs = 4
@@ -36,7 +36,7 @@ export const staleHeader = {
  * event that the projection does not receive, so the projector is notified; later again, in case the notification was lost.
  */
 const secondCheck = 2
-const checksPerAnnouncement = 12
+const checksPerNotification = 12
 
 type WaitTarget = { readonly position: bigint; readonly projections: readonly string[] }
 type Waiter = WaitTarget & { readonly reached: () => void; checks: number }
@@ -49,11 +49,11 @@ export type CheckpointWatcher = {
 /**
  * One watcher serves all requests of a process. It reads checkpoints only while requests wait.
  * @param read reads the positions of the projections
- * @param announce notifies the projector of projections that reads wait for
+ * @param notify notifies the projector that reads wait for these projections
  */
 export function createCheckpointWatcher(
   read: () => Promise<ReadonlyMap<string, bigint>>,
-  announce: (projections: readonly string[]) => Promise<void>,
+  notify: (projections: readonly string[]) => Promise<void>,
 ): CheckpointWatcher {
   const waiting = new Set<Waiter>()
   let known: ReadonlyMap<string, bigint> = new Map()
@@ -72,9 +72,9 @@ export function createCheckpointWatcher(
         const names = missing(waiter)
         waiter.checks += 1
         if (names.length === 0) waiter.reached()
-        else if (waiter.checks % checksPerAnnouncement === secondCheck) for (const name of names) late.add(name)
+        else if (waiter.checks % checksPerNotification === secondCheck) for (const name of names) late.add(name)
       }
-      if (late.size > 0) await announce([...late]).catch(() => undefined)
+      if (late.size > 0) await notify([...late]).catch(() => undefined)
       if (waiting.size > 0) await sleep(checkIntervalMs)
     }
     isChecking = false
@@ -86,9 +86,9 @@ export function createCheckpointWatcher(
       if (missing({ position, projections }).length === 0) return true
       const { promise, resolve } = Promise.withResolvers<boolean>()
       const waiter: Waiter = { position, projections, checks: 0, reached: () => settle(true) }
-      const givingUp = setTimeout(() => settle(false), timeoutMs)
+      const timer = setTimeout(() => settle(false), timeoutMs)
       const settle = (reached: boolean) => {
-        clearTimeout(givingUp)
+        clearTimeout(timer)
         waiting.delete(waiter)
         resolve(reached)
       }
@@ -114,8 +114,8 @@ export function createReadAfter(db: Queryable): ReadAfter {
   )
   return (...projections) =>
     async (request, reply) => {
-      const wanted = request.headers['x-read-after']
-      if (typeof wanted !== 'string') return
-      if (!(await watcher.reaches(BigInt(wanted), projections))) reply.header('x-read-stale', 'true')
+      const position = request.headers['x-read-after']
+      if (typeof position !== 'string') return
+      if (!(await watcher.reaches(BigInt(position), projections))) reply.header('x-read-stale', 'true')
     }
 }

@@ -29,7 +29,7 @@ export function checkReadSide(health: Health, db: Queryable): void {
   health.check('webhooks', () => webhookFigures(db))
 }
 
-/** The lag is null when it is not known here. The reason of a stop names an event and belongs in the log. */
+/** The lag is null when it is unknown. The reason of a stop names an event and belongs in the log. */
 function toDetails(figures: ProjectionFigures | undefined) {
   const lag = figures?.lag
   return {

@@ -165,7 +165,7 @@ export const itemResponse = <Resource extends TSchema>(resource: Resource, examp
 /**
  * Responds with a resource of the caller, and its revision as `ETag`.
  * @param what the resource in words, for the error message
- * @throws DomainError `not_found`, with the same message for an invalid id, a missing resource and someone else's
+ * @throws DomainError `not_found`, with the same message for an invalid id, a missing resource and another owner's
  */
 export async function replyWithItem<Item>(
   { actor, params: { id } }: { readonly actor: Actor; readonly params: { readonly id: string } },

@@ -22,7 +22,7 @@ import {
 const Flag = Type.Enum(['true', 'false'])
 
 const ListQuery = Type.Object({
-  // No default in the schema: whether the client sent it makes a difference.
+  // No default in the schema, because only a sent page takes precedence over offset.
   page: Type.Optional(
     Type.Integer({
       minimum: 1,

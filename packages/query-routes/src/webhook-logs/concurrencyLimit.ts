@@ -21,7 +21,7 @@ export function createConcurrencyLimit(limit: number) {
     try {
       return await find()
     } finally {
-      // The query runs on when the client disconnects.
+      // The query continues when the client disconnects.
       if (reply.raw.destroyed) leave()
       else reply.raw.once('close', leave)
     }

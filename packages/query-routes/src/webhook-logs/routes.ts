@@ -44,7 +44,7 @@ const ListQuery = Type.Object({
 /** Clients send it with every read; its format is validated as everywhere. */
 const Headers = Type.Object({
   'x-read-after': Type.Optional(
-    // Ignored: an entry appears with its first attempt, whenever that is.
+    // Ignored: an entry appears with its first attempt, at any later time.
     Type.String({ pattern: positionPattern, ...unused }),
   ),
 })
