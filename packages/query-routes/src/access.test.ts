@@ -80,7 +80,7 @@ for (const [path, make] of Object.entries(resources)) {
   })
 
   t.test(
-    `${path}: a missing resource, someone else’s and an invalid id are the same 404 [4.3-not-found]`,
+    `${path}: a missing resource, another owner’s and an invalid id are the same 404 [4.3-not-found]`,
     async (t) => {
       const foreign = make(log, 'grace')
       await project()

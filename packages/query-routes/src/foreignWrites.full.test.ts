@@ -1,4 +1,4 @@
-// With a running projector: reads after a write that does not concern their read model.
+// With a running projector: reads after a write to another read model.
 
 import { projections } from '@paylog/projections/registry'
 import { addAddressTo, addMethodTo, createLogFixture, ofUser } from '@paylog/projections/testing/logFixture'

@@ -37,7 +37,7 @@ t.test('a read whose position is not reached in time responds with X-Read-Stale 
   t.match(responses[1], { statusCode: 404, headers: { 'x-read-stale': 'true' } })
 })
 
-t.test('an X-Read-After that is no position is 400 [10.1-read-malformed]', async (t) => {
+t.test('an X-Read-After that is not a position is 400 [10.1-read-malformed]', async (t) => {
   const { get } = await queryApiHarness(t)
   for (const position of ['', 'x', '-1', '1.5', '1, 2', '0x10', '9'.repeat(21)])
     for (const url of ['/payments', '/payments/x']) {
@@ -80,9 +80,9 @@ t.test('a read waits for exactly the projections that it names', async (t) => {
   t.equal(await both, true)
 })
 
-t.test('only late projections are announced, not at the first check and not at every one', async (t) => {
+t.test('the watcher notifies late projections at the second check and every twelve checks after it', async (t) => {
   const positions = new Map([['payments', 5n]])
-  const announced: [look: number, names: readonly string[]][] = []
+  const notified: [check: number, names: readonly string[]][] = []
   let checks = 0
   const watcher = createCheckpointWatcher(
     async () => {
@@ -90,13 +90,13 @@ t.test('only late projections are announced, not at the first check and not at e
       return positions
     },
     async (names) => {
-      announced.push([checks, names])
-      if (announced.length === 1) throw new Error('no database')
+      notified.push([checks, names])
+      if (notified.length === 1) throw new Error('no database')
       positions.set('addresses', 5n)
     },
   )
   t.equal(await watcher.reaches(5n, ['payments', 'addresses']), true)
-  t.same(announced, [
+  t.same(notified, [
     [2, ['addresses']],
     [14, ['addresses']],
   ])
@@ -136,7 +136,7 @@ t.test(
   },
 )
 
-t.test('readiness shows the position of every projection, and which one stopped', async (t) => {
+t.test('readiness shows the position of every projection, and a stopped one as failed', async (t) => {
   const { http, pool, log, project } = await queryApiHarness(t)
   const health = createHealth({ resultAgeMs: 0 })
   checkReadSide(health, pool)
@@ -145,14 +145,14 @@ t.test('readiness shows the position of every projection, and which one stopped'
   await project()
   const ready = await http.inject('/health/ready')
   t.equal(ready.statusCode, 200)
-  const stands = { ok: true, position: '200', read_at: String }
+  const running = { ok: true, position: '200', read_at: String }
   t.match(ready.json().checks, {
-    'projection payments': stands,
-    'projection payment_methods': stands,
-    'projection addresses': stands,
+    'projection payments': running,
+    'projection payment_methods': running,
+    'projection addresses': running,
   })
   await recordStopped(pool, 'addresses@1', 'event x cannot be read')
   const unavailable = await http.inject('/health/ready')
   t.equal(unavailable.statusCode, 503)
-  t.match(unavailable.json().checks, { 'projection payments': stands, 'projection addresses': { ok: false } })
+  t.match(unavailable.json().checks, { 'projection payments': running, 'projection addresses': { ok: false } })
 })

@@ -40,24 +40,24 @@ t.test('a third concurrent log page of one caller is 429, and other requests con
 t.test('a client that disconnects during a log page may request another one', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const one = createConcurrencyLimit(1)
-  const leaving = new AbortController()
-  const made = Promise.withResolvers<void>()
-  const untilLeft = async ({ raw }: { raw: { headers: object; socket: NodeJS.EventEmitter } }) => {
-    if (!('x-leaves' in raw.headers)) return
-    const left = once(raw.socket, 'close')
-    leaving.abort()
-    await left
+  const closing = new AbortController()
+  const started = Promise.withResolvers<void>()
+  const untilClosed = async ({ raw }: { raw: { headers: object; socket: NodeJS.EventEmitter } }) => {
+    if (!('x-closes' in raw.headers)) return
+    const closed = once(raw.socket, 'close')
+    closing.abort()
+    await closed
   }
-  http.get('/', { onRequest: untilLeft }, async (_request, reply) =>
+  http.get('/', { onRequest: untilClosed }, async (_request, reply) =>
     one('ada', reply, async () => {
-      made.resolve()
+      started.resolve()
       return 'page'
     }),
   )
   t.teardown(() => http.close())
   const url = await http.listen({ port: 0, host: '127.0.0.1' })
-  await t.rejects(fetch(url, { headers: { 'x-leaves': 'yes' }, signal: leaving.signal }), { name: 'AbortError' })
-  await made.promise
+  await t.rejects(fetch(url, { headers: { 'x-closes': 'yes' }, signal: closing.signal }), { name: 'AbortError' })
+  await started.promise
   const response = await waitFor(async () => (await fetch(url)).status === 200, { what: 'a page', timeoutMs: 5_000 })
   t.ok(response)
 })

@@ -38,7 +38,7 @@ t.test('the log list truncates long texts, and the single entry shows them whole
   t.same(mebibyte?.response.attempts, data.response.attempts.slice(-25), 'the last attempts in order')
 })
 
-t.test('a log page is limited in bytes, whatever the entries contain', async (t) => {
+t.test('a log page is limited in bytes for entries of any content', async (t) => {
   const { send, get, pool } = await webhookLogHarness(t)
   // Control characters take the most bytes in JSON.
   const responseBody = '\u0001'.repeat(16 * kib)

@@ -31,10 +31,10 @@ const all: WebhookLogsQuery = {
 
 async function planOf(
   pool: Parameters<typeof recordingPool>[0],
-  ask: (db: Queryable) => Promise<unknown>,
+  run: (db: Queryable) => Promise<unknown>,
 ): Promise<string> {
   const { db, queries } = recordingPool(pool)
-  await ask(db)
+  await run(db)
   const [query] = queries
   const explained = { text: `explain analyze ${query?.text}`, values: query?.values ?? [] }
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained)

@@ -14,7 +14,7 @@ t.test(
     const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
     const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
     const id = await send(
-      { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'startedAt', causation_id: 'caused' },
+      { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'request1', causation_id: 'cause1' },
       [
         { ...failed, at: new Date('2026-03-01T10:00:00.120Z') },
         { error: 'timeout', httpStatus: null, responseBody: null, at: new Date('2026-03-01T10:00:05.000Z') },
@@ -47,8 +47,8 @@ t.test(
           stream: 'payment-1',
           revision: 7,
           event_id: source.source_event_id,
-          causation_id: 'caused',
-          correlation_id: 'startedAt',
+          causation_id: 'cause1',
+          correlation_id: 'request1',
         },
       },
       created_at: '2026-03-01T10:00:00.000Z',
