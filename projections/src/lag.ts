@@ -27,7 +27,7 @@ export function lagOf({ events, isMore, since }: LagCount, now: number): Lag | u
   return { events, isMore, seconds: Math.max((now - since.getTime()) / 1_000, 0) }
 }
 
-/** What the database knows about a projection. */
+/** The stored figures of a projection. */
 export type ProjectionFigures = {
   readonly projection: string
   /** Of the live table. */

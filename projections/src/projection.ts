@@ -1,11 +1,11 @@
-// Defines projections: a name, a table, and what each event means for its rows.
+// Defines projections: a name, a table, and the change of a row by each event.
 import type { DomainEvent } from '@paylog/domain/events'
 
 export type Value = string | number | boolean | null | Readonly<Record<string, unknown>>
 export type Values = Readonly<Record<string, Value>>
 
 /**
- * How a column takes over a later value, in memory (both changes in one batch) and in SQL (the earlier one in the table).
+ * How a column applies a later value, in memory (both changes in one batch) and in SQL (the earlier one in the table).
  * Both must agree, and must be harmless when a change is repeated.
  */
 export type Merge = {
@@ -62,7 +62,7 @@ export type Projection = {
  */
 export function defineProjection<Event extends DomainEvent, Row extends Values>(definition: {
   readonly name: string
-  readonly definition: number
+  readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
   readonly table: TableSql
   readonly columns: { readonly [Name in keyof Row]: Column }
@@ -70,11 +70,11 @@ export function defineProjection<Event extends DomainEvent, Row extends Values>(
   readonly events: { readonly [Type in Event['type']]: unknown }
   readonly on: { readonly [Type in Event['type']]?: (event: Extract<Event, { type: Type }>) => Change<Row> }
 }): Projection {
-  const { name, streamPrefixes, table, columns, idOf } = definition
+  const { name, schemaVersion, streamPrefixes, table, columns, idOf } = definition
   const handlers = new Map(Object.entries(definition.on))
   return {
     name,
-    schemaVersion: definition.definition,
+    schemaVersion,
     streamPrefixes,
     table,
     columns,

@@ -23,8 +23,8 @@ export const readModelMigrations = {
  * @returns their names
  */
 async function makeMissingTables(client: ClientBase): Promise<string[]> {
-  const made = new Set((await listTables(client)).map(({ projection }) => projection))
-  const missing = projections.filter(({ name }) => !made.has(name))
+  const existing = new Set((await listTables(client)).map(({ projection }) => projection))
+  const missing = projections.filter(({ name }) => !existing.has(name))
   for (const projection of missing) await makeFirstTable(client, projection)
   return missing.map((projection) => tableName(projection, 1))
 }

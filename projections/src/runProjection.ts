@@ -1,6 +1,6 @@
 // Runs one projection: holds its lock, applies the log to the live table, and rebuilds outdated tables.
 
-/** What the runner of a projection is doing, for health checks. */
+/** The state of a projection's runner, for health checks. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -77,7 +77,7 @@ export async function runProjection(options: Options): Promise<void> {
     isFinal: (error) => error instanceof UnreadableEventError,
     onError: (error) => log.warn({ err: error, pauseMs }, 'could not run the projection, trying again'),
   }).catch(async (error: UnreadableEventError) => {
-    await stopLoudly(running, error)
+    await logStop(running, error)
     throw error
   })
 }
@@ -133,10 +133,10 @@ async function rebuildWithRetry(options: RunningOptions): Promise<void> {
 async function applyLog(options: RunningOptions, version: number): Promise<void> {
   const { pool, store, projection, awaited, state, signal, log } = options
   const applier = createApplier({ pool, projection, version })
-  const left = new AbortController()
-  const leaving = <Result>(work: Promise<Result>) =>
+  const lost = new AbortController()
+  const stopWhenLost = <Result>(work: Promise<Result>) =>
     work.catch((error: unknown) => {
-      if (error instanceof CheckpointLostError) left.abort(error)
+      if (error instanceof CheckpointLostError) lost.abort(error)
       throw error
     })
   log.info({ version }, 'projection runs')
@@ -145,9 +145,9 @@ async function applyLog(options: RunningOptions, version: number): Promise<void>
     store,
     name: checkpointName(projection, version),
     streamPrefixes: projection.streamPrefixes,
-    start: () => leaving(applier.start()),
+    start: () => stopWhenLost(applier.start()),
     handle: async (batch) => {
-      await leaving(applier.apply(batch))
+      await stopWhenLost(applier.apply(batch))
       options.applied?.(batch.events.length)
     },
     maxBatch,
@@ -155,18 +155,15 @@ async function applyLog(options: RunningOptions, version: number): Promise<void>
     connected: (isConnected) => {
       state.isConnected = isConnected
     },
-    signal: AbortSignal.any([signal, left.signal]),
+    signal: AbortSignal.any([signal, lost.signal]),
     log,
   })
-  if (left.signal.aborted)
-    log.info({ version, reason: String(left.signal.reason) }, 'stopped applying events to the table')
+  if (lost.signal.aborted)
+    log.info({ version, reason: String(lost.signal.reason) }, 'stopped applying events to the table')
 }
 
 /** Logs an unreadable event and stores the reason beside the live table, which stays as it was before that event. */
-async function stopLoudly(
-  { pool, projection, state, log }: RunningOptions,
-  error: UnreadableEventError,
-): Promise<void> {
+async function logStop({ pool, projection, state, log }: RunningOptions, error: UnreadableEventError): Promise<void> {
   state.role = 'stopped'
   log.fatal({ err: error, ...error.ids }, 'the projection stops at an unreadable event')
   try {

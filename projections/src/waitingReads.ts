@@ -1,5 +1,5 @@
-// Lets waiting reads notify the projector. Projections learn of events that are not theirs only now and then, so a
-// checkpoint may stay behind the end of the log although nothing is left to apply.
+// Lets waiting reads notify the projector. A projection moves its checkpoint past other events only occasionally, so
+// the checkpoint may stay behind the end of the log although nothing is left to apply.
 import type { Pool } from 'pg'
 
 /** The Postgres channel with the names of projections that reads wait for. */

@@ -45,12 +45,12 @@ const create = (table: string) => `
   ) with (fillfactor = 85)`
 
 const indexes = (table: string) => `
-  -- Lists and their totals never show what was removed, so that rows of the past cost them nothing. The type is not part of
-  -- it: it would not serve the list of all types in order, and an owner's rows of the other type are read over quickly.
+  -- Lists and totals never show removed rows, so the index leaves them out. The type is not in the index: it would not serve
+  -- the list of all types in order, and skipping an owner's rows of the other type is fast.
   create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;
 
-  -- Whether a later choice than a row's own exists is asked for each row that says it is the default. Most rows were never
-  -- chosen, and are not in here.
+  -- The view checks for each default row whether a later choice exists. Most rows were never chosen, and are not in the
+  -- index.
   create index ${table}_by_choice on ${table} (owner, address_type, default_choice)
   where default_choice is not null;`
 
@@ -79,7 +79,7 @@ const view = (table: string) => `
     email,
     alias,
     guest_name,
-    -- Two rows may say so for a moment, or for longer if a process died between two appends: the last choice counts.
+    -- Two rows may be default for a moment, or longer if a process died between two appends: the last choice counts.
     is_default and not is_removed and not exists (
       select from ${table} as other
       where other.owner = address.owner
@@ -106,7 +106,7 @@ export type AddressRow = AddressContent & {
 
 export const addresses = defineProjection<AddressEvent, AddressRow>({
   name: 'addresses',
-  definition: 1,
+  schemaVersion: 1,
   streamPrefixes: ['address-'],
   table: addressesTable,
   columns: {

@@ -99,7 +99,7 @@ const addressById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>)
   notRemoved(owner).select(addressColumns).select('revision').where('id', '=', id),
 )
 
-/** @returns `undefined` if the address is missing, removed or someone else's */
+/** @returns `undefined` if the address is missing, removed or another owner's */
 export async function getAddress(db: Queryable, query: ResourceQuery): Promise<Found<AddressResource> | undefined> {
   const [record] = await addressById(db, query, {})
   return record && { item: addressOf(record), revision: BigInt(record.revision) }

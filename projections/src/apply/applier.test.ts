@@ -121,7 +121,7 @@ t.test('a stale applier fails and writes nothing', async (t) => {
   addPaymentTo(log, user('u1'))
   await ours.apply(log.batch())
   addPaymentTo(log, user('u2'))
-  await t.rejects(theirs.apply(log.batch(2)), /not where it was left/)
+  await t.rejects(theirs.apply(log.batch(2)), /was moved meanwhile/)
   t.equal((await tableOf(pool)).length, 1)
   await theirs.start()
   await theirs.apply(log.batch(2))
@@ -183,10 +183,10 @@ t.test('another version fills its own table with its own checkpoint', async (t) 
   await next.apply(log.batch())
   t.equal((await tableOf(pool, 'payments_v2')).length, 3)
   t.same(await tableOf(pool), [])
-  t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined, 'the live version stands where it stood')
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined, 'the live checkpoint is unchanged')
 })
 
-t.test('the reason of a stop is stored with the checkpoint until the projection moves on', async (t) => {
+t.test('the reason of a stop is stored with the checkpoint until the next batch is applied', async (t) => {
   const { pool } = await readModelDatabase(t)
   await applierOf(pool).start()
   await recordStopped(pool, 'payments@1', 'event x cannot be read')

@@ -89,7 +89,7 @@ t.test('an event of another projection changes nothing', async (t) => {
 t.test('a patch of a column without a merge rule throws', async (t) => {
   const wrong = defineProjection<{ type: 'Changed'; data: object }, { alias: string }>({
     name: 'wrong',
-    definition: 1,
+    schemaVersion: 1,
     streamPrefixes: [],
     table: payments.table,
     columns: { alias: { type: 'text' } },

@@ -1,4 +1,4 @@
-// Checkpoints: how far each table has read the log, moved in the transaction that writes the rows.
+// Checkpoints: the position of each table in the log, moved in the transaction that writes the rows.
 import type { LogPosition } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 
@@ -24,7 +24,7 @@ type Queryable = Pick<Pool, 'query'>
 
 const fields = 'commit_position::text, prepare_position::text, updated_at, stopped_because'
 
-/** The checkpoint is not where this process left it: another process took over, or another table became live. */
+/** The checkpoint was moved meanwhile: another process took over, or another table became live. */
 export class CheckpointLostError extends Error {
   override readonly name = 'CheckpointLostError'
 }
@@ -51,7 +51,7 @@ export async function readCheckpoint(db: Queryable, name: string): Promise<Check
 
 /**
  * Moves a checkpoint within the transaction of `client`, which locks it until the end of the transaction.
- * @throws CheckpointLostError when it is not where this process left it
+ * @throws CheckpointLostError when another process has moved it
  */
 export async function moveCheckpoint(
   client: ClientBase,
@@ -67,7 +67,7 @@ export async function moveCheckpoint(
       and prepare_position is not distinct from $5::bigint`,
     values: [name, String(to.commit), String(to.prepare), from && String(from.commit), from && String(from.prepare)],
   })
-  if (rowCount !== 1) throw new CheckpointLostError(`The checkpoint ${name} is not where it was left`)
+  if (rowCount !== 1) throw new CheckpointLostError(`The checkpoint ${name} was moved meanwhile`)
 }
 
 /** Stores for operators why the projection stopped, with the position of the stop. */

@@ -19,7 +19,7 @@ export async function inTransaction<Result>(
     client.release()
     return result
   } catch (error) {
-    // Closing the connection rolls back, whatever its state.
+    // Closing the connection rolls back in any state.
     client.release(true)
     throw error
   }

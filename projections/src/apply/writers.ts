@@ -42,7 +42,7 @@ export type Statements = {
   readonly patch: (rows: readonly RowChange[]) => QueryConfig
 }
 
-/** The two statements of a batch. Arrays keep their text the same for every batch size, so each is parsed once per connection. A repeat changes nothing. */
+/** The two statements of a batch. Their arrays fit every batch size, so each text is parsed once per connection. */
 export function createStatements(projection: Projection, version: number): Statements {
   const table = `read_models.${tableName(projection, version)}`
   const label = `${projection.name}@${version}`

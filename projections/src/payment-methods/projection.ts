@@ -32,7 +32,7 @@ const create = (table: string) => `
     alias text,
     organization_id text,
     billing_address_id text,
-    -- Only ever returned as a whole, so its text is kept as it came.
+    -- Only returned as a whole, so its text is stored unchanged.
     billing_details json,
     is_default boolean not null,
     default_choice bigint,
@@ -42,11 +42,11 @@ const create = (table: string) => `
   ) with (fillfactor = 85)`
 
 const indexes = (table: string) => `
-  -- Lists and their totals never show what was removed, so that rows of the past cost them nothing.
+  -- Lists and totals never show removed rows, so the index leaves them out.
   create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;
 
-  -- Whether a later choice than a row's own exists is asked for each row that says it is the default. Most rows were never
-  -- chosen, and are not in here; who scrolled through an owner's rows instead would read all of them for every such row.
+  -- The view checks for each default row whether a later choice exists: without this index, by reading all rows of the
+  -- owner. Most rows were never chosen, and are not in the index.
   create index ${table}_by_choice on ${table} (owner, default_choice) where default_choice is not null;`
 
 const view = (table: string) => `
@@ -68,7 +68,7 @@ const view = (table: string) => `
     organization_id,
     billing_address_id,
     billing_details,
-    -- Two rows may say so for a moment, or for longer if a process died between two appends: the last choice counts.
+    -- Two rows may be default for a moment, or longer if a process died between two appends: the last choice counts.
     is_default and not is_removed and not exists (
       select from ${table} as other
       where other.owner = method.owner and other.default_choice > method.default_choice
@@ -100,7 +100,7 @@ export type PaymentMethodRow = MethodDetails & {
 
 export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethodRow>({
   name: 'payment_methods',
-  definition: 1,
+  schemaVersion: 1,
   streamPrefixes: ['paymentMethod-'],
   table: paymentMethodsTable,
   columns: {

@@ -130,7 +130,7 @@ const methodById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>) 
   notRemoved(owner).select(methodColumns).select('revision').where('id', '=', id),
 )
 
-/** @returns `undefined` if the method is missing, removed or someone else's */
+/** @returns `undefined` if the method is missing, removed or another owner's */
 export async function getPaymentMethod(
   db: Queryable,
   query: ResourceQuery,

@@ -11,7 +11,7 @@ const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
     revision bigint not null,
-    -- 'user:<id>' or 'guest:<e-mail>'; null for a payment that nobody can come back to.
+    -- 'user:<id>' or 'guest:<e-mail>'; null for an anonymous payment without e-mail.
     owner text,
     -- Lower-case id, e-mails and description, separated by U+001F, which no search term may contain.
     search_text text not null,
@@ -33,7 +33,7 @@ const create = (table: string) => `
     payment_method_id text,
     is_guest_payment boolean not null,
     guest_email text,
-    -- Only ever returned as a whole, so its text is kept as it came.
+    -- Only returned as a whole, so its text is stored unchanged.
     metadata json not null,
     created_at timestamptz not null,
     updated_at timestamptz not null,
@@ -41,8 +41,8 @@ const create = (table: string) => `
   ) with (fillfactor = 85)`
 
 const indexes = (table: string) => `
-  -- Every query is about one owner, so a search reads that owner's payments only. A trigram index over search_text was
-  -- tried and left out: projecting took three times as long, and a short pattern read the whole index instead of one owner.
+  -- Every query has one owner, so a search reads only that owner's payments. A trigram index over search_text would
+  -- triple the time of projecting, and a short pattern would read the whole index instead of one owner's rows.
   create index ${table}_by_owner on ${table} (owner, created_at desc, id desc);`
 
 const view = (table: string) => `
@@ -121,7 +121,7 @@ const evidence =
 
 export const payments = defineProjection<PaymentEvent, PaymentRow>({
   name: 'payments',
-  definition: 1,
+  schemaVersion: 1,
   streamPrefixes: ['payment-'],
   table: paymentsTable,
   columns: {
@@ -204,7 +204,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
   }
 }
 
-/** A session's payment belongs to its user alone, whatever its e-mail. An anonymous payment without e-mail has no owner. */
+/** A session's payment belongs only to its user, with any e-mail. An anonymous payment without e-mail has no owner. */
 function ownerOf({ payer, guest_email }: PaymentInitiated['data']): string | null {
   if (payer.id !== null) return userOwner(payer.id)
   return guest_email === null ? null : guestOwner(guest_email)

@@ -140,7 +140,7 @@ const paymentById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>)
   return sql<SingleRecord>`select payment.*, ${column} from ${payment} as payment ${join}`
 })
 
-/** @returns `undefined` if the payment is missing or someone else's */
+/** @returns `undefined` if the payment is missing or another owner's */
 export async function getPayment(db: Queryable, query: ResourceQuery): Promise<Found<PaymentResource> | undefined> {
   const [record] = await paymentById(db, query, {})
   return record && { item: singlePayment(record), revision: BigInt(record.revision) }

@@ -28,8 +28,8 @@ const create = (table: string) => `
     trial_days bigint,
     category_id text,
     is_active boolean not null,
-    -- In lower case, for searching, and for the order by name. That order is the one of the letters' numbers: it is the same
-    -- on every machine, and no library that is updated puts an index out of order.
+    -- In lower case, for search and for the order by name. Collation "C" orders by code point: it is the same on every
+    -- machine, and the update of a library cannot corrupt an index.
     folded_name text collate "C" not null,
     folded_description text collate "C",
     created_at timestamptz not null,
@@ -37,8 +37,8 @@ const create = (table: string) => `
   ) with (fillfactor = 85)`
 
 const indexes = (table: string) => `
-  -- Lists are not narrowed to an owner, so each order is an index. Every filter but the search is a column of each, so that
-  -- rows that are filtered out or skipped, up to the last page, are counted off in the index and never read.
+  -- Lists have no owner, so each order has an index. It includes all filter columns except the search text, so that
+  -- rows that are filtered out or skipped, up to the last page, are counted in the index and never read.
   create index ${table}_by_creation on ${table} (created_at, id)
   include (category_id, product_type, is_recurring, is_active);
   create index ${table}_by_update on ${table} (updated_at, id)
@@ -48,11 +48,11 @@ const indexes = (table: string) => `
   create index ${table}_by_subtotal on ${table} (subtotal_cents, id)
   include (category_id, product_type, is_recurring, is_active);
 
-  -- For the totals: each combination is there once, so that a hundred thousand products are a megabyte.
+  -- For the totals: each combination is stored once, so that a hundred thousand products take a megabyte.
   create index ${table}_by_filters on ${table} (category_id, product_type, is_recurring, is_active);
 
-  -- U+001F stands between the texts, and no search may contain it. What is written since the last vacuum is looked through
-  -- in the order it came, so that it may not become much. The operator class is found wherever the extension is installed.
+  -- U+001F separates the texts, and no search may contain it. Searches scan all pending entries of the index, so their
+  -- list must stay small. The operator class is looked up in the schema of the extension.
   do $$
   begin
     execute format(
@@ -84,7 +84,7 @@ const view = (table: string) => `
     category_id,
     is_active,
     folded_name,
-    -- In the words of the index.
+    -- The expression of the index.
     folded_name || e'\\x1f' || coalesce(folded_description, '') as search_text,
     created_at,
     updated_at
@@ -103,7 +103,7 @@ export type ProductRow = ProductContent & {
 
 export const products = defineProjection<ProductEvent, ProductRow>({
   name: 'products',
-  definition: 1,
+  schemaVersion: 1,
   streamPrefixes: ['product-'],
   table: productsTable,
   columns: {

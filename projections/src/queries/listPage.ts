@@ -39,7 +39,7 @@ type PagedRow<Row> = { readonly total: number } & (Row | { readonly id: null })
 /**
  * Composes one page of a list.
  * @param matching all matching rows
- * @param related joined only to the rows of the page, however many match
+ * @param related joined only to the rows of the page
  */
 export function pageQuery<Views, View extends keyof Views, Row extends { readonly id: string }>(
   matching: SelectQueryBuilder<Views, View, Row>,
@@ -72,7 +72,7 @@ export function withTotal<Views, View extends keyof Views, Row extends { readonl
 ): RawBuilder<PagedRow<Row>> {
   const total = matching.clearSelect().select(sql<number>`count(*)`.as('total'))
   const direction = sql.raw(orderDir)
-  // The count is a row of its own, so a page past the end still has the total.
+  // The count is a separate row, so a page past the end still has the total.
   return sql<PagedRow<Row>>`
     select counted.total, paged.*${related ? sql`, ${related.column}` : sql``}
     from ${total} as counted left join ${paged} as paged on true ${related ? related.join : sql``}

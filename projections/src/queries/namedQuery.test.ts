@@ -38,11 +38,11 @@ t.test('a query is composed once per shape and run with the values of each call'
 t.test('a query that ignores a value or adds a constant throws', async (t) => {
   const { pool } = await readModelDatabase(t)
   const values = { owner: 'user:alice', id: '00000000-0000-7000-8000-000000000000' }
-  const forgetful = prepareQuery(({ id }: QueryParameters<typeof values>) =>
+  const withUnusedValue = prepareQuery(({ id }: QueryParameters<typeof values>) =>
     views.selectFrom('payments').select('id').where('id', '=', id),
   )
-  await t.rejects(forgetful(pool, values, {}), { message: /^Nothing is done with owner in: select/ })
-  const stubborn = prepareQuery(({ owner, id }: QueryParameters<typeof values>) =>
+  await t.rejects(withUnusedValue(pool, values, {}), { message: /^The query does not use owner: select/ })
+  const withConstant = prepareQuery(({ owner, id }: QueryParameters<typeof values>) =>
     views
       .selectFrom('payments')
       .select('id')
@@ -50,5 +50,5 @@ t.test('a query that ignores a value or adds a constant throws', async (t) => {
       .where('owner', '=', owner)
       .where('currency', '=', 'EUR'),
   )
-  await t.rejects(stubborn(pool, values, {}), { message: /^A constant would be sent as a parameter of: select/ })
+  await t.rejects(withConstant(pool, values, {}), { message: /^A constant would be sent as a parameter of: select/ })
 })

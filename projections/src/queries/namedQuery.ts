@@ -72,7 +72,7 @@ type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name
  *
  * @param compose must use every given value and no other: constants are written as literals
  * @param options `customPlan` makes Postgres plan every call for its values. A named statement eventually gets one generic
- *   plan, which cannot know whether nearly all rows match or hardly any.
+ *   plan for all values, whether nearly all rows match or hardly any.
  * @returns runs the query; throws Error on the first call when `compose` breaks the rule above
  */
 export function prepareQuery<
@@ -108,9 +108,9 @@ function statementOf<Values extends object>(
   names: readonly (keyof Values)[],
   compose: (parameters: QueryParameters<Values>) => ComposedQuery<object>,
 ): Statement<Values> {
-  const made: Slot<Values>[] = []
+  const created: Slot<Values>[] = []
   const placeholder = <Value>(slot: Slot<Values, Value>): Placeholder<Value> => {
-    made.push(slot)
+    created.push(slot)
     return Object.assign(sql<Value>`${slot}`, {
       through: <Other>(change: (value: Value) => Other) =>
         placeholder({ name: slot.name, read: (values) => change(slot.read(values)) }),
@@ -120,10 +120,10 @@ function statementOf<Values extends object>(
     names.map((name) => [name, placeholder({ name, read: (values) => values[name] })]),
   )
   const { sql: text, parameters } = compose(placeholders as QueryParameters<Values>).compile(compiler)
-  const slots = parameters.map((parameter) => made.find((slot) => slot === parameter))
+  const slots = parameters.map((parameter) => created.find((slot) => slot === parameter))
   if (!slots.every((slot) => slot !== undefined)) throw new Error(`A constant would be sent as a parameter of: ${text}`)
   const unused = names.filter((name) => !slots.some((slot) => slot.name === name))
-  if (unused.length > 0) throw new Error(`Nothing is done with ${unused.join(', ')} in: ${text}`)
+  if (unused.length > 0) throw new Error(`The query does not use ${unused.join(', ')}: ${text}`)
   // Named after its text, so that a connection never has two texts under one name.
   return { name: createHash('sha256').update(text).digest('base64url').slice(0, 24), text, slots }
 }

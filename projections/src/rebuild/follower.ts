@@ -12,7 +12,7 @@ import { type LockedCheckpoint, lockLiveCheckpoint } from '../tables/tables.ts'
 /** Events per transaction. Larger ones cost memory and save little time. */
 export const windowEvents = 5_000
 
-/** Nobody reads the table yet, so a window of large rows may take its time. */
+/** No query reads the table yet, so a window of large rows may take long. */
 const beginWindow = 'begin; set local statement_timeout = 0'
 
 /** How far the log has been applied. */

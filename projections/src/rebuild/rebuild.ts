@@ -64,8 +64,8 @@ const minViewTimeoutMs = 100
 const maxViewTimeoutMs = 2_000
 
 /**
- * Rebuilds a projection while it is read and written: see docs/decisions/0018. First drops what an unfinished rebuild left,
- * so a killed rebuild can be repeated.
+ * Rebuilds a projection while it is read and written: see docs/decisions/0018. First drops the table of an unfinished
+ * rebuild, so a killed rebuild can be repeated.
  * @throws SchemaVersionError when the live table has a later schema version; UnreadableEventError, LogEndsError, DomainError
  *   `event_store_unavailable`, the signal's reason when it aborts, database errors. After an error queries still see the
  *   old table

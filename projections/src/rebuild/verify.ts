@@ -39,13 +39,13 @@ export async function compareWithLive(options: {
   const { pool, projection, version, onDifference } = options
   const client = await pool.connect()
   try {
-    const live = await alongsideLive(options, async (_, held) => {
-      if (held?.definition !== projection.schemaVersion) return undefined
+    const live = await alongsideLive(options, async (_, locked) => {
+      if (locked?.definition !== projection.schemaVersion) return undefined
       // The first query fixes the snapshot, and keeps both tables from being dropped until its end.
-      const names = [held.version, version].map((of) => `read_models.${tableName(projection, of)}`)
+      const names = [locked.version, version].map((of) => `read_models.${tableName(projection, of)}`)
       await client.query(beginComparison)
       await client.query(`select from ${names.join(', ')} limit 0`)
-      return held
+      return locked
     })
     if (live === undefined) return undefined
     const compared = await compare(client, { projection, found: live.version, expected: version, onDifference })
@@ -114,8 +114,8 @@ export async function verify(options: {
   const { databaseUrl, pool, projection, log, onWaiting, onProgress, onDifference } = options
   const live = await liveCheckpoint(pool, projection.name)
   if (live?.definition !== projection.schemaVersion) {
-    const made = live === undefined ? 'There is no live table' : `The live table has schema version ${live.definition}`
-    throw new SchemaVersionError(`${made}, but this program has ${projection.schemaVersion}`)
+    const fact = live === undefined ? 'There is no live table' : `The live table has schema version ${live.definition}`
+    throw new SchemaVersionError(`${fact}, but this program has ${projection.schemaVersion}`)
   }
   const lock = await holdLock({
     databaseUrl,

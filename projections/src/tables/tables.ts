@@ -216,7 +216,7 @@ async function lockBuiltTable(
      for update`,
     [projection.name, version, position && String(position.commit), position && String(position.prepare)],
   )
-  if (rowCount !== 1) throw new CheckpointLostError(`${tableName(projection, version)} is not where it was left`)
+  if (rowCount !== 1) throw new CheckpointLostError(`${tableName(projection, version)} was moved meanwhile`)
 }
 
 async function changeState(

@@ -32,7 +32,7 @@ export type EntryRecord = LogRecord & {
   readonly node: string
   readonly attempts: number
   readonly http_status: number | null
-  readonly answer: string | null
+  readonly last_response: string | null
   readonly next_attempt_at: string | null
   readonly tried: readonly AttemptRecord[]
   readonly source_stream: string
@@ -43,8 +43,7 @@ export type EntryRecord = LogRecord & {
 }
 
 function loggedWebhook(record: EntryRecord): LoggedWebhook {
-  const { id, provider, event, error, body, body_bytes, node, http_status, answer, next_attempt_at, created_at } =
-    record
+  const { id, provider, event, error, body, body_bytes, node, http_status, next_attempt_at, created_at } = record
   return {
     id,
     provider,
@@ -56,7 +55,7 @@ function loggedWebhook(record: EntryRecord): LoggedWebhook {
       requested_by: record.is_test ? record.user_id : null,
       http_status,
       error,
-      body: answer,
+      body: record.last_response,
       attempts: record.tried.map(attemptOf),
       next_attempt_at,
       causation: {
@@ -96,22 +95,22 @@ type EntryLimits = {
   /** A longer payload is left out. */
   readonly bodyBytes: number
   /** Characters of the last response. */
-  readonly answerLength: number
+  readonly responseLength: number
   readonly attempts: number
 }
 
 /** With a higher limit, entries are shortened in proportion, so that a page stays below 4 MiB. */
 const fullSizePage = 100
-const listLimits: EntryLimits = { bodyBytes: 16_384, answerLength: 1_024, attempts: 25 }
+const listLimits: EntryLimits = { bodyBytes: 16_384, responseLength: 1_024, attempts: 25 }
 /** Practically unlimited, except for attempts, since operators may redeliver any number of times. */
-const singleLimits: EntryLimits = { bodyBytes: 1 << 30, answerLength: 1 << 30, attempts: 1_000 }
+const singleLimits: EntryLimits = { bodyBytes: 1 << 30, responseLength: 1 << 30, attempts: 1_000 }
 
 /** Depends only on `limit`, so that the same request always truncates the same way. */
 function entryLimits(limit: number): EntryLimits {
   const share = Math.min(1, fullSizePage / limit)
   return {
     bodyBytes: Math.floor(listLimits.bodyBytes * share),
-    answerLength: Math.floor(listLimits.answerLength * share),
+    responseLength: Math.floor(listLimits.responseLength * share),
     attempts: Math.ceil(listLimits.attempts * share),
   }
 }
@@ -150,7 +149,7 @@ const logEntryById = prepareQuery((parameters: QueryParameters<SingleEntryQuery 
     select ${entryColumns(parameters)} from webhooks.log, ${attemptsOf(parameters)} where log.id = ${id} ${own}`
 })
 
-/** @returns `undefined` if it is missing, someone else's, or has no attempt yet. The revision is the number of attempts */
+/** @returns `undefined` if it is missing, another user's, or has no attempt. The revision is the number of attempts */
 export async function getWebhookLog(db: Queryable, query: SingleEntryQuery): Promise<Found<LoggedWebhook> | undefined> {
   const [record] = await logEntryById(db, { ...query, ...singleLimits }, {})
   return record && { item: loggedWebhook(record), revision: BigInt(record.attempts) }
@@ -172,14 +171,14 @@ function entryColumns({ bodyBytes }: QueryParameters<EntryLimits>): RawBuilder<u
   return sql`log.id, log.provider, log.event, log.user_id, log.is_test, log.created_at, log.node, log.attempts,
     log.http_status, log.error,
     log.next_attempt_at, log.source_stream, log.source_revision, log.source_event_id, log.causation_id,
-    log.correlation_id, ${body} as body, octet_length(log.body) as body_bytes, tried.tried, tried.answer`
+    log.correlation_id, ${body} as body, octet_length(log.body) as body_bytes, tried.tried, tried.last_response`
 }
 
 /** The attempts of an entry and the last response, as one row. */
-function attemptsOf({ answerLength, attempts }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
+function attemptsOf({ responseLength, attempts }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
   return sql`lateral (
     select coalesce(json_agg(json_build_array(extract(epoch from at) * 1000, ms, http_status, error) order by attempt), '[]') as tried,
-      max(left(response_body, ${answerLength}::integer)) filter (where attempt = log.attempts) as answer
+      max(left(response_body, ${responseLength}::integer)) filter (where attempt = log.attempts) as last_response
     from (
       select * from webhooks.log_attempts where delivery_id = log.id order by attempt desc limit ${attempts}
     ) as latest
