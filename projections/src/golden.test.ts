@@ -13,13 +13,13 @@ function appliedBy({ changeOf }: Projection): {
   readonly beginning: readonly AppliedSample[]
   readonly changing: readonly AppliedSample[]
 } {
-  const taken = goldenSamples().flatMap(({ name, event }) => {
+  const mapped = goldenSamples().flatMap(({ name, event }) => {
     const found = changeOf({ ...event, revision: 0n })
     return found === undefined ? [] : [{ name, event, change: found.change }]
   })
   return {
-    beginning: taken.filter(({ change }) => 'insert' in change),
-    changing: taken.filter(({ change }) => 'patch' in change),
+    beginning: mapped.filter(({ change }) => 'insert' in change),
+    changing: mapped.filter(({ change }) => 'patch' in change),
   }
 }
 
@@ -46,8 +46,8 @@ t.test('every golden sample can be written, alone and followed by all others', a
       const ofOneRow: Projection = {
         ...projection,
         changeOf(event) {
-          const taken = projection.changeOf(event)
-          return taken && { ...taken, id }
+          const mapped = projection.changeOf(event)
+          return mapped && { ...mapped, id }
         },
       }
       const applier = createApplier({ pool, projection: ofOneRow, version: 1 })
@@ -59,6 +59,6 @@ t.test('every golden sample can be written, alone and followed by all others', a
       }
     }
     const { rows } = await pool.query(`select distinct revision::int from read_models.${projection.name}_v1`)
-    t.same(rows, [{ revision: changing.length }], `${projection.name}: each row has seen them all`)
+    t.same(rows, [{ revision: changing.length }], `${projection.name}: each row has the last revision`)
   }
 })

@@ -14,7 +14,7 @@ async function emptyDatabase(t: Test) {
   return pool
 }
 
-t.test('the migration uses pg_trgm in whatever schema it is installed', async (t) => {
+t.test('the migration uses pg_trgm from any schema in which it is installed', async (t) => {
   const pool = await emptyDatabase(t)
   await pool.query('create schema "Our extensions"; create extension pg_trgm with schema "Our extensions"')
   await migrate(pool, readModelMigrations)
@@ -44,15 +44,15 @@ t.test('a role that may create objects in the database can migrate it', async (t
 t.test('a migration without permission for pg_trgm fails with an error that names the remedy', async (t) => {
   const pool = await emptyDatabase(t)
   await pool.query(`
-    create function refuse() returns event_trigger language plpgsql as $$
+    create function reject() returns event_trigger language plpgsql as $$
       begin raise insufficient_privilege using message = 'this extension is not on the list'; end $$;
-    create event trigger refusing on ddl_command_start when tag in ('CREATE EXTENSION') execute function refuse()`)
+    create event trigger rejecting on ddl_command_start when tag in ('CREATE EXTENSION') execute function reject()`)
   await t.rejects(migrate(pool, readModelMigrations), {
     message:
       /^the migration 005_tables.sql failed: .*pg_trgm.* \(this extension is not on the list\): .*"create extension pg_trgm"/,
     cause: { code: '42501' },
   })
-  await pool.query('drop event trigger refusing')
+  await pool.query('drop event trigger rejecting')
   t.same(
     await migrate(pool, readModelMigrations),
     ['005_tables.sql', ...projections.map((projection) => tableName(projection, 1))],

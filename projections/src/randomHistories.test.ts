@@ -1,4 +1,4 @@
-// Random histories of all projections: the read model equals the fold of the log, however it is delivered.
+// Random histories of all projections: the read model equals the fold of the log for every delivery of it.
 
 import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
@@ -88,14 +88,14 @@ async function problemOf(pool: Pool, log: LogFixture, arriving: Delivery): Promi
     const difference = differenceOf(await tableRows(pool, projection, tableName(projection, 1)), expected)
     if (difference !== undefined) return `${projection.name}: ${difference}`
     if ((await contentOf(pool, projection, 1)) !== (await contentOf(pool, projection, 2))) {
-      return `${projection.name}: rows that were copied are not those that were inserted`
+      return `${projection.name}: copied rows differ from inserted rows`
     }
   }
   return undefined
 }
 
 t.test(
-  'every read model is the fold of the log, however it came, and whether it was copied or inserted [1-storage]',
+  'every read model equals the fold of the log for all batches, repeats and restarts, copied or inserted [1-storage]',
   async (t) => {
     const { pool } = await readModelDatabase(t)
     for (const projection of projections) t.equal(await makeTable(pool, projection, 'building'), 2)

@@ -46,19 +46,19 @@ t.test('addresses: filters narrow the list and its total, newest first', async (
   t.equal(await getAddress(pool, { id: gone, owner: defaultQuery.owner }), undefined)
 })
 
-t.test('addresses: everyone sees only their own; contact data give no access', async (t) => {
+t.test('addresses: each owner sees only their own; contact data give no access', async (t) => {
   const { pool, log } = await startLog(t)
   const owned = {
     [userOwner('u1')]: addAddressTo(log, ofUser('u1')),
     [userOwner('u2')]: addAddressTo(log, { ...ofUser('u2'), guest_email: 'g@example.com' }),
     [guestOwner('g@example.com')]: addAddressTo(log, ofGuest('G@Example.com')),
   }
-  const nobodys = addAddressTo(log, { user_id: null, guest_email: null })
+  const ownerless = addAddressTo(log, { user_id: null, guest_email: null })
   await reapply(pool, addresses, log)
   for (const owner of [...Object.keys(owned), guestOwner(''), userOwner('')]) {
     t.same(await ids(pool, { owner }), Object.hasOwn(owned, owner) ? [owned[owner]] : [], owner)
     for (const [other, id] of Object.entries(owned))
       t.equal((await getAddress(pool, { id, owner }))?.item.id, other === owner ? id : undefined)
-    t.equal(await getAddress(pool, { id: nobodys, owner }), undefined)
+    t.equal(await getAddress(pool, { id: ownerless, owner }), undefined)
   }
 })

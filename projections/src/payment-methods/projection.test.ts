@@ -55,10 +55,10 @@ const facts = fc
 const step = fc.record({
   method: fc.nat(3),
   occurred_at: time,
-  what: fc.oneof(
+  operation: fc.oneof(
     fc.record({ kind: fc.constant('alias' as const), alias: text }),
     { weight: 2, arbitrary: fc.constant({ kind: 'choose' as const }) },
-    fc.constantFrom({ kind: 'clear' as const }, { kind: 'say no' as const }, { kind: 'remove' as const }),
+    fc.constantFrom({ kind: 'clear' as const }, { kind: 'not default' as const }, { kind: 'remove' as const }),
     fc.record({ kind: fc.constant('refresh' as const), details }),
     fc.record({ kind: fc.constant('add' as const), chosen: fc.boolean(), details }),
   ),
@@ -72,34 +72,34 @@ const history = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
-function applyStep(log: LogFixture, id: string, { what, occurred_at }: Step, choice: number): void {
+function applyStep(log: LogFixture, id: string, { operation, occurred_at }: Step, choice: number): void {
   const before = log.stateOf(paymentMethodFold, id)
   if (before.status === 'none') throw new Error('added methods exist')
-  if (what.kind === 'add') {
+  if (operation.kind === 'add') {
     const { user_id, guest_email } = before
-    const default_choice = what.chosen ? choice : null
-    const added = { user_id, guest_email, ...what.details, default_choice, occurred_at }
+    const default_choice = operation.chosen ? choice : null
+    const added = { user_id, guest_email, ...operation.details, default_choice, occurred_at }
     addMethodTo(log, { ...added, payment_method_id: id })
     return
   }
   log.record(paymentMethodFold, id, (state) => {
-    if (what.kind === 'clear') return clearDefaultMethod({ occurred_at }, state)
-    if (what.kind === 'remove') return removePaymentMethod({ occurred_at, by: 'owner' }, state)
-    if (what.kind === 'refresh') return refreshPaymentMethod({ occurred_at, details: what.details }, state)
+    if (operation.kind === 'clear') return clearDefaultMethod({ occurred_at }, state)
+    if (operation.kind === 'remove') return removePaymentMethod({ occurred_at, by: 'owner' }, state)
+    if (operation.kind === 'refresh') return refreshPaymentMethod({ occurred_at, details: operation.details }, state)
     if (state.status !== 'saved') return []
-    if (what.kind === 'alias') return changePaymentMethod({ occurred_at, alias: what.alias }, state)
-    return changePaymentMethod({ occurred_at, default_choice: what.kind === 'choose' ? choice : null }, state)
+    if (operation.kind === 'alias') return changePaymentMethod({ occurred_at, alias: operation.alias }, state)
+    return changePaymentMethod({ occurred_at, default_choice: operation.kind === 'choose' ? choice : null }, state)
   })
 }
 
-/** By the rule over all methods, not by the events of one. */
+/** By the rule over all methods of an owner, not by the events of one method. */
 function isDefault(method: PaymentMethod, all: readonly PaymentMethod[]): boolean {
   const own = all.filter((other) => recordedOwner(other) === recordedOwner(method))
   const last = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
   return method.status === 'saved' && method.is_default && method.default_choice === last
 }
 
-t.test('payment methods: the read model equals the fold of the log, whatever the batches', async (t) => {
+t.test('payment methods: the read model equals the fold of the log for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
@@ -162,7 +162,7 @@ t.test('a method removed and saved again in one batch is the new one', async (t)
   t.match(back.inserts, [{ id, revision: 2n, values: { alias: 'second' } }])
 })
 
-t.test('a method saved again belongs only to its new owner, whatever the batches', async (t) => {
+t.test('a method saved again belongs only to its new owner, for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   for (const sizes of [[1], [2, 1], [1, 2], [3]]) {
     const log = createLogFixture()

@@ -51,7 +51,7 @@ t.test('payment methods: a removed method is in no list, total or response', asy
   t.equal(await getPaymentMethod(pool, { id: gone, owner: defaultQuery.owner }), undefined)
 })
 
-t.test('payment methods: everyone sees only their own', async (t) => {
+t.test('payment methods: each owner sees only their own', async (t) => {
   const { pool, log } = await startLog(t)
   const owned = {
     [userOwner('u1')]: addMethodTo(log, ofUser('u1')),
@@ -59,13 +59,13 @@ t.test('payment methods: everyone sees only their own', async (t) => {
     [guestOwner('G@example.com')]: addMethodTo(log, ofGuest('g@EXAMPLE.com')),
     [guestOwner('\u212aelvin@example.com')]: addMethodTo(log, ofGuest('\u212aelvin@example.com')),
   }
-  const nobodys = addMethodTo(log, { user_id: null, guest_email: null })
+  const ownerless = addMethodTo(log, { user_id: null, guest_email: null })
   await reapply(pool, paymentMethods, log)
   for (const owner of [...Object.keys(owned), guestOwner('kelvin@example.com'), guestOwner(''), userOwner('')]) {
     t.same(await ids(pool, { owner }), Object.hasOwn(owned, owner) ? [owned[owner]] : [], owner)
     for (const [other, id] of Object.entries(owned))
       t.equal((await getPaymentMethod(pool, { id, owner }))?.item.id, other === owner ? id : undefined)
-    t.equal(await getPaymentMethod(pool, { id: nobodys, owner }), undefined)
+    t.equal(await getPaymentMethod(pool, { id: ownerless, owner }), undefined)
   }
 })
 

@@ -53,7 +53,7 @@ const evidence: fc.Arbitrary<RecordEvidence> = fc.record({
   currency: fc.option(fc.constantFrom('EUR', 'eur')),
 })
 
-/** What may happen to an open payment, in any order. */
+/** The operations on an open payment, in any order. */
 const step = fc.oneof(
   { weight: 5, arbitrary: evidence.map((command) => (state: State) => recordEvidence(command, state)) },
   fc
@@ -100,15 +100,15 @@ function asJson<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value))
 }
 
-t.test('a new intent resets a failed payment to pending, but not one that moved on', async (t) => {
+t.test('a new intent resets a failed payment to pending, but not a succeeded one', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const occurred_at = '2026-03-01T10:00:00.000Z'
-  const refused = { occurred_at, attempt: 1, refusal: 'provider_unavailable' as const, code: 'x', message: 'x' }
+  const rejected = { occurred_at, attempt: 1, refusal: 'provider_unavailable' as const, code: 'x', message: 'x' }
   const created = { occurred_at, attempt: 2, provider_intent_id: 'pi_2', client_secret: 'cs_2' }
   const succeeded = { ...report, occurred_at, status: 'succeeded' as const }
   const ids = [addPaymentTo(log, { ...user('u1'), intent: false }), addPaymentTo(log, { ...user('u1'), intent: false })]
-  for (const id of ids) log.decide(id, (state) => recordIntentRejected(refused, state))
+  for (const id of ids) log.decide(id, (state) => recordIntentRejected(rejected, state))
   log.decide(ids[1] ?? '', (state) => recordEvidence(succeeded, state))
   for (const id of ids) log.decide(id, (state) => recordIntentCreated(created, state))
   await applyInBatches(pool, payments, log, [1])
@@ -134,7 +134,7 @@ t.test('the completion time of a payment is set once, even if it is recorded aga
   }
 })
 
-t.test('payments: the read model equals the fold of the log, whatever the batches', async (t) => {
+t.test('payments: the read model equals the fold of the log for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ opened, steps, sizes, repeated }) => {

@@ -140,7 +140,7 @@ t.test('payments: search finds parts of id, e-mail and description, and has no w
   t.equal((await numbers(pool, { search: '' })).length, 9, 'an empty search matches everything')
 })
 
-t.test('payments: everyone sees only their own', async (t) => {
+t.test('payments: each owner sees only their own', async (t) => {
   const { pool } = await projected(t, [
     user('alice', 'alice@example.com'),
     user('bob', 'bob@example.com'),

@@ -45,25 +45,25 @@ async function project(pool: Pool, log: LogFixture): Promise<void> {
   await reapply(pool, paymentMethods, log)
 }
 
-t.test('a payment has its method summary on its own and in lists that include it, removed or not', async (t) => {
+t.test('a single payment and a list with methods contain the method summary, even of a removed method', async (t) => {
   const { pool, log } = await startLog(t)
   const details = { wallet_type: 'apple_pay', card_brand: 'amex', last_four: '0005', alias: 'Work' }
   const method = addMethodTo(log, { ...ofUser('u1'), ...details })
   const id = addPaymentTo(log, { ...user('u1'), payment_method_id: method })
   const expected = { id: method, payment_type: 'card', ...details, expiry_month: '04', expiry_year: '2031' }
-  const isShown = async () => {
+  const checkSummary = async () => {
     await project(pool, log)
     t.same((await listPayments(pool, including)).items[0]?.payment_method, expected)
     t.same((await getPayment(pool, { id, owner: including.owner }))?.item.payment_method, expected)
     const plain = await listPayments(pool, { ...including, withMethod: false })
     t.notOk(Object.hasOwn(plain.items[0] ?? {}, 'payment_method'))
   }
-  await isShown()
+  await checkSummary()
   log.record(paymentMethodFold, method, (state) => changePaymentMethod({ occurred_at, alias: 'Home' }, state))
   expected.alias = 'Home'
-  await isShown()
+  await checkSummary()
   log.record(paymentMethodFold, method, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
-  await isShown()
+  await checkSummary()
 })
 
 t.test('a payment shows only summaries of its owner’s methods', async (t) => {
@@ -72,14 +72,14 @@ t.test('a payment shows only summaries of its owner’s methods', async (t) => {
     own: addMethodTo(log, ofUser('u1')),
     others: addMethodTo(log, ofUser('u2')),
     guests: addMethodTo(log, ofGuest('U1@example.com')),
-    nobodys: addMethodTo(log, { user_id: null, guest_email: null }),
+    ownerless: addMethodTo(log, { user_id: null, guest_email: null }),
   }
   const named: [PaymentFacts, string | null, boolean][] = [
     [user('u1'), methods.own, true],
     [user('u1'), methods.own.toUpperCase(), true],
     [user('u1'), methods.others, false],
     [user('u1'), methods.guests, false],
-    [user('u1'), methods.nobodys, false],
+    [user('u1'), methods.ownerless, false],
     [user('u1'), randomUUID(), false],
     [user('u1'), 'pm_card_visa', false],
     [user('u1'), `${methods.own} `, false],

@@ -61,10 +61,10 @@ function compare(one: string, other: string): number {
 }
 
 function expected({ search, orderBy, orderDir, offset, limit, ...filters }: ProductsQuery) {
-  const wanted = Object.entries(filters).filter(([, value]) => value !== undefined)
+  const conditions = Object.entries(filters).filter(([, value]) => value !== undefined)
   const part = search === undefined ? '' : foldCase(search)
   const found = (inOrder.get(orderBy) ?? []).filter(
-    ({ item, text }) => wanted.every(([field, value]) => Reflect.get(item, field) === value) && text.includes(part),
+    ({ item, text }) => conditions.every(([field, value]) => Reflect.get(item, field) === value) && text.includes(part),
   )
   const known = orderDir === 'asc' ? found : found.toReversed()
   return { total: known.length, items: known.slice(offset, offset + limit).map(({ item }) => item) }
@@ -100,12 +100,12 @@ const query: fc.Arbitrary<ProductsQuery> = fc.record({
 t.test('every page of a large catalogue equals a filter and sort in memory', async (t) => {
   let found = 0
   await fc.assert(
-    fc.asyncProperty(query, async (asked) => {
-      const { items, total } = await listProducts(pool, asked)
-      const right = expected(asked)
-      found += right.items.length
-      t.equal(total, right.total)
-      t.same(items, right.items)
+    fc.asyncProperty(query, async (parameters) => {
+      const { items, total } = await listProducts(pool, parameters)
+      const page = expected(parameters)
+      found += page.items.length
+      t.equal(total, page.total)
+      t.same(items, page.items)
       return t.passing()
     }),
     { seed: 7, numRuns: 50, endOnFailure: true },
@@ -141,9 +141,9 @@ t.test('orders, filters and pages read only indexes, up to the rows of the page'
     [{ is_recurring: true, orderBy: 'subtotal_cents', orderDir: 'asc', offset: 1_000 }, 'subtotal'],
     [{ category_id: 'category-0', is_active: false, orderBy: 'name' }, 'name'],
   ]
-  for (const [asked, index] of cases) {
-    const plan = await planOf(asked)
-    const about = JSON.stringify(asked)
+  for (const [parameters, index] of cases) {
+    const plan = await planOf(parameters)
+    const about = JSON.stringify(parameters)
     t.match(plan, new RegExp(`Index Only Scan (Backward )?using products_v2_by_${index} `), about)
     t.match(plan, /Index Only Scan using products_v2_by_filters /, about)
     t.match(plan, /Index Scan using products_v2_pkey .*rows=1.00 loops=20/, about)
@@ -154,12 +154,12 @@ t.test('orders, filters and pages read only indexes, up to the rows of the page'
 t.test(
   'search uses the trigram index for a rare word, and the order index for a common one or two letters',
   async (t) => {
-    const lookedUp = /Bitmap Index Scan on products_v2_by_text/
-    for (const asked of [{}, { orderBy: 'name' as const }, { is_active: true }])
-      t.match(await planOf({ ...asked, search: rare }), lookedUp, JSON.stringify(asked))
-    t.match(await planOf({ search: 'nothing like it' }), lookedUp)
+    const trigramScan = /Bitmap Index Scan on products_v2_by_text/
+    for (const parameters of [{}, { orderBy: 'name' as const }, { is_active: true }])
+      t.match(await planOf({ ...parameters, search: rare }), trigramScan, JSON.stringify(parameters))
+    t.match(await planOf({ search: 'nothing like it' }), trigramScan)
     const plan = await planOf({ search: common })
     t.match(plan, /Index Scan Backward using products_v2_by_creation/)
-    for (const search of ['qu', 'q', '語']) t.notMatch(await planOf({ search }), lookedUp, search)
+    for (const search of ['qu', 'q', '語']) t.notMatch(await planOf({ search }), trigramScan, search)
   },
 )

@@ -50,7 +50,7 @@ type Facts = { readonly product_id: string; readonly occurred_at: string }
 
 function eventOf(step: Step, facts: Facts): ProductEvent {
   const sync = { ...facts, provider_id: 'stripe', sync: 1 }
-  const held = { content_hash: 'c', price_hash: 'p' }
+  const hashes = { content_hash: 'c', price_hash: 'p' }
   switch (step.kind) {
     case 'ProductChanged':
       return { type: step.kind, data: { ...facts, changes: step.changes } }
@@ -58,10 +58,10 @@ function eventOf(step: Step, facts: Facts): ProductEvent {
     case 'ProductReactivated':
       return { type: step.kind, data: facts }
     case 'ProductSyncStarted':
-      return { type: step.kind, data: { ...sync, ...held, price: 'put' } }
+      return { type: step.kind, data: { ...sync, ...hashes, price: 'put' } }
     case 'ProductSynced': {
-      const there = { provider_product_id: 'prod_1', provider_price_id: null, mapped_locally: false, kept_fields: [] }
-      return { type: step.kind, data: { ...sync, ...held, ...there } }
+      const result = { provider_product_id: 'prod_1', provider_price_id: null, mapped_locally: false, kept_fields: [] }
+      return { type: step.kind, data: { ...sync, ...hashes, ...result } }
     }
     case 'ProductSyncFailed':
       return { type: step.kind, data: { ...sync, code: 'x', message: 'y' } }
@@ -75,7 +75,7 @@ const history = fc.record({
   repeated: fc.boolean(),
 })
 
-t.test('products: the read model equals the fold of the log, whatever the batches', async (t) => {
+t.test('products: the read model equals the fold of the log for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
@@ -131,7 +131,7 @@ t.test('the searched text follows each change of name and description', async (t
   t.equal(await finds('red', 'oak', 'blue', 'chairm'), '0010')
 })
 
-t.test('a sync raises the revision and changes nothing else, whatever the batches', async (t) => {
+t.test('a sync raises the revision and changes nothing else, for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const id = addProductTo(log, { description: 'a\0b' })

@@ -11,7 +11,7 @@ const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStar
 const oldestFirst: ProductsQuery = { ...allProductsQuery, orderDir: 'asc' }
 
 /** Products numbered from 0, created a minute apart. */
-async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[]) {
+async function withProducts(t: Test, given: readonly Partial<ProductAdded['data']>[]) {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   for (const [index, facts] of given.entries()) {
@@ -27,7 +27,7 @@ async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[])
 }
 
 t.test('products: each filter narrows the list and its total, also combined', async (t) => {
-  const { pool, numbers } = await offered(t, [
+  const { pool, numbers } = await withProducts(t, [
     { category_id: 'a', product_type: 'digital', is_recurring: true },
     { category_id: 'a', product_type: 'digital', is_active: false },
     { category_id: 'b', product_type: 'service', is_recurring: true },
@@ -53,7 +53,7 @@ t.test('products: each filter narrows the list and its total, also combined', as
 })
 
 t.test('products: a list starts at any offset, also far beyond its end', async (t) => {
-  const { numbers } = await offered(t, Array(7).fill({}))
+  const { numbers } = await withProducts(t, Array(7).fill({}))
   t.same(await numbers({ limit: 3 }), [0, 1, 2])
   t.same(await numbers({ limit: 3, offset: 2 }), [2, 3, 4])
   t.same(await numbers({ limit: 3, offset: 2, orderDir: 'desc' }), [4, 3, 2])
@@ -64,7 +64,7 @@ t.test('products: a list starts at any offset, also far beyond its end', async (
 
 t.test('products: names are ordered without case, then by id [4.7-order-name]', async (t) => {
   const names = ['beta', 'Alpha', 'Ärger', 'alpha', 'Zeta', 'BETA', '10', '9', '\u{1F600}', '\uff21', ' b', 'alpha b']
-  const { numbers } = await offered(
+  const { numbers } = await withProducts(
     t,
     names.map((name) => ({ name })),
   )
@@ -81,7 +81,7 @@ t.test('products: names are ordered without case, then by id [4.7-order-name]', 
 })
 
 t.test('products: amounts and times are ordered by value, then by id [4.7-order]', async (t) => {
-  const { pool, log, numbers } = await offered(t, [
+  const { pool, log, numbers } = await withProducts(t, [
     { subtotal_cents: 1000 },
     { subtotal_cents: 99 },
     { subtotal_cents: 1000 },
@@ -98,7 +98,7 @@ t.test('products: amounts and times are ordered by value, then by id [4.7-order]
 })
 
 t.test('products: search finds parts of name and description, and has no wildcards [4.7-search]', async (t) => {
-  const { numbers } = await offered(t, [
+  const { numbers } = await withProducts(t, [
     { name: '100% cotton' },
     { name: '1000 cotton', category_id: 'wool' },
     { name: 'file_name', description: 'back\\slash' },
@@ -141,7 +141,7 @@ t.test('products: search finds parts of name and description, and has no wildcar
 })
 
 t.test('a product page is one statement without a name, a single product has a named one', async (t) => {
-  const { pool } = await offered(t, [{}])
+  const { pool } = await withProducts(t, [{}])
   const { db, queries } = recordingPool(pool)
   await listProducts(db, { ...oldestFirst, search: 'example' })
   const found = await getProduct(db, { id: id(0) })

@@ -12,7 +12,7 @@ const times = [
   '1883-01-01T12:00:00.000Z',
 ]
 
-t.test('times are read as recorded, whatever the time zone of the server', async (t) => {
+t.test('times are read as recorded in every time zone of the server', async (t) => {
   const { databaseUrl } = await readModelDatabase(t)
   for (const zone of ['UTC', 'Europe/London', 'Asia/Kolkata', 'America/New_York', 'Pacific/Kiritimati']) {
     const client = new pg.Client({ connectionString: databaseUrl })

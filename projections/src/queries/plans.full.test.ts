@@ -1,4 +1,4 @@
-// Query plans of prepared queries: indexes only, whatever the parameters.
+// Query plans of prepared queries: indexes only, for all parameters.
 import { randomUUID } from 'node:crypto'
 import { userOwner } from '@paylog/domain/actor'
 import type { Pool, PoolClient } from 'pg'
@@ -18,7 +18,7 @@ const allProducts: ProductsQuery = { ...allProductsQuery, limit: 50 }
 const counted = /Index Only Scan using products_v1_by_filters/
 const one = { id: randomUUID(), owner }
 
-const queries: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
+const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
   ['payments', (db) => listPayments(db, { ...all, withMethod: false }), [/payments_v1_by_owner/]],
   [
     'payments with their methods',
@@ -67,14 +67,14 @@ const queries: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes:
 ]
 
 /** The generic plan, with full table scans only as a last resort. */
-async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Promise<unknown>): Promise<string> {
+async function planOf(pool: Pool, client: PoolClient, run: (db: Queryable) => Promise<unknown>): Promise<string> {
   const { db, queries } = recordingPool(pool)
-  await ask(db)
+  await run(db)
   const [query] = queries
-  await client.query(`prepare asked as ${query?.text}`)
+  await client.query(`prepare tested as ${query?.text}`)
   const given = query?.values?.map(() => 'null').join(', ')
-  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute asked(${given})`)
-  await client.query('deallocate asked')
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute tested(${given})`)
+  await client.query('deallocate tested')
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
@@ -83,8 +83,8 @@ t.test('no prepared query reads a whole table', async (t) => {
   const client = await pool.connect()
   t.teardown(() => client.release(true))
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off')
-  for (const [name, ask, indexes] of queries) {
-    const plan = await planOf(pool, client, ask)
+  for (const [name, run, indexes] of queries) {
+    const plan = await planOf(pool, client, run)
     t.notMatch(plan, /Seq Scan/, name)
     for (const index of indexes) t.match(plan, index, name)
   }

@@ -30,7 +30,7 @@ async function endSessions(pool: Pool, way: Exclude<Way, 'process'>): Promise<vo
     where datname = current_database() and pid <> pg_backend_pid() and ${which[way]}`)
 }
 
-async function killSomehow(pool: Pool, replay: TestProcess, way: Way): Promise<void> {
+async function killReplay(pool: Pool, replay: TestProcess, way: Way): Promise<void> {
   if (way === 'process') return await replay.kill('SIGKILL')
   await endSessions(pool, way)
   await replay.exited
@@ -57,7 +57,7 @@ t.test('a rebuild killed at any moment does not affect clients and can be repeat
     await pause(below(phase === 'switching' ? 120 : 60))
     // All ways in turn, with a varying one at the switch.
     const way = ways[(firstWay + round) % ways.length] ?? 'process'
-    await killSomehow(pool, replay, way)
+    await killReplay(pool, replay, way)
     const states = await tableStates(pool, payments)
     t.equal(states.filter((state) => state === 'live').length, 1, `${way} at ${phase}`)
     t.notOk(

@@ -21,14 +21,14 @@ t.test('a later projector version rebuilds changed projections once and takes ov
   const later = await Promise.all([harness.startLater(), harness.startLater()])
   const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.schemaVersion
   await waitFor(isLater, { what: 'the later table' })
-  const standsBy = 'the live table belongs to a newer program, waiting'
-  await waitFor(() => present.output().includes(standsBy), { what: 'the present projector to stand by' })
+  const waitingMessage = 'the live table belongs to a newer program, waiting'
+  await waitFor(() => present.output().includes(waitingMessage), { what: 'the present projector to stand by' })
   await waitFor(() => later.some((one) => one.output().includes('projection runs')), {
     what: 'a later projector to run',
   })
   await present.kill('SIGKILL')
   const again = await harness.startProjector()
-  await waitFor(() => again.output().includes(standsBy), { what: 'the present projector to stand by again' })
+  await waitFor(() => again.output().includes(waitingMessage), { what: 'the present projector to stand by again' })
   await traffic.stop()
   t.same((await readers.stop()).wrong.slice(0, 10), [], 'clients of the present version keep reading')
 
@@ -43,10 +43,10 @@ t.test('a later projector version rebuilds changed projections once and takes ov
   t.same(await tableStates(pool, payments), ['retired', 'live'])
 
   const waiting = await harness.startProjector()
-  const says = (what: string) => waiting.output().match(new RegExp(`"projection":"products".*${what}`)) !== null
-  await waitFor(() => says('another process holds the lock'), { what: 'another projector to wait for the lock' })
+  const logs = (what: string) => waiting.output().match(new RegExp(`"projection":"products".*${what}`)) !== null
+  await waitFor(() => logs('another process holds the lock'), { what: 'another projector to wait for the lock' })
   await pool.query("update read_models.tables set definition = definition + 1 where projection = 'products'")
   await again.kill('SIGKILL')
-  await waitFor(() => says('projection runs') || says(standsBy), { what: 'the lock to be taken' })
-  t.notOk(says('projection runs'), 'after waiting, the projector reads the live version again')
+  await waitFor(() => logs('projection runs') || logs(waitingMessage), { what: 'the lock to be taken' })
+  t.notOk(logs('projection runs'), 'after waiting, the projector reads the live version again')
 })

@@ -44,11 +44,11 @@ t.test('rebuilds under load never show wrong data to readers, and the projector 
 })
 
 t.test('an idle projector follows a switch with the next event', async (t) => {
-  const left = () => projector.output().split('stopped applying events to the table').length
-  const before = left()
+  const switches = () => projector.output().split('stopped applying events to the table').length
+  const before = switches()
   await rebuildOne(harness, payments)
   await harness.pay()
-  await waitFor(() => left() > before, { what: 'the projector to notice' })
+  await waitFor(() => switches() > before, { what: 'the projector to notice' })
   await waitForAgreement(harness, [payments])
   t.pass('the next event is in the new table')
 })

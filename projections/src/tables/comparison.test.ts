@@ -35,7 +35,7 @@ t.test('each differing row is found, with its differing columns and their values
   const [id = ''] = await twoTables(pool, 3)
   t.same(await compared(pool), { isSame: true, differences: [] })
   const rest = payments.columns
-  const sames: readonly (readonly [string, string, unknown, unknown])[] = [
+  const cases: readonly (readonly [string, string, unknown, unknown])[] = [
     ['status', "'succeeded'", 'succeeded', 'pending'],
     ['description', "''", '', null],
     ['total_cents', '999', 999, 1000],
@@ -51,7 +51,7 @@ t.test('each differing row is found, with its differing columns and their values
     ['metadata', `'{"a": 1}'`, '{"a": 1}', '{"a":1}'],
     ['completed_at', "'infinity'", 'infinity', null],
   ]
-  for (const [column, value, found, expected] of sames) {
+  for (const [column, value, found, expected] of cases) {
     t.ok(column === 'revision' || column in rest)
     await pool.query(`update read_models.payments_v1 set ${column} = ${value} where id = $1`, [id])
     t.same(await compared(pool), {
@@ -72,7 +72,7 @@ t.test('each differing row is found, with its differing columns and their values
   )
 })
 
-t.test('missing and additional rows are reported in order, however many there are', async (t) => {
+t.test('more than a thousand missing and additional rows are reported in order', async (t) => {
   const { pool } = await readModelDatabase(t)
   const ids = await twoTables(pool, 1_200)
   const [missing, extra] = [ids.filter((_, index) => index % 2 === 0), ids.filter((_, index) => index % 2 === 1)]

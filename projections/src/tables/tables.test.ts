@@ -33,8 +33,8 @@ t.test(
   'versions are assigned one after the other, also concurrently, and the live table is never dropped',
   async (t) => {
     const { pool } = await readModelDatabase(t)
-    const made = await Promise.all([1, 2, 3].map(() => makeTable(pool, payments, 'building')))
-    t.same(made.toSorted(), [2, 3, 4])
+    const versions = await Promise.all([1, 2, 3].map(() => makeTable(pool, payments, 'building')))
+    t.same(versions.toSorted(), [2, 3, 4])
     t.same(await dropUnfinished(pool, payments, 'scratch'), [], 'tables of other processes are kept')
     t.same(await dropUnfinished(pool, payments, 'building'), [2, 3, 4])
     await t.rejects(dropTable(pool, payments, 1), /payments_v1 is the live table/)
@@ -61,15 +61,15 @@ t.test('queries wait while the view is recreated, and privileges are kept', asyn
     grant select on read_models.payments to ${role} with grant option; grant select on read_models.payments to public`)
   const version = await makeTable(pool, later, 'building')
   await indexTable(pool, later, version)
-  const asked = { name: 'asked', text: 'select id, status from read_models.payments' }
+  const query = { name: 'tested', text: 'select id, status from read_models.payments' }
   const reader = await pool.connect()
   t.teardown(() => reader.release(true))
-  await reader.query(asked)
+  await reader.query(query)
   const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid')
   let waiting: Promise<unknown> | undefined
   await inTransaction(pool, async (client) => {
     await promoteTable(client, later, { version, position: undefined, viewLockTimeoutMs: 1_000 })
-    waiting = reader.query(asked)
+    waiting = reader.query(query)
     const isWaiting = async () => {
       const found = await pool.query("select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'", [
         rows[0]?.pid,
@@ -80,12 +80,12 @@ t.test('queries wait while the view is recreated, and privileges are kept', asyn
   })
   t.match(await waiting, { rowCount: 0 })
   t.match((await pool.query('select news from read_models.payments')).fields, [{ name: 'news' }])
-  const may = await pool.query(
+  const privileges = await pool.query(
     `select has_table_privilege($1, 'read_models.payments', 'select with grant option') as role,
        (select count(*)::int from pg_class, aclexplode(relacl) where oid = 'read_models.payments'::regclass and grantee = 0) as public`,
     [role],
   )
-  t.same(may.rows, [{ role: true, public: 1 }])
+  t.same(privileges.rows, [{ role: true, public: 1 }])
   await pool.query(`drop owned by ${role}; drop role ${role}`)
 })
 

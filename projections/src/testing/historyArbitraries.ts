@@ -73,23 +73,23 @@ const paymentStep: fc.Arbitrary<HistoryStep> = fc
     description: nullable,
     tags: nullable,
     metadata: fc.dictionary(text, text),
-    who: fc.boolean(),
+    isUser: fc.boolean(),
   })
-  .map(({ payment_id, step, who, ...facts }) => (log) => {
+  .map(({ payment_id, step, isUser, ...facts }) => (log) => {
     if (exists(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
-    else addPaymentTo(log, { ...(who ? user('u1') : guest('g@example.com')), ...facts, payment_id, intent: false })
+    else addPaymentTo(log, { ...(isUser ? user('u1') : guest('g@example.com')), ...facts, payment_id, intent: false })
   })
 
 const methodStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     payment_method_id: id(2),
-    what: fc.nat(5),
+    operation: fc.nat(5),
     alias: nullable,
     last_four: nullable,
     occurred_at: instant,
     choice: fc.option(fc.nat(9)),
   })
-  .map(({ payment_method_id, what, alias, last_four, occurred_at, choice }) => (log) => {
+  .map(({ payment_method_id, operation, alias, last_four, occurred_at, choice }) => (log) => {
     const { status } = log.stateOf(paymentMethodFold, payment_method_id)
     const details = {
       payment_type: null,
@@ -111,9 +111,9 @@ const methodStep: fc.Arbitrary<HistoryStep> = fc
       })
     } else {
       log.record(paymentMethodFold, payment_method_id, (state) => {
-        if (what === 0) return removePaymentMethod({ occurred_at, by: 'owner' }, state)
-        if (what === 1) return refreshPaymentMethod({ occurred_at, details }, state)
-        if (what === 2) return clearDefaultMethod({ occurred_at }, state)
+        if (operation === 0) return removePaymentMethod({ occurred_at, by: 'owner' }, state)
+        if (operation === 1) return refreshPaymentMethod({ occurred_at, details }, state)
+        if (operation === 2) return clearDefaultMethod({ occurred_at }, state)
         return changePaymentMethod({ occurred_at, alias, default_choice: choice }, state)
       })
     }
@@ -122,23 +122,23 @@ const methodStep: fc.Arbitrary<HistoryStep> = fc
 const addressStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     address_id: id(3),
-    what: fc.nat(5),
+    operation: fc.nat(5),
     line1: text,
     line2: nullable,
     occurred_at: instant,
     type: fc.constantFrom('billing' as const, 'shipping' as const),
     choice: fc.option(fc.nat(9)),
   })
-  .map(({ address_id, what, line1, line2, occurred_at, type: address_type, choice }) => (log) => {
+  .map(({ address_id, operation, line1, line2, occurred_at, type: address_type, choice }) => (log) => {
     const state = log.stateOf(addressFold, address_id)
     const facts = { line1: `.${line1}`, line2, address_type }
     if (state.status === 'none')
       addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, default_choice: choice })
     else if (state.status === 'kept') {
       log.record(addressFold, address_id, (address) => {
-        if (what === 0) return removeAddress({ occurred_at }, address)
-        const changes = what < 3 ? { line2 } : facts
-        const list = what < 3 ? state.address_type : address_type
+        if (operation === 0) return removeAddress({ occurred_at }, address)
+        const changes = operation < 3 ? { line2 } : facts
+        const list = operation < 3 ? state.address_type : address_type
         return changeAddress(
           { occurred_at, changes, default_choice: choice === null ? null : { address_type: list, choice } },
           address,
@@ -150,18 +150,18 @@ const addressStep: fc.Arbitrary<HistoryStep> = fc
 const productStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     product_id: id(4),
-    what: fc.nat(3),
+    operation: fc.nat(3),
     name: text,
     description: nullable,
     cents: amount,
     is_active: fc.boolean(),
     occurred_at: instant,
   })
-  .map(({ product_id, what, name, description, cents, is_active, occurred_at }) => (log) => {
+  .map(({ product_id, operation, name, description, cents, is_active, occurred_at }) => (log) => {
     const amounts = { subtotal_cents: cents, total_cents: cents }
     if (!exists(log, productFold, product_id))
       addProductTo(log, { product_id, name, description, is_active, occurred_at, ...amounts })
-    else if (what === 0) {
+    else if (operation === 0) {
       const goal = { content_hash: 'c', price_hash: 'p', price: 'put' as const }
       log.record(productFold, product_id, () => startSync({ product_id, provider_id: 'sandbox', occurred_at }, goal))
     } else

@@ -14,8 +14,8 @@ export const laterPayments: Projection = {
   },
   columns: { ...payments.columns, opened_by: { type: 'text' } },
   changeOf(event) {
-    const taken = payments.changeOf(event)
-    return taken && { ...taken, change: withOpener(taken.change) }
+    const mapped = payments.changeOf(event)
+    return mapped && { ...mapped, change: withOpener(mapped.change) }
   },
 }
 

@@ -20,9 +20,9 @@ let spare: string | undefined
  * with recreated schemas, which is several times faster than a new one.
  */
 export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string; pool: Pool }> {
-  const left = spare
+  const reused = spare
   spare = undefined
-  const databaseUrl = left ?? (await createTestDatabase(file)).databaseUrl
+  const databaseUrl = reused ?? (await createTestDatabase(file)).databaseUrl
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
   t.teardown(async () => {
@@ -30,7 +30,7 @@ export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string;
     // Keep the database of a failed test for inspection.
     if (t.passing()) spare = databaseUrl
   })
-  if (left !== undefined) await pool.query('drop schema if exists read_models, webhooks cascade')
+  if (reused !== undefined) await pool.query('drop schema if exists read_models, webhooks cascade')
   await migrate(pool, readModelMigrations)
   return { databaseUrl, pool }
 }

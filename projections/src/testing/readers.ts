@@ -1,4 +1,4 @@
-// Clients that read continuously and report what clients must never see.
+// Clients that read continuously and report inconsistent reads.
 import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/actor'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -36,7 +36,7 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
   let longestMs = 0
   const readers = Array.from({ length: count }, async () => {
     const pool = createPool({ databaseUrl, applicationName: 'reader', max: 1, log })
-    const check = createCheck(pool, (what) => wrong.push(what))
+    const check = createCheck(pool, (error) => wrong.push(error))
     while (!isStopped) {
       const began = performance.now()
       await check().catch((error: unknown) => wrong.push(`failed: ${error}`))
@@ -56,7 +56,7 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
 }
 
 /** Reads everything and compares it with the previous read. */
-function createCheck(pool: Pool, report: (what: string) => void): () => Promise<void> {
+function createCheck(pool: Pool, report: (error: string) => void): () => Promise<void> {
   const seen = new Map<string, number>()
   const revisions = new Map<string, bigint>()
   let positions: ReadonlyMap<string, bigint> = new Map()
@@ -65,12 +65,12 @@ function createCheck(pool: Pool, report: (what: string) => void): () => Promise<
   async function list(): Promise<void> {
     const { items, total } = await listPayments(pool, everyPayment)
     const listed = new Map(items.map(({ id, status }) => [id, ranks[status] ?? -1]))
-    if (listed.size !== items.length) report(`double: ${items.length - listed.size}`)
+    if (listed.size !== items.length) report(`listed twice: ${items.length - listed.size}`)
     if (total !== items.length) report(`${total} in all, and ${items.length} listed`)
     for (const [id, rank] of seen) {
       const now = listed.get(id)
-      if (now === undefined) report(`gone: ${id}`)
-      else if (now < rank) report(`went back: ${id} from ${rank} to ${now}`)
+      if (now === undefined) report(`missing: ${id}`)
+      else if (now < rank) report(`status went back: ${id} from ${rank} to ${now}`)
     }
     for (const [id, rank] of listed) seen.set(id, rank)
   }

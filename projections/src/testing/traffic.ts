@@ -88,7 +88,7 @@ const betweenTurnsMs = 10
 export function startTraffic(t: Test, store: EventStore): { stop(): Promise<number> } {
   let isStopped = false
   let turns = 0
-  const going = (async () => {
+  const running = (async () => {
     for (; !isStopped; turns += 1) {
       await recordOne(store, turns)
       await pause(betweenTurnsMs)
@@ -96,7 +96,7 @@ export function startTraffic(t: Test, store: EventStore): { stop(): Promise<numb
   })()
   async function stop() {
     isStopped = true
-    await going
+    await running
     return turns
   }
   t.teardown(stop)
