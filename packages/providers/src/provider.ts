@@ -111,7 +111,7 @@ export type IntentSnapshot = {
 
 export type CreateSetupIntent = {
   readonly idempotency_key: string
-  /** `null` when the user has none yet. The adapter ignores a customer that the provider no longer knows. */
+  /** `null` when the user has none yet. The adapter ignores a customer that no longer exists at the provider. */
   readonly provider_customer_id: string | null
 }
 
@@ -133,7 +133,7 @@ export type ProviderMethods = {
   }): Promise<string | null>
   /**
    * Saves the method behind a client's token. Succeeds when it is saved already.
-   * @throws ProviderError with the code `customerMissing` when the provider no longer knows the customer
+   * @throws ProviderError with the code `customerMissing` when the customer no longer exists at the provider
    */
   attachMethod(request: {
     readonly idempotency_key: string
@@ -160,7 +160,7 @@ export type ReadMethod = MethodDetails & { readonly provider_method_id: string }
 
 export type AttachedMethod = MethodDetails & MethodRef
 
-/** ProviderError code: the provider no longer knows the customer, so a new one has to be created. */
+/** ProviderError code: the customer no longer exists at the provider, so a new one has to be created. */
 export const customerMissing = 'customer_missing'
 
 export type SignedNotification = {

@@ -9,7 +9,7 @@ import type { Transaction } from './api.ts'
 const currencies: ReadonlySet<string> = new Set('AUD CAD CHF DKK EUR GBP NOK NZD PLN SEK USD ZAR'.split(' '))
 
 /**
- * Only the gateway knows which of the currencies the merchant account accepts; it rejects the others.
+ * The gateway rejects a currency that the merchant account does not accept.
  * @throws DomainError `currency_not_supported`
  */
 export function checkAmount(_amount_cents: number, currency: string): void {

@@ -120,7 +120,7 @@ export async function captureOrder(client: PaypalClient, capture: CaptureIntent)
   if (!orderMovedOnIssues.has(rejection.issue)) throw rejectionError(rejection)
   const snapshot = await retrieveOrder(client, provider_intent_id, giveUpAt - performance.now())
   if (snapshot) return snapshot
-  throw new ProviderError('unknown', rejection.issue.toLowerCase(), 'PayPal no longer knows the order')
+  throw new ProviderError('unknown', rejection.issue.toLowerCase(), 'The order no longer exists at PayPal')
 }
 
 /**

@@ -24,7 +24,7 @@ const maxTimeoutMs = 5_000
 
 export type Verifier = {
   /**
-   * Asks PayPal once per webhook id whether it signed the notification.
+   * Sends PayPal one request per webhook id to verify the signature of the notification.
    * @throws DomainError `invalid_signature`, `invalid_request`; ProviderError when PayPal does not respond, and
    *   `unavailable` with `verification_busy` when too many verifications are in flight
    */
