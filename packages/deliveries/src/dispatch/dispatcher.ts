@@ -60,7 +60,7 @@ export function createDispatcher(deps: {
     const recorded = await deliveries.record({ name: webhookSubscription, from: position, to, messages, at: now() })
     position = to
     for (const [node, own] of Map.groupBy(recorded, (message) => message.node)) {
-      // The rows are recorded already. If the queue fails, the requeuer adds the jobs, and reading the log goes on.
+      // The rows are recorded already. If the queue fails, the requeuer adds the jobs, and the log is still read.
       await enqueue(node, own).catch((error: unknown) => {
         log.warn({ err: error, node, deliveries: own.length }, 'could not queue deliveries, the requeuer will')
       })

@@ -185,7 +185,7 @@ t.test('a connection that hangs fails one attempt and is not reused', async (t) 
   const errors: unknown[] = []
   for (let count = 0; count < 6; count++) errors.push((await attempt()).error)
   t.ok(errors.includes('timeout'))
-  // There are two if a request came before the first connection was free again.
+  // There are two if a request started before the first connection was free again.
   t.ok(errors.filter((error) => error === 'timeout').length <= 2)
   t.same(errors.slice(-2), [null, null])
 })
