@@ -18,21 +18,21 @@ const { log, project, get, pool, broken } = await queryApiHarness(t)
 const canary = 'CANARY'
 
 /** Creates a resource of an owner, with the canary in every text field. */
-type Make = (log: LogFixture, owner: 'ada' | 'grace' | 'guest' | 'other' | 'nobody') => string
+type Make = (log: LogFixture, owner: 'ada' | 'grace' | 'guest' | 'other' | 'anonymous') => string
 
 const payers = {
   ada,
   grace: { ...grace, guest_email: 'guest@example.com' },
   guest: guest('guest@example.com'),
   other: guest('other@example.com'),
-  nobody: {},
+  anonymous: {},
 }
 const owners = {
   ada: ofUser(ada.payer.id),
   grace: { ...ofUser(grace.payer.id), guest_email: 'guest@example.com' },
   guest: ofGuest('guest@example.com'),
   other: ofGuest('other@example.com'),
-  nobody: { user_id: null, guest_email: null },
+  anonymous: { user_id: null, guest_email: null },
 }
 
 const planted = {
@@ -58,7 +58,7 @@ for (const [path, make] of Object.entries(resources)) {
       grace: make(log, 'grace'),
       guest: make(log, 'guest'),
       other: make(log, 'other'),
-      nobody: make(log, 'nobody'),
+      anonymous: make(log, 'anonymous'),
       missing: randomUUID(),
     }
     await project()
@@ -123,7 +123,7 @@ for (const [path, make] of Object.entries(resources)) {
     await project()
     for (const url of [path, `${path}/${id}`, `${path}?limit=bad`, `${path}/x`]) {
       t.equal((await get(url, {})).statusCode, 401, `${url}: anonymous`)
-      t.equal((await get(url, { authorization: 'Bearer nobody' })).statusCode, 401, `${url}: invalid session`)
+      t.equal((await get(url, { authorization: 'Bearer invalid' })).statusCode, 401, `${url}: invalid session`)
     }
     for (const url of [path, `${path}/x`])
       t.equal((await get(url, { ...asAda, 'x-read-after': 'x' })).statusCode, 400, 'an invalid position')

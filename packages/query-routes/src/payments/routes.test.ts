@@ -155,7 +155,7 @@ t.test('a search finds only the caller’s own payments', async (t) => {
     grace: addPaymentTo(log, { ...grace, description: canary, guest_email: 'guest@example.com' }),
     guest: addPaymentTo(log, { ...guest('guest@example.com'), description: canary }),
     other: addPaymentTo(log, { ...guest('other@example.com'), description: canary }),
-    nobody: addPaymentTo(log, { description: canary }),
+    anonymous: addPaymentTo(log, { description: canary }),
     missing: randomUUID(),
   }
   await project()

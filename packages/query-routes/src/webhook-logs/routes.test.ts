@@ -99,16 +99,16 @@ t.test('users see their own log entries, administrators all, and others none [4.
   const ofGrace = await send({ user_id: grace.payer.id, body: '{"mine":"CANARY-grace"}' }, [
     { ...failed, responseBody: 'CANARY-grace' },
   ])
-  const ofNobody = await send({ body: '{"mine":"CANARY-nobody"}' })
+  const withoutOwner = await send({ body: '{"mine":"CANARY-without-owner"}' })
   const unknown = randomUUID()
   const lists = [
     [asAda, [ofAda]],
     [asGrace, [ofGrace]],
-    [asAdmin, [ofNobody, ofGrace, ofAda]],
+    [asAdmin, [withoutOwner, ofGrace, ofAda]],
   ] as const
   for (const [headers, own] of lists) {
     t.same(idsOf((await get('/webhooks/logs', headers)).json()), own)
-    for (const id of [ofAda, ofGrace, ofNobody, unknown]) {
+    for (const id of [ofAda, ofGrace, withoutOwner, unknown]) {
       const isOwn = own.some((one) => one === id)
       t.equal((await get(`/webhooks/logs/${id}`, headers)).statusCode, isOwn ? 200 : 404)
     }
@@ -123,10 +123,10 @@ t.test('users see their own log entries, administrators all, and others none [4.
   ]) {
     const response = await get(`/webhooks/logs?${query}&user_id=${grace.payer.id}`)
     t.equal(response.statusCode, 200, query)
-    t.notMatch(response.body, /CANARY-(grace|nobody)/, query)
+    t.notMatch(response.body, /CANARY-(grace|without-owner)/, query)
   }
   const messages = new Set<string>()
-  for (const id of [ofGrace, ofNobody, unknown, 'no-uuid', `${ofAda}x`]) {
+  for (const id of [ofGrace, withoutOwner, unknown, 'no-uuid', `${ofAda}x`]) {
     const response = await get(`/webhooks/logs/${id}`)
     t.equal(response.statusCode, 404, id)
     messages.add(JSON.stringify({ ...response.json().error, request_id: '' }))
