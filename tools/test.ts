@@ -33,6 +33,7 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
 })
 
 async function main(args: string[]): Promise<number> {
+  const startedAt = performance.now()
   const contract = createContractRun((file) => idsInSource(readFileSync(join(root, file), 'utf8')))
   const servers = await startServers(print)
   try {
@@ -52,7 +53,8 @@ async function main(args: string[]): Promise<number> {
     const isFailure = failed > 0 || code !== 0 || interrupted || passed === 0
     await servers.stop()
     if (servers.skipped !== undefined) print(servers.skipped)
-    print(`Slowest: ${report.slowest(slowestShown).join(', ')}`)
+    const seconds = Math.round((performance.now() - startedAt) / 1_000)
+    print(`Took ${seconds} s. Slowest: ${report.slowest(slowestShown).join(', ')}`)
     for (const comment of report.notTested()) print(`!!! ${comment}`)
     for (const each of untested) print(`!!! NOT TESTED HERE, docs/contract.md: ${each}`)
     for (const each of missing) print(`!!! NOT TESTED, docs/contract.md: ${each}`)
