@@ -74,7 +74,7 @@ async function keepAddress(): Promise<void> {
     email: 'canary@example.com',
     alias: canary('alias'),
     guest_name: canary('guest'),
-    default_choice: null,
+    is_default: false,
     request_fingerprint: null,
   }
   await store.handle({
@@ -102,6 +102,7 @@ t.test("webhooks about methods and addresses contain only the provider's own tex
   const { payment_method_id } = first
   const change = { payment_method_id, owner: 'user:user-1', checkRevision: () => undefined, metadata }
   await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
+  await changeSavedMethod(workflow, { ...change, is_default: false })
   await keepAddress()
   const { provider_method_id, provider_customer_id } = first
   await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
@@ -113,12 +114,11 @@ t.test("webhooks about methods and addresses contain only the provider's own tex
   for (const type of [
     'PaymentMethodAdded',
     'PaymentMethodAliasChanged',
-    'PaymentMethodMadeDefault',
-    'PaymentMethodDefaultCleared',
     'PaymentMethodRemoved',
     'PaymentMethodRequested',
     'PaymentMethodRequestAnswered',
     'DefaultChosen',
+    'DefaultCleared',
     'ProviderCustomerLinked',
     'ProviderEventAppliedToMethod',
     'AddressAdded',

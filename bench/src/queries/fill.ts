@@ -41,21 +41,19 @@ const paymentColumns: Columns = {
 /** The number of a row among the rows of its owner. The 30th is the default. */
 const place = (spread: Spread) => `row / ${spread.ordinary}`
 
-const ownership = (spread: Spread): Columns => ({
+const ownership: Columns = {
   revision: '1',
   owner: ownerSql('owner'),
   user_id: `'user:' || owner`,
   guest_email: 'null',
   alias: `'number ' || row`,
-  is_default: `${place(spread)} = 30`,
-  default_choice: `case when ${place(spread)} = 30 then 0 end`,
   is_removed: 'false',
   created_at: 'at',
   updated_at: 'at',
-})
+}
 
-const methodColumns = (spread: Spread): Columns => ({
-  ...ownership(spread),
+const methodColumns: Columns = {
+  ...ownership,
   id: idSql('method', 'row'),
   provider_id: `'sandbox'`,
   provider_customer_id: `'cus_' || md5(owner::text)`,
@@ -67,10 +65,10 @@ const methodColumns = (spread: Spread): Columns => ({
   type: `'credit_card'`,
   billing_details: `json_build_object('name', 'User ' || owner, 'email', null, 'phone', null, 'address',
     json_build_object('line1', null, 'line2', null, 'city', null, 'state', null, 'postal_code', '1010', 'country', 'AT'))`,
-})
+}
 
 const addressColumns = (spread: Spread): Columns => ({
-  ...ownership(spread),
+  ...ownership,
   id: idSql('address', 'row'),
   address_type: `(array['billing','shipping'])[1 + ${place(spread)} % 2]`,
   name: `'User ' || owner`,
@@ -91,11 +89,25 @@ export type Filled = { readonly owned: boolean; readonly catalog: boolean }
 export async function fill(db: Queryable, spread: Spread, wanted: Filled): Promise<void> {
   if (wanted.owned) {
     await fillTable(db, 'payments_v1', paymentColumns, spread)
-    await fillTable(db, 'payment_methods_v1', methodColumns(spread), spread)
+    await fillTable(db, 'payment_methods_v1', methodColumns, spread)
     await fillTable(db, 'addresses_v1', addressColumns(spread), spread)
+    await fillDefaults(db, spread)
   }
   if (wanted.catalog) await fillCatalog(db, spread)
   await db.query('checkpoint')
+}
+
+/** Each owner's 30th method and address is the default of its list. */
+async function fillDefaults(db: Queryable, spread: Spread): Promise<void> {
+  const chosen = (kind: Parameters<typeof idSql>[0], list: string) =>
+    `select gen_random_uuid(), 0, ${list}, ${idSql(kind, 'row')}::text
+     from generate_series(1, ${spread.rows}) as row where ${place(spread)} = 30`
+  await db.query(
+    `insert into read_models.defaults_v1 (id, revision, list, chosen_id)
+     ${chosen('method', `'payment_methods'`)} union all
+     ${chosen('address', `(array['billing', 'shipping'])[1 + ${place(spread)} % 2] || '_addresses'`)}`,
+  )
+  await db.query('vacuum (analyze) read_models.defaults_v1')
 }
 
 /** As the projector does. */

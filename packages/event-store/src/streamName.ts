@@ -1,6 +1,4 @@
 // Stream names, one builder per category. A category contains no dash, because EventStoreDB splits at the first one.
-import { createHash } from 'node:crypto'
-import type { DefaultsList } from '@paylog/domain/defaultChoice'
 
 export const categories = [
   'payment',
@@ -43,9 +41,8 @@ export const productStream = (productId: string) => streamName('product', produc
 /** @param requestId derived from an Idempotency-Key */
 export const productSyncRequestStream = (requestId: string) => streamName('productSyncRequest', requestId)
 
-/** @param owner stored as a hash, because it may be an e-mail and stream names appear in logs */
-export const defaultChoiceStream = (list: DefaultsList, owner: string) =>
-  streamName('defaultChoice', `${list}:${createHash('sha256').update(owner).digest('hex')}`)
+/** @param listId derived from a list of payment methods or addresses and its owner */
+export const defaultChoiceStream = (listId: string) => streamName('defaultChoice', listId)
 
 export const providerIntentStream = (provider: string, intentId: string) =>
   streamName('providerIntent', `${provider}:${encoded(intentId)}`)

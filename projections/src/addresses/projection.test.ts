@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { recordedOwner, userOwner } from '@paylog/domain/actor'
-import {
-  type Address,
-  addressFold,
-  addressResource,
-  changeAddress,
-  clearDefaultAddress,
-  removeAddress,
-} from '@paylog/domain/addresses/address'
+import { addressFold, addressResource, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
+import { defaults } from '../defaults/projection.ts'
 import { newestFirst } from '../queries/listPage.ts'
-import { addAddressTo, createLogFixture, type LogFixture, ofGuest, ofUser } from '../testing/logFixture.ts'
+import {
+  addAddressTo,
+  createLogFixture,
+  type LogFixture,
+  ofGuest,
+  ofUser,
+  setDefaultIn,
+} from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { addresses } from './projection.ts'
 import { getAddress, listAddresses } from './queries.ts'
@@ -49,14 +50,13 @@ const step = fc.record({
   occurred_at: time,
   operation: fc.oneof(
     fc.record({ kind: fc.constant('change' as const), changes: fc.record(content, { requiredKeys: [] }) }),
-    { weight: 2, arbitrary: fc.constant({ kind: 'choose' as const }) },
-    fc.constantFrom({ kind: 'clear' as const }, { kind: 'not default' as const }, { kind: 'remove' as const }),
+    fc.constant({ kind: 'remove' as const }),
   ),
 })
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
 const history = fc.record({
-  added: fc.array(fc.record({ owner, given: fc.record(content), chosen: fc.boolean() }), {
+  added: fc.array(fc.record({ owner, given: fc.record(content) }), {
     minLength: 1,
     maxLength: 4,
   }),
@@ -65,60 +65,33 @@ const history = fc.record({
   repeated: fc.boolean(),
 })
 
-function applyStep(log: LogFixture, id: string, { operation, occurred_at }: Step, choice: number): void {
+function applyStep(log: LogFixture, id: string, { operation, occurred_at }: Step): void {
   log.record(addressFold, id, (state) => {
     if (state.status !== 'kept') return []
-    const { address_type } = state
-    const chosen = { address_type, choice }
-    if (operation.kind === 'clear') return clearDefaultAddress({ occurred_at, superseded_by: chosen }, state)
     if (operation.kind === 'remove') return removeAddress({ occurred_at }, state)
-    if (operation.kind === 'change') return changeAddress({ occurred_at, changes: operation.changes }, state)
-    const default_choice = operation.kind === 'choose' ? chosen : null
-    return changeAddress({ occurred_at, changes: {}, default_choice }, state)
+    return changeAddress({ occurred_at, changes: operation.changes }, state)
   })
 }
 
-/** By the rule over all addresses of an owner, not by the events of one address. */
-function isDefault(address: Address, all: readonly Address[]): boolean {
-  const own = all.filter(
-    (other) => recordedOwner(other) === recordedOwner(address) && other.address_type === address.address_type,
-  )
-  const last = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
-  return address.status === 'kept' && address.is_default && address.default_choice === last
-}
-
-t.test('addresses: the read model equals the fold of the log for all batch sizes', async (t) => {
+t.test('addresses: the read model equals the fold of the log, for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
       await pool.query('delete from read_models.addresses_v1')
       const log = createLogFixture()
-      const ids = added.map(({ owner, given, chosen }, index) =>
-        addAddressTo(log, { ...owner, ...given, default_choice: chosen ? 40 + index : null, address_id: randomUUID() }),
-      )
-      // With several processes, the first choice may be recorded last.
-      steps.forEach((each, index) => {
-        applyStep(log, ids[each.address % ids.length] ?? '', each, (index * 7) % 61)
-      })
+      const ids = added.map(({ owner, given }) => addAddressTo(log, { ...owner, ...given, address_id: randomUUID() }))
+      for (const each of steps) applyStep(log, ids[each.address % ids.length] ?? '', each)
       await reapply(pool, addresses, log, sizes)
       if (repeated) await reapply(pool, addresses, log, sizes.toReversed())
       const states = ids.map((id) => log.stateOf(addressFold, id)).filter((state) => state.status !== 'none')
       for (const state of states) {
         const { address_id: id } = state
         const found = await getAddress(pool, { id, owner: recordedOwner(state) ?? '' })
-        const expected = { ...addressResource(state), is_default: isDefault(state, states) }
-        t.same(found?.item, state.status === 'kept' ? expected : undefined)
+        t.same(found?.item, state.status === 'kept' ? addressResource(state, false) : undefined)
         const { rows } = await pool.query('select * from read_models.addresses_v1 where id = $1', [id])
-        const { revision, default_choice, is_default, is_removed } = rows[0]
+        const { revision, is_removed } = rows[0]
         t.equal(revision, log.events.findLast((event) => event.id === id)?.revision)
-        t.same(
-          { is_default, is_removed, default_choice },
-          {
-            is_default: state.is_default,
-            is_removed: state.status === 'removed',
-            default_choice: state.default_choice === null ? null : BigInt(state.default_choice),
-          },
-        )
+        t.equal(is_removed, state.status === 'removed')
       }
       return t.passing()
     }),
@@ -128,32 +101,39 @@ t.test('addresses: the read model equals the fold of the log for all batch sizes
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 
-t.test('an address whose type changes loses its default, and does not outrank others of the new type', async (t) => {
+t.test('the chosen address is the default while it is of the type of the list and not removed', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
-  const moved = addAddressTo(log, { default_choice: 9 })
-  const billing = addAddressTo(log, { default_choice: 3 })
-  const shipping = addAddressTo(log, { address_type: 'shipping', default_choice: 1 })
-  const defaults = async () => {
+  const [bills, other] = [addAddressTo(log), addAddressTo(log)]
+  const ships = addAddressTo(log, { address_type: 'shipping' })
+  const list_id = setDefaultIn(log, { list: 'billing_addresses', chosen_id: bills })
+  setDefaultIn(log, { list: 'shipping_addresses', chosen_id: ships })
+  const defaultIds = async () => {
     await reapply(pool, addresses, log)
+    await reapply(pool, defaults, log)
     const query = { owner: userOwner('u1'), guest_email: undefined, address_type: undefined, page: 1, limit: 50 }
     const { items } = await listAddresses(pool, { ...query, ...newestFirst })
+    for (const { id, is_default } of items)
+      t.equal((await getAddress(pool, { id, owner: userOwner('u1') }))?.item.is_default, is_default)
     return items.flatMap(({ id, is_default }) => (is_default ? [id] : [])).toSorted()
   }
-  t.same(await defaults(), [moved, shipping].toSorted(), 'each type has its own default')
+  t.same(await defaultIds(), [bills, ships].toSorted(), 'each type has its own default')
+  setDefaultIn(log, { list_id, list: 'billing_addresses', chosen_id: other })
+  t.same(await defaultIds(), [other, ships].toSorted(), 'the last choice counts')
   const change = { occurred_at, changes: { address_type: 'shipping' as const } }
-  log.record(addressFold, moved, (state) => changeAddress(change, state))
-  t.same(await defaults(), [billing, shipping].toSorted())
-  const chosen = { occurred_at, changes: {}, default_choice: { address_type: 'shipping' as const, choice: 2 } }
-  log.record(addressFold, moved, (state) => changeAddress(chosen, state))
-  t.same(await defaults(), [billing, moved].toSorted())
-  log.record(addressFold, moved, (state) => removeAddress({ occurred_at }, state))
-  t.same(await defaults(), [billing], 'a removed address outranks older choices')
+  log.record(addressFold, other, (state) => changeAddress(change, state))
+  t.same(await defaultIds(), [ships])
+  log.record(addressFold, ships, (state) => removeAddress({ occurred_at }, state))
+  t.same(await defaultIds(), [])
+  setDefaultIn(log, { list_id, list: 'billing_addresses', chosen_id: bills })
+  t.same(await defaultIds(), [bills])
+  setDefaultIn(log, { list_id, list: 'billing_addresses', chosen_id: bills, is_default: false })
+  t.same(await defaultIds(), [])
 })
 
 t.test('changes of one batch become one patch of the changed columns', async (t) => {
   const log = createLogFixture()
-  const id = addAddressTo(log, { default_choice: 4, alias: 'home' })
+  const id = addAddressTo(log, { alias: 'home' })
   for (const changes of [{ line2: 'Rear' }, { address_type: 'shipping' as const, alias: null }])
     log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes }, state))
   const { inserts, patches } = foldBatch(addresses, log.events.slice(1))
@@ -166,8 +146,6 @@ t.test('changes of one batch become one patch of the changed columns', async (t)
         line2: 'Rear',
         address_type: 'shipping',
         alias: null,
-        is_default: false,
-        default_choice: null,
         updated_at: occurred_at,
       },
     },

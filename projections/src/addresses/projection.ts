@@ -10,7 +10,6 @@ import {
 } from '@paylog/domain/addresses/events'
 import { defineProjection, latest, type TableSql } from '../projection.ts'
 
-// A removed address keeps its row, because its choice as default still outranks older ones.
 const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
@@ -37,8 +36,6 @@ const create = (table: string) => `
     email text,
     alias text,
     guest_name text,
-    is_default boolean not null,
-    default_choice bigint,
     is_removed boolean not null,
     created_at timestamptz not null,
     updated_at timestamptz not null
@@ -47,12 +44,7 @@ const create = (table: string) => `
 const indexes = (table: string) => `
   -- Lists and totals never show removed rows, so the index leaves them out. The type is not in the index: it would not serve
   -- the list of all types in order, and skipping an owner's rows of the other type is fast.
-  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;
-
-  -- The view checks for each default row whether a later choice exists. Most rows were never chosen, and are not in the
-  -- index.
-  create index ${table}_by_choice on ${table} (owner, address_type, default_choice)
-  where default_choice is not null;`
+  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
 
 const view = (table: string) => `
   select
@@ -79,17 +71,10 @@ const view = (table: string) => `
     email,
     alias,
     guest_name,
-    -- Two rows may be default for a moment, or longer if a process died between two appends: the last choice counts.
-    is_default and not is_removed and not exists (
-      select from ${table} as other
-      where other.owner = address.owner
-        and other.address_type = address.address_type
-        and other.default_choice > address.default_choice
-    ) as is_default,
     is_removed,
     created_at,
     updated_at
-  from ${table} as address`
+  from ${table}`
 
 const addressesTable: TableSql = { create, indexes, view }
 
@@ -97,8 +82,6 @@ export type AddressRow = AddressContent & {
   readonly owner: string | null
   readonly user_id: string | null
   readonly guest_email: string | null
-  readonly is_default: boolean
-  readonly default_choice: number | null
   readonly is_removed: boolean
   readonly created_at: string
   readonly updated_at: string
@@ -131,8 +114,6 @@ export const addresses = defineProjection<AddressEvent, AddressRow>({
     email: { type: 'text', merge: latest },
     alias: { type: 'text', merge: latest },
     guest_name: { type: 'text', merge: latest },
-    is_default: { type: 'boolean', merge: latest },
-    default_choice: { type: 'bigint', merge: latest },
     is_removed: { type: 'boolean', merge: latest },
     created_at: { type: 'timestamptz' },
     updated_at: { type: 'timestamptz', merge: latest },
@@ -144,16 +125,10 @@ export const addresses = defineProjection<AddressEvent, AddressRow>({
     AddressChanged: ({ data }) => ({
       patch: {
         ...data.changes,
-        // Choices are numbered per type, so the number means nothing for another type.
-        ...(data.changes.address_type !== undefined && { is_default: false, default_choice: null }),
         updated_at: data.occurred_at,
       },
     }),
-    AddressMadeDefault: ({ data }) => ({
-      patch: { is_default: true, default_choice: data.default_choice, updated_at: data.occurred_at },
-    }),
-    AddressDefaultCleared: ({ data }) => ({ patch: { is_default: false, updated_at: data.occurred_at } }),
-    AddressRemoved: ({ data }) => ({ patch: { is_removed: true, is_default: false, updated_at: data.occurred_at } }),
+    AddressRemoved: ({ data }) => ({ patch: { is_removed: true, updated_at: data.occurred_at } }),
   },
 })
 
@@ -163,8 +138,6 @@ function added({ data }: AddressAdded): AddressRow {
     user_id: data.user_id,
     guest_email: data.guest_email,
     ...addressContentOf(data),
-    is_default: data.default_choice !== null,
-    default_choice: data.default_choice,
     is_removed: false,
     created_at: data.occurred_at,
     updated_at: data.occurred_at,

@@ -2,6 +2,8 @@
 
 import type { AddressResource } from '@paylog/domain/addresses/address'
 import { type AddressType, addressContentOf } from '@paylog/domain/addresses/events'
+import { sql } from 'kysely'
+import { isDefault } from '../defaults/queries.ts'
 import {
   type Found,
   type ListOrder,
@@ -22,12 +24,7 @@ import { guestEmailEquals } from '../queries/textFilters.ts'
 import type { AddressRow } from './projection.ts'
 
 /** A row of the view `addresses`. */
-export type AddressRecord = Omit<AddressRow, 'default_choice'> & {
-  readonly id: string
-  readonly revision: number
-  /** Only set for the address of its type that was chosen last. */
-  readonly is_default: boolean
-}
+export type AddressRecord = AddressRow & { readonly id: string; readonly revision: number }
 
 const views = queryBuilder<{ readonly addresses: AddressRecord }>('read_models')
 
@@ -54,12 +51,15 @@ const addressColumns = [
   'email',
   'alias',
   'guest_name',
-  'is_default',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof AddressRecord)[]
 
-function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[number]>): AddressResource {
+const isDefaultAddress = isDefault('addresses', sql`addresses.address_type || '_addresses'`).as('is_default')
+
+type SelectedAddress = Pick<AddressRecord, (typeof addressColumns)[number]> & { readonly is_default: boolean }
+
+function addressOf(record: SelectedAddress): AddressResource {
   return {
     id: record.id,
     user_id: record.user_id,
@@ -82,7 +82,7 @@ export type AddressesQuery = Values & ListOrder
 
 const addressesPage = prepareQuery((parameters: QueryParameters<Values>, order: ListOrder) => {
   const { owner, address_type, guest_email } = parameters
-  let matching = notRemoved(owner).select(addressColumns)
+  let matching = notRemoved(owner).select(addressColumns).select(isDefaultAddress)
   if (address_type !== undefined) matching = matching.where('address_type', '=', address_type)
   if (guest_email !== undefined) matching = matching.where(guestEmailEquals(guest_email))
   return pageQuery(matching, parameters, order)
@@ -96,7 +96,7 @@ export async function listAddresses(
 }
 
 const addressById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>) =>
-  notRemoved(owner).select(addressColumns).select('revision').where('id', '=', id),
+  notRemoved(owner).select(addressColumns).select(['revision', isDefaultAddress]).where('id', '=', id),
 )
 
 /** @returns `undefined` if the address is missing, removed or another owner's */

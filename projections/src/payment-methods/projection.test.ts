@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { guestOwner, recordedOwner, userOwner } from '@paylog/domain/actor'
 import {
-  changePaymentMethod,
-  clearDefaultMethod,
-  type PaymentMethod,
+  changeAlias,
   paymentMethodFold,
   paymentMethodResource,
   refreshPaymentMethod,
@@ -12,7 +10,8 @@ import {
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
-import { addMethodTo, createLogFixture, type LogFixture, ofGuest, ofUser } from '../testing/logFixture.ts'
+import { defaults } from '../defaults/projection.ts'
+import { addMethodTo, createLogFixture, type LogFixture, ofGuest, ofUser, setDefaultIn } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { paymentMethods } from './projection.ts'
 import { getPaymentMethod, listPaymentMethods } from './queries.ts'
@@ -51,16 +50,15 @@ const facts = fc
   })
   .map(({ owner, details, given }) => ({ ...owner, ...details, ...given }))
 
-/** An operation on one method. Every choice has a unique number. */
+/** An operation on one method. */
 const step = fc.record({
   method: fc.nat(3),
   occurred_at: time,
   operation: fc.oneof(
     fc.record({ kind: fc.constant('alias' as const), alias: text }),
-    { weight: 2, arbitrary: fc.constant({ kind: 'choose' as const }) },
-    fc.constantFrom({ kind: 'clear' as const }, { kind: 'not default' as const }, { kind: 'remove' as const }),
+    fc.constant({ kind: 'remove' as const }),
     fc.record({ kind: fc.constant('refresh' as const), details }),
-    fc.record({ kind: fc.constant('add' as const), chosen: fc.boolean(), details }),
+    fc.record({ kind: fc.constant('add' as const), details }),
   ),
 })
 
@@ -72,44 +70,29 @@ const history = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
-function applyStep(log: LogFixture, id: string, { operation, occurred_at }: Step, choice: number): void {
+function applyStep(log: LogFixture, id: string, { operation, occurred_at }: Step): void {
   const before = log.stateOf(paymentMethodFold, id)
   if (before.status === 'none') throw new Error('added methods exist')
   if (operation.kind === 'add') {
     const { user_id, guest_email } = before
-    const default_choice = operation.chosen ? choice : null
-    const added = { user_id, guest_email, ...operation.details, default_choice, occurred_at }
-    addMethodTo(log, { ...added, payment_method_id: id })
+    addMethodTo(log, { user_id, guest_email, ...operation.details, occurred_at, payment_method_id: id })
     return
   }
   log.record(paymentMethodFold, id, (state) => {
-    if (operation.kind === 'clear') return clearDefaultMethod({ occurred_at }, state)
     if (operation.kind === 'remove') return removePaymentMethod({ occurred_at, by: 'owner' }, state)
     if (operation.kind === 'refresh') return refreshPaymentMethod({ occurred_at, details: operation.details }, state)
-    if (state.status !== 'saved') return []
-    if (operation.kind === 'alias') return changePaymentMethod({ occurred_at, alias: operation.alias }, state)
-    return changePaymentMethod({ occurred_at, default_choice: operation.kind === 'choose' ? choice : null }, state)
+    return state.status === 'saved' ? changeAlias({ occurred_at, alias: operation.alias }, state) : []
   })
 }
 
-/** By the rule over all methods of an owner, not by the events of one method. */
-function isDefault(method: PaymentMethod, all: readonly PaymentMethod[]): boolean {
-  const own = all.filter((other) => recordedOwner(other) === recordedOwner(method))
-  const last = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
-  return method.status === 'saved' && method.is_default && method.default_choice === last
-}
-
-t.test('payment methods: the read model equals the fold of the log for all batch sizes', async (t) => {
+t.test('payment methods: the read model equals the fold of the log, for all batch sizes', async (t) => {
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
       await pool.query('delete from read_models.payment_methods_v1')
       const log = createLogFixture()
       const ids = added.map((given) => addMethodTo(log, { ...given, payment_method_id: randomUUID() }))
-      // With several processes, the first choice may be recorded last.
-      steps.forEach((each, index) => {
-        applyStep(log, ids[each.method % ids.length] ?? '', each, (index * 7) % 31)
-      })
+      for (const each of steps) applyStep(log, ids[each.method % ids.length] ?? '', each)
       await reapply(pool, paymentMethods, log, sizes)
       if (repeated) await reapply(pool, paymentMethods, log, sizes.toReversed())
       const states = ids.map((id) => log.stateOf(paymentMethodFold, id)).filter((state) => state.status !== 'none')
@@ -117,20 +100,11 @@ t.test('payment methods: the read model equals the fold of the log for all batch
         const { payment_method_id: id } = state
         const owner = recordedOwner(state) ?? ''
         const found = await getPaymentMethod(pool, { id, owner })
-        const expected = { ...paymentMethodResource(state), is_default: isDefault(state, states) }
-        t.same(found?.item, state.status === 'saved' ? expected : undefined)
+        t.same(found?.item, state.status === 'saved' ? paymentMethodResource(state, false) : undefined)
         const { rows } = await pool.query('select * from read_models.payment_methods_v1 where id = $1', [id])
-        const { revision, default_choice, is_default, is_removed, user_id } = rows[0]
+        const { revision, is_removed, user_id } = rows[0]
         t.equal(revision, log.events.findLast((event) => event.id === id)?.revision)
-        t.same(
-          { user_id, is_default, is_removed, default_choice },
-          {
-            user_id: state.user_id,
-            is_default: state.is_default,
-            is_removed: state.status === 'removed',
-            default_choice: state.default_choice === null ? null : BigInt(state.default_choice),
-          },
-        )
+        t.same({ user_id, is_removed }, { user_id: state.user_id, is_removed: state.status === 'removed' })
       }
       return t.passing()
     }),
@@ -141,7 +115,7 @@ t.test('payment methods: the read model equals the fold of the log for all batch
 const occurred_at = '2026-03-01T10:00:00.000Z'
 
 function addedAndRemoved(log: LogFixture): string {
-  const id = addMethodTo(log, { ...ofUser('u1'), alias: 'first', default_choice: 0 })
+  const id = addMethodTo(log, { ...ofUser('u1'), alias: 'first' })
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'provider' }, state))
   return addMethodTo(log, { ...ofGuest('g@example.com'), payment_method_id: id, alias: 'second' })
 }
@@ -153,10 +127,10 @@ t.test('a method removed and saved again in one batch is the new one', async (t)
     const { inserts, patches } = foldBatch(paymentMethods, events)
     t.same(patches, [])
     t.equal(inserts.length, 1)
-    t.match(inserts, [{ id, revision: 2n, values: { alias: 'second', is_removed: false, is_default: false } }])
+    t.match(inserts, [{ id, revision: 2n, values: { alias: 'second', is_removed: false } }])
   }
   const gone = foldBatch(paymentMethods, log.events.slice(0, 2))
-  t.match(gone.inserts, [{ id, revision: 1n, values: { alias: 'first', is_removed: true, default_choice: 0 } }])
+  t.match(gone.inserts, [{ id, revision: 1n, values: { alias: 'first', is_removed: true } }])
   const back = foldBatch(paymentMethods, log.events.slice(1))
   t.same(back.patches, [], 'the new row replaces the removal')
   t.match(back.inserts, [{ id, revision: 2n, values: { alias: 'second' } }])
@@ -180,19 +154,24 @@ t.test('a method saved again belongs only to its new owner, for all batch sizes'
   }
 })
 
-t.test('a removed default method still outranks older choices', async (t) => {
+t.test('the chosen method is the default until it is removed', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
-  addMethodTo(log, { ...ofUser('u1'), default_choice: 0 })
-  const chosen = addMethodTo(log, { ...ofUser('u1'), default_choice: 1 })
-  addMethodTo(log, { ...ofUser('u2'), default_choice: 7 })
-  const defaults = async () => {
+  const former = addMethodTo(log, ofUser('u1'))
+  const chosen = addMethodTo(log, ofUser('u1'))
+  const list_id = setDefaultIn(log, { chosen_id: former })
+  setDefaultIn(log, { list_id, chosen_id: chosen })
+  setDefaultIn(log, { chosen_id: addMethodTo(log, ofUser('u2')) })
+  const defaultIds = async () => {
     await reapply(pool, paymentMethods, log)
+    await reapply(pool, defaults, log)
     const query = { owner: userOwner('u1'), guest_email: undefined, page: 1, limit: 50 }
     const { items } = await listPaymentMethods(pool, { ...query, orderBy: 'created_at', orderDir: 'desc' })
     return items.filter(({ is_default }) => is_default).map(({ id }) => id)
   }
-  t.same(await defaults(), [chosen], 'the later of two choices counts')
+  t.same(await defaultIds(), [chosen])
+  const single = await getPaymentMethod(pool, { id: chosen, owner: userOwner('u1') })
+  t.match(single, { item: { is_default: true } })
   log.record(paymentMethodFold, chosen, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
-  t.same(await defaults(), [], 'the earlier default does not return')
+  t.same(await defaultIds(), [], 'the earlier default does not return')
 })

@@ -11,7 +11,7 @@ import {
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import { defineProjection, latest, type TableSql } from '../projection.ts'
 
-// A removed method keeps its row: payments show its summary, and its choice as default still outranks older ones.
+// A removed method keeps its row: payments show its summary.
 const create = (table: string) => `
   create table ${table} (
     id uuid primary key,
@@ -34,8 +34,6 @@ const create = (table: string) => `
     billing_address_id text,
     -- Only returned as a whole, so its text is stored unchanged.
     billing_details json,
-    is_default boolean not null,
-    default_choice bigint,
     is_removed boolean not null,
     created_at timestamptz not null,
     updated_at timestamptz not null
@@ -43,11 +41,7 @@ const create = (table: string) => `
 
 const indexes = (table: string) => `
   -- Lists and totals never show removed rows, so the index leaves them out.
-  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;
-
-  -- The view checks for each default row whether a later choice exists: without this index, by reading all rows of the
-  -- owner. Most rows were never chosen, and are not in the index.
-  create index ${table}_by_choice on ${table} (owner, default_choice) where default_choice is not null;`
+  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
 
 const view = (table: string) => `
   select
@@ -68,15 +62,10 @@ const view = (table: string) => `
     organization_id,
     billing_address_id,
     billing_details,
-    -- Two rows may be default for a moment, or longer if a process died between two appends: the last choice counts.
-    is_default and not is_removed and not exists (
-      select from ${table} as other
-      where other.owner = method.owner and other.default_choice > method.default_choice
-    ) as is_default,
     is_removed,
     created_at,
     updated_at
-  from ${table} as method`
+  from ${table}`
 
 const paymentMethodsTable: TableSql = { create, indexes, view }
 
@@ -91,8 +80,6 @@ export type PaymentMethodRow = MethodDetails & {
   readonly organization_id: string | null
   readonly billing_address_id: string | null
   readonly billing_details: BillingDetails | null
-  readonly is_default: boolean
-  readonly default_choice: number | null
   readonly is_removed: boolean
   readonly created_at: string
   readonly updated_at: string
@@ -120,8 +107,6 @@ export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethod
     organization_id: { type: 'text' },
     billing_address_id: { type: 'text' },
     billing_details: { type: 'json' },
-    is_default: { type: 'boolean', merge: latest },
-    default_choice: { type: 'bigint', merge: latest },
     is_removed: { type: 'boolean', merge: latest },
     created_at: { type: 'timestamptz' },
     updated_at: { type: 'timestamptz', merge: latest },
@@ -132,13 +117,9 @@ export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethod
     // Saving a removed method again replaces its old row.
     PaymentMethodAdded: (event) => ({ insert: added(event) }),
     PaymentMethodAliasChanged: ({ data }) => ({ patch: { alias: data.alias, updated_at: data.occurred_at } }),
-    PaymentMethodMadeDefault: ({ data }) => ({
-      patch: { is_default: true, default_choice: data.default_choice, updated_at: data.occurred_at },
-    }),
-    PaymentMethodDefaultCleared: ({ data }) => ({ patch: { is_default: false, updated_at: data.occurred_at } }),
     PaymentMethodRefreshed: ({ data }) => ({ patch: { ...detailsOf(data), updated_at: data.occurred_at } }),
     PaymentMethodRemoved: ({ data }) => ({
-      patch: { is_removed: true, is_default: false, updated_at: data.occurred_at },
+      patch: { is_removed: true, updated_at: data.occurred_at },
     }),
   },
 })
@@ -156,8 +137,6 @@ function added({ data }: PaymentMethodAdded): PaymentMethodRow {
     organization_id: data.organization_id,
     billing_address_id: data.billing_address_id,
     billing_details: data.billing_details,
-    is_default: data.default_choice !== null,
-    default_choice: data.default_choice,
     is_removed: false,
     created_at: data.occurred_at,
     updated_at: data.occurred_at,

@@ -5,6 +5,7 @@ import {
   type PaymentMethodSummary,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { sql } from 'kysely'
+import { isDefault } from '../defaults/queries.ts'
 import {
   type Found,
   type JoinedColumn,
@@ -26,12 +27,7 @@ import { guestEmailEquals } from '../queries/textFilters.ts'
 import type { PaymentMethodRow } from './projection.ts'
 
 /** A row of the view `payment_methods`. */
-export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id' | 'default_choice'> & {
-  readonly id: string
-  readonly revision: number
-  /** Only set for the method that was chosen last. */
-  readonly is_default: boolean
-}
+export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id'> & { readonly id: string; readonly revision: number }
 
 const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
 
@@ -52,12 +48,15 @@ const methodColumns = [
   'organization_id',
   'billing_address_id',
   'billing_details',
-  'is_default',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof PaymentMethodRecord)[]
 
-function paymentMethodOf(record: Pick<PaymentMethodRecord, (typeof methodColumns)[number]>): PaymentMethodResource {
+const isDefaultMethod = isDefault('payment_methods', sql.lit('payment_methods')).as('is_default')
+
+type SelectedMethod = Pick<PaymentMethodRecord, (typeof methodColumns)[number]> & { readonly is_default: boolean }
+
+function paymentMethodOf(record: SelectedMethod): PaymentMethodResource {
   return {
     id: record.id,
     ...detailsOf(record),
@@ -114,7 +113,7 @@ export type PaymentMethodsQuery = Values & ListOrder
 
 const paymentMethodsPage = prepareQuery((parameters: QueryParameters<Values>, order: ListOrder) => {
   const { owner, guest_email } = parameters
-  let matching = notRemoved(owner).select(methodColumns)
+  let matching = notRemoved(owner).select(methodColumns).select(isDefaultMethod)
   if (guest_email !== undefined) matching = matching.where(guestEmailEquals(guest_email))
   return pageQuery(matching, parameters, order)
 })
@@ -127,7 +126,7 @@ export async function listPaymentMethods(
 }
 
 const methodById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>) =>
-  notRemoved(owner).select(methodColumns).select('revision').where('id', '=', id),
+  notRemoved(owner).select(methodColumns).select(['revision', isDefaultMethod]).where('id', '=', id),
 )
 
 /** @returns `undefined` if the method is missing, removed or another owner's */

@@ -2,11 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { guestOwner, userOwner } from '@paylog/domain/actor'
-import {
-  changePaymentMethod,
-  paymentMethodFold,
-  removePaymentMethod,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { changeAlias, paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { paymentMethods } from '../payment-methods/projection.ts'
@@ -59,7 +55,7 @@ t.test('a single payment and a list with methods contain the method summary, eve
     t.notOk(Object.hasOwn(plain.items[0] ?? {}, 'payment_method'))
   }
   await checkSummary()
-  log.record(paymentMethodFold, method, (state) => changePaymentMethod({ occurred_at, alias: 'Home' }, state))
+  log.record(paymentMethodFold, method, (state) => changeAlias({ occurred_at, alias: 'Home' }, state))
   expected.alias = 'Home'
   await checkSummary()
   log.record(paymentMethodFold, method, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))

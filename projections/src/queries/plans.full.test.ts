@@ -26,23 +26,15 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
     [/payments_v1_by_owner/, /payment_methods_v1_pkey/],
   ],
   ['one payment', (db) => getPayment(db, one), [/payment_methods_v1_pkey/]],
-  [
-    'payment methods',
-    (db) => listPaymentMethods(db, all),
-    [/payment_methods_v1_by_owner/, /Index Only Scan using payment_methods_v1_by_choice/],
-  ],
-  ['one payment method', (db) => getPaymentMethod(db, one), [/payment_methods_v1_by_choice/]],
-  [
-    'addresses',
-    (db) => listAddresses(db, all),
-    [/addresses_v1_by_owner/, /Index Only Scan using addresses_v1_by_choice/],
-  ],
+  ['payment methods', (db) => listPaymentMethods(db, all), [/payment_methods_v1_by_owner/, /defaults_v1_by_item/]],
+  ['one payment method', (db) => getPaymentMethod(db, one), [/defaults_v1_by_item/]],
+  ['addresses', (db) => listAddresses(db, all), [/addresses_v1_by_owner/, /defaults_v1_by_item/]],
   [
     'addresses of a type',
     (db) => listAddresses(db, { ...all, address_type: 'billing' }),
-    [/addresses_v1_by_owner/, /addresses_v1_by_choice/],
+    [/addresses_v1_by_owner/, /defaults_v1_by_item/],
   ],
-  ['one address', (db) => getAddress(db, one), [/addresses_v1_by_choice/]],
+  ['one address', (db) => getAddress(db, one), [/defaults_v1_by_item/]],
   [
     'products',
     (db) => listProducts(db, allProducts),

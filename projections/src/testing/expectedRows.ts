@@ -1,5 +1,6 @@
 // The expected rows of the read models, from the domain's folds and without the projections.
 import { addressFold } from '@paylog/domain/addresses/address'
+import { type DefaultChoiceEvent, defaultChoiceFold } from '@paylog/domain/defaultChoice'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentFold } from '@paylog/domain/payments/payment'
@@ -11,11 +12,19 @@ import type { ProjectedEvent, Projection, Value } from '../projection.ts'
 type State = object & { readonly status: string }
 type AnyFold = Fold<State, DomainEvent>
 
+/** The row of a list, since its fold has no object as its state. */
+const rowOfDefaults: Fold<State, DefaultChoiceEvent> = {
+  initialState: { status: 'none' },
+  evolve: (_row, event) =>
+    ({ status: 'kept', list: event.data.list, chosen_id: defaultChoiceFold.evolve(null, event) }) as State,
+}
+
 /** The fold of each stream category. */
 const folds: Readonly<Record<string, AnyFold>> = {
   payments: paymentFold as AnyFold,
   payment_methods: paymentMethodFold as AnyFold,
   addresses: addressFold as AnyFold,
+  defaults: rowOfDefaults as AnyFold,
   products: productFold as AnyFold,
 }
 

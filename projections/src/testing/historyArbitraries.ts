@@ -1,10 +1,9 @@
-// Random histories of payments, methods, addresses and products.
+// Random histories of payments, methods, addresses, defaults and products.
 
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import type { Fold } from '@paylog/domain/events'
 import {
-  changePaymentMethod,
-  clearDefaultMethod,
+  changeAlias,
   paymentMethodFold,
   refreshPaymentMethod,
   removePaymentMethod,
@@ -25,6 +24,7 @@ import {
   type LogFixture,
   ofGuest,
   ofUser,
+  setDefaultIn,
   user,
 } from './logFixture.ts'
 
@@ -87,9 +87,8 @@ const methodStep: fc.Arbitrary<HistoryStep> = fc
     alias: nullable,
     last_four: nullable,
     occurred_at: instant,
-    choice: fc.option(fc.nat(9)),
   })
-  .map(({ payment_method_id, operation, alias, last_four, occurred_at, choice }) => (log) => {
+  .map(({ payment_method_id, operation, alias, last_four, occurred_at }) => (log) => {
     const { status } = log.stateOf(paymentMethodFold, payment_method_id)
     const details = {
       payment_type: null,
@@ -106,15 +105,13 @@ const methodStep: fc.Arbitrary<HistoryStep> = fc
         payment_method_id,
         alias,
         occurred_at,
-        default_choice: choice,
         billing_details,
       })
     } else {
       log.record(paymentMethodFold, payment_method_id, (state) => {
         if (operation === 0) return removePaymentMethod({ occurred_at, by: 'owner' }, state)
         if (operation === 1) return refreshPaymentMethod({ occurred_at, details }, state)
-        if (operation === 2) return clearDefaultMethod({ occurred_at }, state)
-        return changePaymentMethod({ occurred_at, alias, default_choice: choice }, state)
+        return changeAlias({ occurred_at, alias }, state)
       })
     }
   })
@@ -127,24 +124,25 @@ const addressStep: fc.Arbitrary<HistoryStep> = fc
     line2: nullable,
     occurred_at: instant,
     type: fc.constantFrom('billing' as const, 'shipping' as const),
-    choice: fc.option(fc.nat(9)),
+    is_default: fc.boolean(),
   })
-  .map(({ address_id, operation, line1, line2, occurred_at, type: address_type, choice }) => (log) => {
+  .map(({ address_id, operation, line1, line2, occurred_at, type: address_type, is_default }) => (log) => {
     const state = log.stateOf(addressFold, address_id)
     const facts = { line1: `.${line1}`, line2, address_type }
     if (state.status === 'none')
-      addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, default_choice: choice })
+      addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, is_default })
     else if (state.status === 'kept') {
       log.record(addressFold, address_id, (address) => {
         if (operation === 0) return removeAddress({ occurred_at }, address)
-        const changes = operation < 3 ? { line2 } : facts
-        const list = operation < 3 ? state.address_type : address_type
-        return changeAddress(
-          { occurred_at, changes, default_choice: choice === null ? null : { address_type: list, choice } },
-          address,
-        )
+        return changeAddress({ occurred_at, changes: operation < 3 ? { line2 } : facts }, address)
       })
     }
+  })
+
+const defaultStep: fc.Arbitrary<HistoryStep> = fc
+  .record({ list_id: id(5), chosen_id: id(2), is_default: fc.boolean(), occurred_at: instant })
+  .map((change) => (log) => {
+    setDefaultIn(log, change)
   })
 
 const productStep: fc.Arbitrary<HistoryStep> = fc
@@ -171,10 +169,12 @@ const productStep: fc.Arbitrary<HistoryStep> = fc
       })
   })
 
-/** A log of up to this many operations on a few payments, methods, addresses and products. */
+/** A log of up to this many operations on a few payments, methods, addresses, defaults and products. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
-  fc.array(fc.oneof(paymentStep, methodStep, addressStep, productStep), { minLength: 1, maxLength }).map((steps) => {
-    const log = createLogFixture()
-    for (const step of steps) step(log)
-    return log
-  })
+  fc
+    .array(fc.oneof(paymentStep, methodStep, addressStep, defaultStep, productStep), { minLength: 1, maxLength })
+    .map((steps) => {
+      const log = createLogFixture()
+      for (const step of steps) step(log)
+      return log
+    })

@@ -1,7 +1,8 @@
-// A log in memory with sample events of payments, methods, addresses and products.
+// A log in memory with sample events of payments, methods, addresses, their defaults and products.
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
+import { defaultChoiceFold, type SetDefault, setDefault } from '@paylog/domain/defaultChoice'
 import type { Fold, LogPosition } from '@paylog/domain/events'
 import {
   type AddPaymentMethod,
@@ -132,7 +133,6 @@ export function addMethodTo(log: LogFixture, facts: Partial<AddPaymentMethod> = 
     organization_id: null,
     billing_address_id: null,
     billing_details: null,
-    default_choice: null,
     ...facts,
     payment_method_id,
   }
@@ -153,13 +153,21 @@ export function addAddressTo(log: LogFixture, facts: Partial<AddAddress> = {}): 
     city: 'Town',
     postal_code: '12345',
     country: 'DE',
-    default_choice: null,
+    is_default: false,
     request_fingerprint: null,
     ...facts,
     address_id,
   }
   log.record(addressFold, address_id, (state) => addAddress(command, state))
   return address_id
+}
+
+/** Makes an item its list's default, or ends that it is. @returns the id of the list */
+export function setDefaultIn(log: LogFixture, change: Partial<SetDefault> & Pick<SetDefault, 'chosen_id'>): string {
+  const list_id = change.list_id ?? randomUUID()
+  const command: SetDefault = { list: 'payment_methods', occurred_at, is_default: true, ...change, list_id }
+  log.record(defaultChoiceFold, list_id, (state) => setDefault(command, state))
+  return list_id
 }
 
 /** Adds a product with the given fields. @returns its id */

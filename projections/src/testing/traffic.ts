@@ -6,7 +6,13 @@ import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
+import {
+  addressStream,
+  defaultChoiceStream,
+  paymentMethodStream,
+  paymentStream,
+  productStream,
+} from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
 import {
   addAddressTo,
@@ -16,11 +22,17 @@ import {
   createLogFixture,
   type LoggedEvent,
   ofUser,
+  setDefaultIn,
   user,
 } from './logFixture.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
-const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }
+const streamOf = {
+  PaymentMethod: paymentMethodStream,
+  Address: addressStream,
+  Default: defaultChoiceStream,
+  Product: productStream,
+}
 
 /** An empty fold: the appended events are already decided. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
@@ -34,7 +46,7 @@ export async function openPayment(store: EventStore): Promise<string> {
   return id
 }
 
-/** Records an event of a method, address or product. @returns its position */
+/** Records an event of a method, address, default or product. @returns its position */
 export async function append(
   store: EventStore,
   { id, revision: _, position: __, ...event }: LoggedEvent,
@@ -49,7 +61,7 @@ export async function append(
 async function recordOne(store: EventStore, turn: number): Promise<void> {
   if (turn % 4 === 3) {
     const log = createLogFixture()
-    addMethodTo(log, ofUser('u1'))
+    setDefaultIn(log, { chosen_id: addMethodTo(log, ofUser('u1')) })
     addAddressTo(log, ofUser('u1'))
     addProductTo(log)
     for (const event of log.events) await append(store, event)

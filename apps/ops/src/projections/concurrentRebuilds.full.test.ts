@@ -37,6 +37,7 @@ t.test('a second rebuild of the same projection fails, one of another projection
       ['payments', true, false, false],
       ['payment_methods', true, false, false],
       ['addresses', true, true, false],
+      ['defaults', true, false, false],
       ['products', true, false, false],
     ],
   )

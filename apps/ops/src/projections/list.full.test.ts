@@ -60,6 +60,7 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
       ['payments', 'rebuilt'],
       ['payment_methods', 'rebuilt'],
       ['addresses', 'failed'],
+      ['defaults', 'rebuilt'],
       ['products', 'rebuilt'],
     ],
   )

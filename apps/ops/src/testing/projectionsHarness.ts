@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { Fold } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
+import {
+  addressStream,
+  defaultChoiceStream,
+  paymentMethodStream,
+  paymentStream,
+  productStream,
+} from '@paylog/event-store/streamName'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
@@ -15,6 +21,7 @@ import {
   changeProductIn,
   createLogFixture,
   type LoggedEvent,
+  setDefaultIn,
   user,
 } from '@paylog/projections/testing/logFixture'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -35,6 +42,7 @@ export const changedColumns = {
   payments: 'client_secret',
   payment_methods: 'last_four',
   addresses: 'city',
+  defaults: 'chosen_id',
   products: 'name',
 } as const
 
@@ -67,7 +75,7 @@ export async function projectionsHarness(t: Test) {
       for (let made = 0; made < count; made++) {
         addPaymentTo(log, user('u1'))
         addMethodTo(log)
-        addAddressTo(log)
+        setDefaultIn(log, { list: 'billing_addresses', chosen_id: addAddressTo(log) })
         const product = addProductTo(log)
         const changes = { description: `number ${made}` }
         changeProductIn(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
@@ -189,6 +197,7 @@ async function tamper(pool: Pool, name: ProjectionName) {
 function streamOf(type: string) {
   if (type.startsWith('PaymentMethod')) return paymentMethodStream
   if (type.startsWith('Address')) return addressStream
+  if (type.startsWith('Default')) return defaultChoiceStream
   return type.startsWith('Product') ? productStream : paymentStream
 }
 

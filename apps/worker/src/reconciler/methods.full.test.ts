@@ -47,7 +47,6 @@ async function save() {
     organization_id: null,
     billing_address_id: null,
     billing_details: null,
-    default_choice: null,
   }
   await harness.store.handle({
     stream: paymentMethodStream(id),

@@ -1,4 +1,4 @@
-// Creates, updates and deletes addresses, and keeps one default per owner and address type.
+// Creates, updates and deletes addresses.
 
 import { recordedOwner } from '@paylog/domain/actor'
 import {
@@ -8,7 +8,6 @@ import {
   addAddress,
   addressFold,
   changeAddress,
-  clearDefaultAddress,
   existingAddress,
   removeAddress,
 } from '@paylog/domain/addresses/address'
@@ -19,23 +18,13 @@ import type { Revision } from '@paylog/event-store/append/append'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import {
-  chooseDefaultItem,
-  clearPreviousDefaults,
-  type DefaultChoiceRequest,
-} from '@paylog/workflows/payment-methods/defaultChoice'
+import { changeDefault, type ListItem, withDefault } from '@paylog/workflows/defaults'
 
-export type DefaultAddressChoice = {
-  readonly address_id: string
-  readonly address_type: AddressType
-  /** See `ownerOf`. */
-  readonly owner: string
-  readonly metadata: EventMetadata
-}
+/** An address as responses show it. */
+export type ShownAddress = LoadedState<AddressState> & { readonly is_default: boolean }
 
 export type CreateAddress = {
-  readonly address: Omit<AddAddress, 'default_choice'>
-  readonly is_default: boolean
+  readonly address: AddAddress
   /** See `ownerOf`. */
   readonly owner: string
   readonly metadata: EventMetadata
@@ -66,50 +55,43 @@ export type UpdateAddress = AddressTarget & {
 export async function createAddress(
   workflow: Workflow,
   command: CreateAddress,
-): Promise<{ readonly added: LoadedState<AddressState>; readonly replayed: boolean }> {
-  const { address, is_default, metadata } = command
+): Promise<ShownAddress & { readonly replayed: boolean }> {
+  const { address, metadata } = command
   const stream = addressStream(address.address_id)
   // Without a key the id is random, so the stream is new.
   const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
-  if (known.state.status !== 'none') return { added: await replayed(workflow, command, known), replayed: true }
-  const default_choice = is_default ? await chooseDefaultAddress(workflow, defaultChoiceOf(command)) : null
+  if (known.state.status !== 'none') return replayed(workflow, command, known)
   const added = await workflow.store.handle({
     stream,
     fold: addressFold,
-    decide: (state) => addAddress({ ...address, default_choice }, state),
+    decide: (state) => addAddress(address, state),
     metadata,
     known,
   })
-  if (added.events.length === 0) {
-    const first = await firstState(workflow, stream)
-    return { added: await replayed(workflow, command, first), replayed: true }
-  }
-  if (is_default) await clearPreviousDefaultAddress(workflow, defaultChoiceOf(command))
-  return { added, replayed: false }
+  if (added.events.length === 0) return replayed(workflow, command, await firstState(workflow, stream))
+  const shown = { ...added, is_default: false, replayed: false }
+  return address.is_default ? withDefault(workflow, shown, creationChoice(command)) : shown
 }
 
 /**
- * Changes an address, and clears the previous default of its type when this one replaces it.
+ * Changes an address, and whether it is the default of its type.
  * @throws DomainError `not_found`, `invalid_request` when a required field would be missing, `concurrent_modification`,
  *   `event_store_unavailable`, and what `checkRevision` and `checkBody` throw; nothing is recorded then
  */
-export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<LoadedState<AddressState>> {
+export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<ShownAddress> {
   const { store, now } = workflow
   const { address_id, owner, changes, is_default, metadata } = update
-  const occurred_at = now().toISOString()
+  const command = { occurred_at: now().toISOString(), changes }
   const stream = addressStream(address_id)
   const known = await store.load(stream, addressFold)
-  const { address_type: previousType, default_choice: previousChoice } = ownedAddress(update, known)
-  // A change of the default lists cannot be undone, so all checks come first.
-  changeAddress({ occurred_at, changes }, known.state)
+  const { address_type: previousType } = ownedAddress(update, known)
+  // All checks come before a change of the default.
+  changeAddress(command, known.state)
   update.checkBody()
-  const choosing = { address_id, address_type: changes.address_type ?? previousType, owner, metadata }
-  // The address leaves the old type's list, and an older default there must not become the default again.
-  if (choosing.address_type !== previousType && previousChoice !== null)
-    await clearPreviousDefaultAddress(workflow, { ...choosing, address_type: previousType })
-  const choice = is_default ? await chooseDefaultAddress(workflow, choosing) : undefined
-  const chosen = choice === undefined ? null : { address_type: choosing.address_type, choice }
-  const command = { occurred_at, changes, ...(is_default !== undefined && { default_choice: chosen }) }
+  const address_type = changes.address_type ?? previousType
+  const item = { ...addressItem(address_type, address_id, owner), metadata }
+  // It may have been the default of this type before it got another type, and must not be it again by coming back.
+  if (address_type !== previousType) await changeDefault(workflow, { ...item, is_default: false })
   const changed = await store.handle({
     stream,
     fold: addressFold,
@@ -120,8 +102,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
     metadata,
     known,
   })
-  if (is_default) await clearPreviousDefaultAddress(workflow, choosing)
-  return changed
+  return withDefault(workflow, changed, { ...item, is_default })
 }
 
 /**
@@ -141,54 +122,30 @@ export function deleteAddress({ store, now }: Workflow, target: AddressTarget): 
   })
 }
 
-/** `chooseDefaultItem` for an address. */
-export function chooseDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<number> {
-  return chooseDefaultItem(workflow, listChoice(choosing))
-}
-
-/** `clearPreviousDefaults` for an address. */
-export function clearPreviousDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<void> {
-  const { address_type, metadata } = choosing
-  const { store, now } = workflow
-  return clearPreviousDefaults(workflow, listChoice(choosing), async (itemId, choice) => {
-    const command = { occurred_at: now().toISOString(), superseded_by: { address_type, choice } }
-    await store.handle({
-      stream: addressStream(itemId),
-      fold: addressFold,
-      decide: (state) => clearDefaultAddress(command, state),
-      metadata,
-    })
-  })
-}
-
-function listChoice({
-  address_id: item_id,
-  address_type,
-  owner,
-  metadata,
-}: DefaultAddressChoice): DefaultChoiceRequest {
-  const list = address_type === 'billing' ? 'billing_addresses' : 'shipping_addresses'
-  return { list, owner, item_id, metadata }
+/** An address in its owner's list of its type, which has a default. */
+function addressItem(address_type: AddressType, item_id: string, owner: string): ListItem {
+  return { list: `${address_type}_addresses`, owner, item_id }
 }
 
 function firstState({ store }: Workflow, stream: string): Promise<LoadedState<AddressState>> {
   return store.load(stream, addressFold, 'AddressAdded')
 }
 
-/** Clears the previous default again, because the first request may have crashed before it did. */
+/** Makes it the default again, because the first request may have crashed before it did. */
 async function replayed(
   workflow: Workflow,
   command: CreateAddress,
   first: LoadedState<AddressState>,
-): Promise<LoadedState<AddressState>> {
-  const address = existingAddress(first.state)
-  requireSameRequest(address, command.address.request_fingerprint)
-  if (address.is_default) await clearPreviousDefaultAddress(workflow, defaultChoiceOf(command))
-  return first
+): Promise<ShownAddress & { readonly replayed: true }> {
+  const { was_added_as_default, request_fingerprint } = existingAddress(first.state)
+  requireSameRequest({ request_fingerprint }, command.address.request_fingerprint)
+  const choice = { ...creationChoice(command), unlessChangedAfter: first.position }
+  const { position } = was_added_as_default ? await withDefault(workflow, first, choice) : first
+  return { ...first, position, is_default: was_added_as_default, replayed: true }
 }
 
-function defaultChoiceOf({ address: { address_id, address_type }, owner, metadata }: CreateAddress) {
-  return { address_id, address_type, owner, metadata }
+function creationChoice({ address: { address_id, address_type }, owner, metadata }: CreateAddress) {
+  return { ...addressItem(address_type, address_id, owner), is_default: true, metadata }
 }
 
 /** Another owner's address is `not_found`, like an unknown one. */

@@ -1,9 +1,10 @@
 // Idempotency-Key and If-Match on the address routes.
+import { userOwner } from '@paylog/domain/actor'
 import t from 'tap'
 import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
-import { ada, freshKey, guest } from '../testing/commandApiHarness.ts'
+import { ada, adaId, freshKey, guest } from '../testing/commandApiHarness.ts'
 
-const { post, put, remove, addressOf, eventsOf, stateOf, recordsNothing, store } = await addressesHarness(t)
+const { post, put, remove, addressOf, eventsOf, stateOf, defaultOf, recordsNothing, store } = await addressesHarness(t)
 
 t.test('a repeated address creation with the same key returns the first response', async (t) => {
   for (const caller of [ada, guest]) {
@@ -93,7 +94,8 @@ t.test('of concurrent different address bodies with one key one is created, the 
   t.same(responses.map(({ status }) => status).toSorted(), [201, 422, 422, 422])
   for (const { status, error } of responses) if (status === 422) t.equal(error?.code, 'idempotency_key_reused')
   const made = responses.find(({ status }) => status === 201)
-  t.match(await stateOf(made?.data.id ?? ''), { is_default: true, alias: made?.data.alias })
+  t.match(await stateOf(made?.data.id ?? ''), { alias: made?.data.alias })
+  t.equal(await defaultOf(userOwner(adaId), 'billing'), made?.data.id)
 })
 
 t.test('an address creation with an empty, too long or unprintable key is rejected', async (t) => {

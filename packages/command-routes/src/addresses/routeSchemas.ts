@@ -1,17 +1,10 @@
 // Bodies, responses and OpenAPI descriptions of the address routes (interface, section 2.5).
 
-import {
-  AddressResource,
-  type AddressState,
-  addressResource,
-  existingAddress,
-  missingFields,
-} from '@paylog/domain/addresses/address'
+import { AddressResource, addressResource, existingAddress, missingFields } from '@paylog/domain/addresses/address'
 import { countryCode } from '@paylog/domain/addresses/countries'
 import { type AddressContent, AddressType, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleAddress } from '@paylog/domain/examples'
-import type { LoadedState } from '@paylog/event-store/eventStore'
 import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import type { FieldProblem } from '@paylog/runtime/http/validation'
 import type { FastifyReply } from 'fastify'
@@ -20,6 +13,7 @@ import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders } from '../ifMatch.ts'
 import { optionalEmail, optionalText } from '../requestBody.ts'
 import { deletedResponse, orIdOnly, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
+import type { ShownAddress } from './addressCommands.ts'
 
 const fields = {
   organization_id: optionalText(),
@@ -152,8 +146,8 @@ export const deleteSchema = {
 /** Builds the response from the address's state. */
 export function replyWithAddress(
   reply: FastifyReply,
-  { state, ...write }: LoadedState<AddressState> & { readonly replayed?: boolean },
+  { state, is_default, ...write }: ShownAddress & { readonly replayed?: boolean },
 ) {
   setWriteHeaders(reply, write)
-  return { success: true as const, data: addressResource(existingAddress(state)) }
+  return { success: true as const, data: addressResource(existingAddress(state), is_default) }
 }

@@ -48,21 +48,21 @@ export const addressRoutes =
       const identity = requestIdentity(request.headers['idempotency-key'], caller, 'POST /addresses', body)
       const content = newContent(body)
       rejectCardNumbers(request)
-      const { added, replayed } = await createAddress(workflow, {
+      const created = await createAddress(workflow, {
         address: {
           address_id: identity.id,
           occurred_at: workflow.now().toISOString(),
           user_id: caller.kind === 'session' ? caller.user_id : null,
           guest_email: body.guest_email ?? (caller.kind === 'guest' ? caller.guest_email : null),
           ...content,
+          is_default: body.is_default ?? false,
           request_fingerprint: identity.fingerprint,
         },
-        is_default: body.is_default ?? false,
         owner: ownerOf(caller),
         metadata: metadataOf(request),
       })
       reply.code(201)
-      return replyWithAddress(reply, { ...added, replayed })
+      return replyWithAddress(reply, created)
     })
 
     app.put(

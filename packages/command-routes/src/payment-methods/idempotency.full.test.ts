@@ -12,7 +12,7 @@ import { methodsHarness } from '../testing/methodsHarness.ts'
 const fake = await startFakeStripe(t)
 const stripe = await providerFromEnv(t, fake.env)
 const api = await methodsHarness(t, [stripe])
-const { save, change, remove, providers, time, recordsNothing, typesOf, defaultsOf } = api
+const { save, change, remove, providers, time, recordsNothing, typesOf, defaultOf } = api
 
 t.beforeEach(() => {
   fake.faults.always(undefined)
@@ -130,8 +130,7 @@ t.test('of 24 concurrent identical save requests one calls the provider', async 
     t.same(again.json, responses.find(({ status }) => status === 201)?.json)
     t.same(await typesOf(paymentMethodStream(again.id)), ['PaymentMethodAdded'])
   }
-  t.equal((await defaultsOf(ownerOf(session))).length, 1)
-  t.equal((await defaultsOf(`guest:${guestEmail}`)).length, 1)
+  for (const owner of [ownerOf(session), `guest:${guestEmail}`]) t.type(await defaultOf(owner), 'string')
 })
 
 t.test(

@@ -5,7 +5,7 @@ import { Nullable, RequiredText } from '@paylog/domain/fields'
 import { PaymentMethodResource, paymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
 import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import type { MethodOptions } from '@paylog/workflows/payment-methods/recordMethod'
-import type { StoredMethod } from '@paylog/workflows/payment-methods/savedMethod'
+import type { ShownMethod } from '@paylog/workflows/payment-methods/savedMethod'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
@@ -177,8 +177,8 @@ export const removeSchema = {
 /** Builds the response from the stored method. */
 export function replyWithMethod(
   reply: FastifyReply,
-  { method, ...write }: StoredMethod & { readonly replayed?: boolean },
+  { method, is_default, ...write }: ShownMethod & { readonly replayed?: boolean },
 ) {
   setWriteHeaders(reply, write)
-  return { success: true as const, data: paymentMethodResource(method) }
+  return { success: true as const, data: paymentMethodResource(method, is_default) }
 }

@@ -1,7 +1,9 @@
 // The address routes under test: callers, requests over HTTP, and recorded state.
-import { type AddressResource, addressFold, existingAddress } from '@paylog/domain/addresses/address'
+import { type AddressResource, addressFold } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
-import { addressStream } from '@paylog/event-store/streamName'
+import { defaultChoiceFold } from '@paylog/domain/defaultChoice'
+import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
+import { listId } from '@paylog/workflows/defaults'
 import type { Test } from 'tap'
 import { type ApiResponse, ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
 
@@ -49,18 +51,12 @@ export async function addressesHarness(t: Test, options: Parameters<typeof comma
     },
     stateOf,
     eventsOf: (id: string) => store.readStream(addressStream(id)),
-    /** The addresses of a type marked as default, and the one that a list shows: the marked one with the highest number. */
-    async defaultOf(ids: readonly string[], type: AddressType) {
-      const states = await Promise.all(ids.map(stateOf))
-      const list = states.filter((state) => state.status !== 'none' && state.address_type === type)
-      const numbers = list.map((state) => (state.status === 'none' ? -1 : (state.default_choice ?? -1)))
-      const defaults = list.filter((state) => state.status === 'kept' && state.is_default).map(existingAddress)
-      return {
-        marked: defaults.map(({ address_id }) => address_id),
-        shown: defaults
-          .filter(({ default_choice }) => default_choice === Math.max(...numbers))
-          .map(({ address_id }) => address_id),
-      }
+    /** The id of the address that an owner's list of a type shows as the default, or none. */
+    async defaultOf(owner: string, type: AddressType): Promise<string | undefined> {
+      const list = defaultChoiceStream(listId({ list: `${type}_addresses`, owner }))
+      const { state: id } = await store.load(list, defaultChoiceFold)
+      const state = id === null ? addressFold.initialState : await stateOf(id)
+      return state.status === 'kept' && state.address_type === type ? state.address_id : undefined
     },
   }
 }

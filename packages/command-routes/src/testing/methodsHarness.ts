@@ -1,16 +1,13 @@
 // The payment method routes under test.
 import { recordedOwner } from '@paylog/domain/actor'
-import {
-  type PaymentMethod,
-  type PaymentMethodResource,
-  type PaymentMethodState,
-  paymentMethodFold,
-} from '@paylog/domain/payment-methods/paymentMethod'
-import { paymentMethodStream, type StreamName } from '@paylog/event-store/streamName'
+import { defaultChoiceFold } from '@paylog/domain/defaultChoice'
+import type { PaymentMethod, PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
+import { defaultChoiceStream, paymentMethodStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
-import { isMethodEvent, loadMethod } from '@paylog/workflows/payment-methods/savedMethod'
+import { listId } from '@paylog/workflows/defaults'
+import { loadMethod } from '@paylog/workflows/payment-methods/savedMethod'
 import type { Test } from 'tap'
 import { ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
 import { providerFromEnv } from './fakeProviders.ts'
@@ -43,21 +40,13 @@ export async function methodsHarness(t: Test, given?: readonly Provider[]) {
       if (state.status === 'none') throw new Error(`no method ${id}`)
       return state
     },
-    /** The owner's default methods by the log: marked as default, with the highest choice number. */
-    async defaultsOf(owner: string): Promise<string[]> {
-      const methods = new Map<string, PaymentMethodState>()
-      for await (const event of store.readLog({ prefixes: ['paymentMethod-'] })) {
-        if (!isMethodEvent(event)) continue
-        const { payment_method_id: id } = event.data
-        methods.set(id, paymentMethodFold.evolve(methods.get(id) ?? paymentMethodFold.initialState, event))
-      }
-      const own = [...methods.values()].flatMap((state) =>
-        state.status !== 'none' && recordedOwner(state) === owner ? [state] : [],
-      )
-      const highest = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
-      return own
-        .filter(({ is_default, default_choice }) => is_default && default_choice === highest)
-        .map(({ payment_method_id }) => payment_method_id)
+    /** The id of the method that the owner's list shows as the default, or none. */
+    async defaultOf(owner: string): Promise<string | undefined> {
+      const list = defaultChoiceStream(listId({ list: 'payment_methods', owner }))
+      const { state: id } = await store.load(list, defaultChoiceFold)
+      if (id === null) return undefined
+      const { state } = await loadMethod(workflow, id)
+      return state.status === 'saved' && recordedOwner(state) === owner ? id : undefined
     },
     /** All events in the log, as text. */
     async wholeLog(): Promise<string> {

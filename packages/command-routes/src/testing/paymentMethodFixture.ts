@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   addPaymentMethod,
-  changePaymentMethod,
+  changeAlias,
   type PaymentMethodState,
   paymentMethodFold,
   removePaymentMethod,
@@ -47,7 +47,6 @@ export function paymentMethodFixture(store: EventStore, now = () => new Date().t
       organization_id: null,
       billing_address_id: null,
       billing_details: null,
-      default_choice: null,
     }
     await decide(payment_method_id, (state) => addPaymentMethod(command, state))
   }
@@ -67,7 +66,7 @@ export function paymentMethodFixture(store: EventStore, now = () => new Date().t
       return method
     },
     async rename({ id }: StoredPaymentMethod, alias: string): Promise<void> {
-      await decide(id, (state) => changePaymentMethod({ occurred_at: now(), alias }, state))
+      await decide(id, (state) => changeAlias({ occurred_at: now(), alias }, state))
     },
     async remove({ id }: StoredPaymentMethod): Promise<void> {
       await decide(id, (state) => removePaymentMethod({ occurred_at: now(), by: 'owner' }, state))

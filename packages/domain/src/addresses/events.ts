@@ -1,6 +1,5 @@
 // The events of an address.
 import { type Static, Type } from 'typebox'
-import { DefaultChoice } from '../defaultChoice.ts'
 import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
 
@@ -73,14 +72,13 @@ export const addressEvents = {
     /** The owner of a guest's address; only contact data on a user's. */
     guest_email: Text,
     ...AddressContent.properties,
-    default_choice: Nullable(DefaultChoice),
+    /** Whether the request made it the default of its type. The list's stream says whether it still is. */
+    is_default: Type.Boolean(),
     /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: Text,
   }),
-  /** Only fields with a new value. A new address_type also clears the default. */
+  /** Only fields with a new value. */
   AddressChanged: Type.Object({ ...facts, changes: Type.Partial(AddressContent) }),
-  AddressMadeDefault: Type.Object({ ...facts, default_choice: DefaultChoice }),
-  AddressDefaultCleared: Type.Object(facts),
   AddressRemoved: Type.Object(facts),
 }
 export type AddressEvent = EventsOf<typeof addressEvents>

@@ -1,6 +1,5 @@
 // The events of a saved payment method.
 import { type Static, Type } from 'typebox'
-import { DefaultChoice } from '../defaultChoice.ts'
 import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
 import { RequestBegun, requestEnded } from '../idempotentRequest.ts'
@@ -53,11 +52,8 @@ export const paymentMethodEvents = {
     organization_id: Text,
     billing_address_id: Text,
     billing_details: Nullable(BillingDetails),
-    default_choice: Nullable(DefaultChoice),
   }),
   PaymentMethodAliasChanged: Type.Object({ ...facts, alias: Text }),
-  PaymentMethodMadeDefault: Type.Object({ ...facts, default_choice: DefaultChoice }),
-  PaymentMethodDefaultCleared: Type.Object(facts),
   /** The provider's details have changed. */
   PaymentMethodRefreshed: Type.Object({ ...facts, ...MethodDetails.properties }),
   PaymentMethodRemoved: Type.Object({
@@ -81,6 +77,8 @@ export const methodRequestEvents = {
         revision: Type.Integer(),
         /** False when the owner had saved the method before. */
         created: Type.Boolean(),
+        /** Whether the response showed it as the default. */
+        is_default: Type.Boolean(),
       }),
       Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
     ]),

@@ -18,7 +18,7 @@ const begin = (ms = 0, request_fingerprint = 'a') => ({
 })
 const command = (...args: Parameters<typeof begin>) => ({ begun: begin(...args), inFlightMs: methodRequestInFlightMs })
 const begun = (ms = 0): MethodRequestEvent => ({ type: 'PaymentMethodRequested', data: begin(ms) })
-const saved = { kind: 'saved', payment_method_id, revision: 0, created: true } as const
+const saved = { kind: 'saved', payment_method_id, revision: 0, created: true, is_default: false } as const
 const declined = { kind: 'declined', message: 'No' } as const
 const failed = { kind: 'failed' } as const
 const end = (answer: typeof saved | typeof declined | typeof failed) => ({ request_id, occurred_at: at(1), answer })

@@ -1,6 +1,5 @@
 // A payment method: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
-import { isNewChoice } from '../defaultChoice.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
 import { Nullable } from '../fields.ts'
@@ -13,11 +12,8 @@ import {
   type PaymentMethodEvent,
 } from './events.ts'
 
-export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at' | 'default_choice'> & {
+export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at'> & {
   readonly status: 'saved' | 'removed'
-  readonly is_default: boolean
-  /** The latest choice that made it the default; kept when it no longer is. */
-  readonly default_choice: number | null
   readonly created_at: string
   readonly updated_at: string
 }
@@ -33,8 +29,7 @@ export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
 }
 
 function added({ data: { occurred_at, ...rest } }: PaymentMethodAdded): PaymentMethod {
-  const is_default = rest.default_choice !== null
-  return { ...rest, status: 'saved', is_default, created_at: occurred_at, updated_at: occurred_at }
+  return { ...rest, status: 'saved', created_at: occurred_at, updated_at: occurred_at }
 }
 
 function evolved(method: PaymentMethod, event: Exclude<PaymentMethodEvent, PaymentMethodAdded>): PaymentMethod {
@@ -42,14 +37,10 @@ function evolved(method: PaymentMethod, event: Exclude<PaymentMethodEvent, Payme
   switch (event.type) {
     case 'PaymentMethodAliasChanged':
       return { ...method, updated_at, alias: event.data.alias }
-    case 'PaymentMethodMadeDefault':
-      return { ...method, updated_at, is_default: true, default_choice: event.data.default_choice }
-    case 'PaymentMethodDefaultCleared':
-      return { ...method, updated_at, is_default: false }
     case 'PaymentMethodRefreshed':
       return { ...method, updated_at, ...detailsOf(event.data) }
     case 'PaymentMethodRemoved':
-      return { ...method, updated_at, status: 'removed', is_default: false }
+      return { ...method, updated_at, status: 'removed' }
   }
 }
 
@@ -66,36 +57,14 @@ export function addPaymentMethod(command: AddPaymentMethod, state: PaymentMethod
   return state.status === 'saved' ? [] : [{ type: 'PaymentMethodAdded', data: command }]
 }
 
-export type ChangePaymentMethod = {
-  readonly occurred_at: string
-  /** Undefined changes nothing. */
-  readonly alias?: string | null
-  /** A choice makes it the default, `null` clears the default, undefined changes nothing. */
-  readonly default_choice?: number | null
-}
+export type ChangeAlias = { readonly occurred_at: string; readonly alias: string | null }
 
-/** Changes a method. Values that it already has are not recorded again. @throws DomainError `not_found` */
-export function changePaymentMethod(command: ChangePaymentMethod, state: PaymentMethodState): PaymentMethodEvent[] {
+/** Changes the alias. The one that it already has is not recorded again. @throws DomainError `not_found` */
+export function changeAlias({ occurred_at, alias }: ChangeAlias, state: PaymentMethodState): PaymentMethodEvent[] {
   const method = existingMethod(state)
-  const { occurred_at, alias, default_choice } = command
-  const facts = { payment_method_id: method.payment_method_id, occurred_at }
-  const events: PaymentMethodEvent[] = []
-  if (alias !== undefined && alias !== method.alias)
-    events.push({ type: 'PaymentMethodAliasChanged', data: { ...facts, alias } })
-  if (typeof default_choice === 'number' && isNewChoice(default_choice, method))
-    events.push({ type: 'PaymentMethodMadeDefault', data: { ...facts, default_choice } })
-  if (default_choice === null) events.push(...clearDefaultMethod({ occurred_at }, method))
-  return events
-}
-
-/** Clears the default, because the owner cleared it or chose another method. */
-export function clearDefaultMethod(
-  { occurred_at }: { readonly occurred_at: string },
-  state: PaymentMethodState,
-): PaymentMethodEvent[] {
-  if (state.status !== 'saved' || !state.is_default) return []
-  const { payment_method_id } = state
-  return [{ type: 'PaymentMethodDefaultCleared', data: { payment_method_id, occurred_at } }]
+  if (alias === method.alias) return []
+  const { payment_method_id } = method
+  return [{ type: 'PaymentMethodAliasChanged', data: { payment_method_id, occurred_at, alias } }]
 }
 
 /** Updates the provider's details. Details that are `null` now stay. */
@@ -164,7 +133,7 @@ export function paymentMethodSummary(method: PaymentMethod): PaymentMethodSummar
   return { id: method.payment_method_id, ...detailsOf(method), alias: method.alias }
 }
 
-export function paymentMethodResource(method: PaymentMethod): PaymentMethodResource {
+export function paymentMethodResource(method: PaymentMethod, is_default: boolean): PaymentMethodResource {
   return {
     ...paymentMethodSummary(method),
     type: method.type,
@@ -173,7 +142,7 @@ export function paymentMethodResource(method: PaymentMethod): PaymentMethodResou
     organization_id: method.organization_id,
     billing_address_id: method.billing_address_id,
     billing_details: method.billing_details,
-    is_default: method.is_default,
+    is_default,
     guest_email: method.guest_email,
     created_at: method.created_at,
     updated_at: method.updated_at,

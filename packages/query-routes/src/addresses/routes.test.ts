@@ -1,5 +1,5 @@
 import { AddressResource, addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
-import { addAddressTo, ofGuest, ofUser } from '@paylog/projections/testing/logFixture'
+import { addAddressTo, ofGuest, ofUser, setDefaultIn } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
 
@@ -30,7 +30,8 @@ t.test('GET /addresses/{id} returns every field, and the revision as ETag [2.7-a
     alias: 'Home',
     guest_name: 'Guest',
   }
-  const id = addAddressTo(log, { ...given, default_choice: 0, request_fingerprint: 'secret' })
+  const id = addAddressTo(log, { ...given, request_fingerprint: 'secret' })
+  setDefaultIn(log, { list: 'shipping_addresses', chosen_id: id })
   log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes: { city: 'City' } }, state))
   await project()
   const response = await get(`/addresses/${id}`)

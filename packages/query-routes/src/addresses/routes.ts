@@ -27,7 +27,7 @@ const ListQuery = Type.Object({
 })
 
 export function addressRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
-  const preHandler = readAfter('addresses')
+  const preHandler = readAfter('addresses', 'defaults')
 
   return async (http) => {
     http.get(

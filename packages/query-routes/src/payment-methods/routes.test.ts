@@ -3,7 +3,7 @@ import {
   paymentMethodFold,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import { addMethodTo, ofGuest, ofUser } from '@paylog/projections/testing/logFixture'
+import { addMethodTo, ofGuest, ofUser, setDefaultIn } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
 
@@ -28,8 +28,8 @@ t.test(
       ...given,
       provider_customer_id: 'cus_1',
       provider_method_id: 'pm_secret',
-      default_choice: 0,
     })
+    setDefaultIn(log, { chosen_id: id })
     await project()
     const response = await get(`/payment-methods/${id}`)
     t.equal(response.statusCode, 200)

@@ -21,7 +21,7 @@ import {
 } from '../routeSchemas.ts'
 
 export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
-  const preHandler = readAfter('payment_methods')
+  const preHandler = readAfter('payment_methods', 'defaults')
 
   return async (http) => {
     http.get(

@@ -103,7 +103,7 @@ t.test(
   'a payment contains its method summary, in the list only with include=payment_method [2.2-fields]',
   async (t) => {
     const { log, project, get } = await queryApiHarness(t)
-    const payment_method_id = addMethodTo(log, { ...ofUser(ada.payer.id), alias: 'Work', default_choice: 0 })
+    const payment_method_id = addMethodTo(log, { ...ofUser(ada.payer.id), alias: 'Work' })
     const id = addPaymentTo(log, { ...ada, payment_method_id })
     await project()
     const summary = {

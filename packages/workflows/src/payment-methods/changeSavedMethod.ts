@@ -1,7 +1,7 @@
 // Changes and removes saved payment methods on behalf of their owner.
 import type { EventMetadata } from '@paylog/domain/events'
 import {
-  changePaymentMethod,
+  changeAlias,
   type PaymentMethod,
   paymentMethodFold,
   removePaymentMethod,
@@ -10,9 +10,17 @@ import type { Revision } from '@paylog/event-store/append/append'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
+import { withDefault } from '../defaults.ts'
 import { toDomainError } from '../providerErrors.ts'
-import { chooseDefaultMethod, clearPreviousDefaultMethods } from './defaultChoice.ts'
-import { loadOwnedMethod, ownedMethod, type StoredMethod, savingProvider, toStoredMethod } from './savedMethod.ts'
+import {
+  loadOwnedMethod,
+  methodItem,
+  ownedMethod,
+  type ShownMethod,
+  type StoredMethod,
+  savingProvider,
+  toStoredMethod,
+} from './savedMethod.ts'
 
 export type ChangeSavedMethod = {
   readonly payment_method_id: string
@@ -36,34 +44,27 @@ export type RemoveSavedMethod = {
 }
 
 /**
- * Changes a method, and clears the previous default when this one replaces it.
+ * Changes a method's alias, and whether it is the default.
  * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` throws; nothing is recorded then
  */
-export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<StoredMethod> {
+export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<ShownMethod> {
   const { owner, alias, is_default, checkRevision, metadata } = request
   const known = await loadOwnedMethod(workflow, request.payment_method_id, owner)
   checkRevision(known.revision)
   const { payment_method_id } = known.method
-  const choice = { owner, payment_method_id, metadata }
-  const default_choice = is_default ? await chooseDefaultMethod(workflow, choice) : null
-  const handled = await workflow.store.handle({
+  const changed = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state, revision) {
       const method = ownedMethod(state, owner)
       checkRevision(revision)
-      const change = {
-        occurred_at: workflow.now().toISOString(),
-        ...(alias === undefined ? {} : { alias }),
-        ...(is_default === undefined ? {} : { default_choice }),
-      }
-      return changePaymentMethod(change, method)
+      return alias === undefined ? [] : changeAlias({ occurred_at: workflow.now().toISOString(), alias }, method)
     },
     metadata,
     known,
   })
-  if (is_default) await clearPreviousDefaultMethods(workflow, choice)
-  return toStoredMethod(handled)
+  const choice = { ...methodItem(payment_method_id, owner), is_default, metadata }
+  return withDefault(workflow, toStoredMethod(changed), choice)
 }
 
 /**

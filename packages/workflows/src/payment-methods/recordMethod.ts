@@ -13,9 +13,8 @@ import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { changeSavedMethod } from './changeSavedMethod.ts'
-import { chooseDefaultMethod, clearPreviousDefaultMethods, clearSupersededDefaults } from './defaultChoice.ts'
-import { loadMethod, paymentMethodId, type StoredMethod, toStoredMethod } from './savedMethod.ts'
+import { changeDefault, withDefault } from '../defaults.ts'
+import { loadMethod, methodItem, paymentMethodId, type ShownMethod, toStoredMethod } from './savedMethod.ts'
 
 /** The client's input for a method, besides its token. */
 export type MethodOptions = Pick<
@@ -34,7 +33,7 @@ export type ProviderMethod = ReadMethod & {
   readonly provider_customer_id: string | null
 }
 
-export type RecordedMethod = StoredMethod & {
+export type RecordedMethod = ShownMethod & {
   /** False when the caller had already saved it. */
   readonly created: boolean
 }
@@ -53,53 +52,47 @@ export async function recordMethod(
   const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
   const known = await loadMethod(workflow, payment_method_id)
   if (isSavedByOwner(known.state, owner)) return updateSavedMethod(workflow, request, known)
-  await clearSupersededDefaults(workflow, known.state, metadata)
-  const choice = { owner, payment_method_id, metadata }
-  const default_choice = options.is_default ? await chooseDefaultMethod(workflow, choice) : null
+  await endFormerDefault(workflow, known.state, metadata)
   const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state) {
       if (isSavedByOwner(state, owner)) return []
       const occurred_at = workflow.now().toISOString()
-      return addPaymentMethod(
-        { payment_method_id, occurred_at, default_choice, ...methodContent(request, method) },
-        state,
-      )
+      return addPaymentMethod({ payment_method_id, occurred_at, ...methodContent(request, method) }, state)
     },
     metadata,
     known,
   })
   if (handled.events.length === 0) return updateSavedMethod(workflow, request, handled)
-  if (options.is_default) await clearPreviousDefaultMethods(workflow, choice)
-  return { ...toStoredMethod(handled), created: true }
+  const added = { ...toStoredMethod(handled), created: true, is_default: false }
+  if (!options.is_default) return added
+  return withDefault(workflow, added, { ...methodItem(payment_method_id, owner), is_default: true, metadata })
+}
+
+/** A removed method may still be the choice of the list it was in. It must not be the default when it is added again. */
+async function endFormerDefault(
+  workflow: Workflow,
+  method: PaymentMethodState,
+  metadata: EventMetadata,
+): Promise<void> {
+  const owner = method.status === 'removed' ? recordedOwner(method) : null
+  if (method.status === 'none' || owner === null) return
+  await changeDefault(workflow, { ...methodItem(method.payment_method_id, owner), is_default: false, metadata })
 }
 
 /**
- * Makes a method that is already saved the default, if the request says so.
- * @throws DomainError `concurrent_modification` when it is removed meanwhile, `event_store_unavailable`
+ * Makes a method that is already saved the default, if the request asks for it.
+ * @throws DomainError `event_store_unavailable`, `concurrent_modification`
  */
 export async function updateSavedMethod(
   workflow: Workflow,
   { caller, options, metadata }: RecordMethod,
   known: LoadedState<PaymentMethodState>,
 ): Promise<RecordedMethod> {
-  const found = toStoredMethod(known)
-  if (!options.is_default) return { ...found, created: false }
-  const { payment_method_id } = found.method
-  const change = {
-    payment_method_id,
-    owner: ownerOf(caller),
-    is_default: true,
-    checkRevision: () => undefined,
-    metadata,
-  }
-  try {
-    return { ...(await changeSavedMethod(workflow, change)), created: false }
-  } catch (error) {
-    if (!(error instanceof DomainError && error.code === 'not_found')) throw error
-    throw new DomainError('concurrent_modification', 'The method was removed at the same time; try again')
-  }
+  const saved = { ...toStoredMethod(known), created: false }
+  const item = methodItem(saved.method.payment_method_id, ownerOf(caller))
+  return withDefault(workflow, saved, { ...item, is_default: options.is_default || undefined, metadata })
 }
 
 /**

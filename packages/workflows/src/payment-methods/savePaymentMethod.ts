@@ -13,6 +13,7 @@ import {
 import { addressStream, paymentMethodRequestStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
+import { withDefault } from '../defaults.ts'
 import { idempotentRequests, type RepeatableRequest } from '../idempotentRequests.ts'
 import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
 import { attachMethod, linkCustomer } from './attachMethod.ts'
@@ -23,7 +24,14 @@ import {
   recordMethod,
   updateSavedMethod,
 } from './recordMethod.ts'
-import { loadMethod, methodAt, paymentMethodId, type SavingProvider, savingProvider } from './savedMethod.ts'
+import {
+  loadMethod,
+  methodAt,
+  methodItem,
+  paymentMethodId,
+  type SavingProvider,
+  savingProvider,
+} from './savedMethod.ts'
 
 const methodRequests = idempotentRequests<RecordedResponse, MethodRequestEvent>({
   rules: methodRequestRules,
@@ -89,9 +97,10 @@ async function recordSaved(
   request: SavePaymentMethod,
   saved: RecordedMethod,
 ): Promise<SaveOutcome> {
-  const { method, created, revision } = saved
+  const { method, created, is_default, revision } = saved
   const { payment_method_id } = method
-  await methodRequests.end(workflow, request, { kind: 'saved', payment_method_id, revision: Number(revision), created })
+  const response = { kind: 'saved', payment_method_id, revision: Number(revision), created, is_default } as const
+  await methodRequests.end(workflow, request, response)
   return { kind: 'saved', replayed: false, ...saved }
 }
 
@@ -116,7 +125,7 @@ async function replayedOutcome(
 ): Promise<SaveOutcome> {
   if (response.kind === 'declined')
     return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, response.message), replayed: true }
-  const { payment_method_id, revision, created } = response
+  const { payment_method_id, revision, created, is_default } = response
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
   const { provider_id, provider_customer_id } = then.method
   const { caller, metadata } = request
@@ -128,7 +137,9 @@ async function replayedOutcome(
       customer: { provider_customer_id, generation: 1 },
       metadata,
     })
-  return { kind: 'saved', created, replayed: true, ...then }
+  const choice = { ...methodItem(payment_method_id, ownerOf(caller)), is_default: undefined, metadata }
+  const { position } = is_default ? await withDefault(workflow, then, choice) : then
+  return { kind: 'saved', created, replayed: true, ...then, is_default, position }
 }
 
 /** @throws DomainError `reference_not_found`, with the same message for an unknown address and for another owner's */

@@ -17,6 +17,7 @@ import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ProviderMethods } from '@paylog/providers/provider'
 import { v5 as uuidv5 } from 'uuid'
 import type { Workflow } from '../context.ts'
+import type { ListItem } from '../defaults.ts'
 import { enabledProvider } from '../payments/providerCall.ts'
 
 export type SavingProvider = { readonly id: string; readonly methods: ProviderMethods }
@@ -26,6 +27,14 @@ export type StoredMethod = {
   readonly revision: bigint
   /** Position of its last event. */
   readonly position: LogPosition
+}
+
+/** A method as responses show it. */
+export type ShownMethod = StoredMethod & { readonly is_default: boolean }
+
+/** A method in its owner's list of methods, which has a default. @param owner see `ownerOf` */
+export function methodItem(payment_method_id: string, owner: string): ListItem {
+  return { list: 'payment_methods', owner, item_id: payment_method_id }
 }
 
 /** Must never change: all recorded method ids derive from it. */

@@ -4,7 +4,7 @@ import type { MethodDetails, PaymentMethodEvent } from '@paylog/domain/payment-m
 import {
   type AddPaymentMethod,
   addPaymentMethod,
-  changePaymentMethod,
+  changeAlias,
   type PaymentMethodState,
   paymentMethodFold,
   removePaymentMethod,
@@ -75,9 +75,7 @@ export async function methodNotificationHarness(t: Test) {
     remove: ({ stream }: SavedFixture) =>
       decide(stream, (state) => removePaymentMethod({ occurred_at: new Date().toISOString(), by: 'owner' }, state)),
     rename: ({ stream }: SavedFixture) =>
-      decide(stream, (state) =>
-        changePaymentMethod({ occurred_at: new Date().toISOString(), alias: randomUUIDv7() }, state),
-      ),
+      decide(stream, (state) => changeAlias({ occurred_at: new Date().toISOString(), alias: randomUUIDv7() }, state)),
     /** The event types after PaymentMethodAdded. */
     historyOf: async ({ stream }: SavedFixture) => (await typesOf(stream)).slice(1),
     stateOf: async ({ stream }: SavedFixture) => (await store.load(stream, paymentMethodFold)).state,
@@ -162,6 +160,5 @@ function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owne
     organization_id: null,
     billing_address_id: null,
     billing_details: null,
-    default_choice: null,
   }
 }

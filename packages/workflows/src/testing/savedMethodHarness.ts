@@ -1,12 +1,15 @@
 // Saves methods on a real event store, at an in-process provider whose tokens are its method ids.
 import { randomUUIDv7 } from 'node:crypto'
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
+import { defaultChoiceFold } from '@paylog/domain/defaultChoice'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import { type MethodRef, type Provider, ProviderError, type ProviderMethods } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
+import { listId } from '../defaults.ts'
 import { changeSavedMethod, removeSavedMethod } from '../payment-methods/changeSavedMethod.ts'
 import { loadMethod, paymentMethodId } from '../payment-methods/savedMethod.ts'
 import { type SavePaymentMethod, savePaymentMethod } from '../payment-methods/savePaymentMethod.ts'
@@ -79,40 +82,32 @@ export async function savedMethodHarness(t: Test) {
       if (state.status === 'none') throw new Error(`no saved method for ${token}`)
       return state
     },
-    /** The defaults that the owner's list shows, by the read model's rule. */
-    async defaultsOf(by: Caller, tokens: readonly string[]): Promise<string[]> {
-      const loaded = await Promise.all(
-        tokens.map(async (token) => [token, await loadMethod(workflow, idOf(token))] as const),
-      )
-      const own = loaded.flatMap(([token, { state }]) =>
-        state.status !== 'none' && recordedOwner(state) === ownerOf(by) ? [{ ...state, token }] : [],
-      )
-      const highest = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
-      return own.filter((each) => each.is_default && each.default_choice === highest).map(({ token }) => token)
+    /** The token of the method that the owner's list shows as the default, or none. */
+    async defaultOf(by: Caller, tokens: readonly string[]): Promise<string | undefined> {
+      const owner = ownerOf(by)
+      const list = defaultChoiceStream(listId({ list: 'payment_methods', owner }))
+      const { state: chosen } = await store.load(list, defaultChoiceFold)
+      const token = tokens.find((each) => idOf(each) === chosen)
+      if (token === undefined) return undefined
+      const { state } = await loadMethod(workflow, idOf(token))
+      return state.status === 'saved' && recordedOwner(state) === owner ? token : undefined
     },
   }
 }
 
-/** A workflow whose store runs `act` right after the given number of reads of a stream. */
-export function interleaved(workflow: Workflow, stream: string, act: () => Promise<unknown>, reads = 1): Workflow {
+/** A workflow whose store runs `act` right after its first read of a stream. */
+export function interleaved(workflow: Workflow, stream: string, act: () => Promise<unknown>): Workflow {
   const { store } = workflow
-  let left = reads
-  const countRead = async (name: string) => {
-    if (name !== stream) return
-    left--
-    if (left === 0) await act()
-  }
+  let hasRun = false
   const load: EventStore['load'] = async (name, fold, until) => {
     const loaded = await store.load(name, fold, until)
-    await countRead(name)
+    if (name === stream && !hasRun) {
+      hasRun = true
+      await act()
+    }
     return loaded
   }
-  const readStream: EventStore['readStream'] = async (name, range) => {
-    const events = await store.readStream(name, range)
-    await countRead(name)
-    return events
-  }
-  return { ...workflow, store: { ...store, load, readStream } }
+  return { ...workflow, store: { ...store, load } }
 }
 
 /** A provider that only records which customer a method belongs to. A detached method can be attached again. */
