@@ -134,5 +134,5 @@ t.test('two concurrent migrations apply each change once', async (t) => {
   const readable = both.flatMap((one) => one.readable)
   t.ok(readable.includes('read_models.payments'))
   t.equal(new Set(readable).size, readable.length)
-  t.equal(both.flatMap(({ read_models }) => read_models).filter((name) => name === '005_tables.sql').length, 1)
+  t.equal(both.flatMap(({ read_models }) => read_models).filter((name) => name === '001_read_models.sql').length, 1)
 })

@@ -37,7 +37,7 @@ t.test('a role that may create objects in the database can migrate it', async (t
   })
   Object.assign(url, { username: name, password: 'x' })
   const pool = createPool({ databaseUrl: url.href, applicationName: 'test', max: 1, log })
-  t.ok((await migrate(pool, readModelMigrations)).includes('005_tables.sql'))
+  t.ok((await migrate(pool, readModelMigrations)).includes('001_read_models.sql'))
   await pool.end()
 })
 
@@ -49,13 +49,13 @@ t.test('a migration without permission for pg_trgm fails with an error that name
     create event trigger rejecting on ddl_command_start when tag in ('CREATE EXTENSION') execute function reject()`)
   await t.rejects(migrate(pool, readModelMigrations), {
     message:
-      /^the migration 005_tables.sql failed: .*pg_trgm.* \(this extension is not on the list\): .*"create extension pg_trgm"/,
+      /^the migration 001_read_models.sql failed: .*pg_trgm.* \(this extension is not on the list\): .*"create extension pg_trgm"/,
     cause: { code: '42501' },
   })
   await pool.query('drop event trigger rejecting')
   t.same(
     await migrate(pool, readModelMigrations),
-    ['005_tables.sql', ...projections.map((projection) => tableName(projection, 1))],
+    ['001_read_models.sql', ...projections.map((projection) => tableName(projection, 1))],
     'the next migration continues',
   )
 })
