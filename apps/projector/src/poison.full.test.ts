@@ -17,7 +17,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
 
-const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker', schema: 1 }
+const metadata = { $correlationId: 'c', $causationId: 'c', actor: 'worker', schema: 1 }
 /** The codec of a later version that has the event type. */
 const laterCodec = createCodec({
   current: { ...recordedEvents, PaymentTeleported: Type.Object({}) },

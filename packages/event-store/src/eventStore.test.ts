@@ -122,7 +122,7 @@ t.test('a stream of 3,000 events is read completely', async (t) => {
   const events = () =>
     Array.from({ length: 1_000 }, () => {
       const { type, data } = owned(1)
-      return jsonEvent({ type, data, metadata: { ...metadata, schema: 1 } })
+      return jsonEvent({ type, data, metadata: { $correlationId: 'c', $causationId: 'c', actor: 'guest', schema: 1 } })
     })
   for (let thousands = 0; thousands < 3; thousands++) await store.client.appendToStream(stream, events())
   t.equal((await store.load(stream, countFold)).state, 3_000)

@@ -50,7 +50,7 @@ async function appendUnknown(
   data: Readonly<Record<string, string>> = {},
   count = 1,
 ): Promise<void> {
-  const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
+  const metadata = { $correlationId: 'c', $causationId: 'k', actor: 'worker', schema: 1 }
   const unknownEvent = () => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as const
   await store.client.appendToStream(paymentStream(id), Array.from({ length: count }, unknownEvent))
 }

@@ -15,7 +15,12 @@ const { append, environment } = harness
 const read = (...args: readonly string[]) => runOps(['streams', 'read', ...args], environment)
 
 const seen = { occurred_at: '2026-11-01T00:00:00.000Z', guest_email: 'guest@example.com' }
-const metadata = JSON.stringify({ correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous', schema: 1 })
+const metadata = JSON.stringify({
+  $correlationId: 'request-1',
+  $causationId: 'request-1',
+  actor: 'anonymous',
+  schema: 1,
+})
 const known = { type: 'GuestTokenSeen', data: JSON.stringify(seen), metadata }
 
 t.test('streams read shows an undecodable event as recorded, between the others', async (t) => {

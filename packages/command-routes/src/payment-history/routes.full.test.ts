@@ -154,7 +154,7 @@ t.test('payment history routes ignore unknown parameters and do not wait for X-R
 t.test('an unreadable event makes the payment and its history 500', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const data = { payment_id: id, occurred_at: at(99) }
-  const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
+  const metadata = { $correlationId: 'c', $causationId: 'k', actor: 'worker', schema: 1 }
   await store.client.appendToStream(paymentStream(id), {
     id: randomUUID(),
     contentType: 'application/json',

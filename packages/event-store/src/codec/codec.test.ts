@@ -10,6 +10,9 @@ import { createCodec } from './codec.ts'
 const id = '0190a000-0000-7000-8000-000000000001'
 const position = { commit: 70n, prepare: 70n }
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'guest' }
+const ids = { $correlationId: 'request-1', $causationId: 'request-1' }
+/** The metadata of an event in the log. */
+const storedMetadata = (schema: number) => ({ ...ids, actor: 'guest', schema })
 const seen: GuestTokenEvent = {
   type: 'GuestTokenSeen',
   data: { guest_email: 'ann@example.com', occurred_at: '2026-01-02T03:04:05.678Z' },
@@ -29,7 +32,7 @@ const third = programWith({ GuestTokenSeen: upcaster(Second, toThird, upcaster(F
 /** An event as the client returns it, but frozen. */
 function stored(type: string, data: Readonly<Record<string, unknown>>, more: Partial<RecordedEvent> = {}) {
   const common = { streamId: 'guestToken-1', id, revision: 3n, type, created: new Date(0) }
-  const event = { ...common, isJson: true, data: Object.freeze(data), metadata: { ...metadata, schema: 1 }, ...more }
+  const event = { ...common, isJson: true, data: Object.freeze(data), metadata: storedMetadata(1), ...more }
   return Object.freeze(event) as RecordedEvent
 }
 const unreadable = (problem: string) => ({ name: 'UnreadableEventError', message: problem })
@@ -37,7 +40,7 @@ const where = (type: string) => `event ${id} (${type}, guestToken-1@3, position 
 
 t.test('encode writes the newest stored type and the schema version', async (t) => {
   const { type, data, metadata: written } = third.encode(seen, id, metadata)
-  t.same([type, data, written], ['GuestTokenSeen.v3', seen.data, { ...metadata, schema: 3 }])
+  t.same([type, data, written], ['GuestTokenSeen.v3', seen.data, storedMetadata(3)])
   const second = programWith({ GuestTokenSeen: upcaster(Second, toThird) })
   t.match(second.encode(seen, id, metadata), { type: 'GuestTokenSeen.v2', metadata: { schema: 2 } })
   t.match(programWith({}).encode(seen, id, metadata), { type: 'GuestTokenSeen', metadata: { schema: 1 } })

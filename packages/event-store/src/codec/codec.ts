@@ -138,12 +138,29 @@ export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly metadata: RecordedMetadata
 }
 
-const RecordedMetadata = Type.Object({
-  ...EventMetadata.properties,
+export type RecordedMetadata = EventMetadata & {
   /** Version of the stored shape, as in the suffix of the stored type. */
+  readonly schema: number
+}
+
+const { correlationId, causationId, ...otherMetadata } = EventMetadata.properties
+
+/** Metadata in the log, with EventStoreDB's names of the two ids, so that its projections by correlation id find them. */
+const StoredMetadata = Type.Object({
+  $correlationId: correlationId,
+  $causationId: causationId,
+  ...otherMetadata,
   schema: Type.Integer(),
 })
-export type RecordedMetadata = Readonly<Static<typeof RecordedMetadata>>
+type StoredMetadata = Static<typeof StoredMetadata>
+
+function storedMetadata({ correlationId, causationId, ...rest }: RecordedMetadata): StoredMetadata {
+  return { $correlationId: correlationId, $causationId: causationId, ...rest }
+}
+
+function recordedMetadata({ $correlationId, $causationId, ...rest }: StoredMetadata): RecordedMetadata {
+  return { correlationId: $correlationId, causationId: $causationId, ...rest }
+}
 
 /** The log holds an event that this program cannot read. State derived from later events would be wrong. */
 export class UnreadableEventError extends Error {
@@ -173,7 +190,7 @@ export type Codec = {
   decode(recorded: RecordedEvent, position: LogPosition): Recorded
 }
 
-const metadataValidator = Compile(RecordedMetadata)
+const metadataValidator = Compile(StoredMetadata)
 
 export function createCodec(tables: EventTables): Codec {
   const shapes = createStoredShapes(tables)
@@ -182,7 +199,12 @@ export function createCodec(tables: EventTables): Codec {
       const shape = shapes.newest(type)
       const problem = shape ? shape.problemOf(data) : 'unknown event type'
       if (shape === undefined || problem) throw new Error(`${type} cannot be recorded: ${problem}`)
-      return jsonEvent({ id, type: shape.storedType, data, metadata: { ...metadata, schema: shape.version } })
+      return jsonEvent({
+        id,
+        type: shape.storedType,
+        data,
+        metadata: storedMetadata({ ...metadata, schema: shape.version }),
+      })
     },
     decode(recorded, position) {
       const { id, type, streamId: stream, revision, created, metadata } = recorded
@@ -198,17 +220,17 @@ export function createCodec(tables: EventTables): Codec {
       if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
       // The data has been checked above; the compiler cannot connect a type name with its data.
       const event = { type: shape.name, data } as RecordedDomainEvent
-      return { ...event, id, stream, revision, position, created, metadata }
+      return { ...event, id, stream, revision, position, created, metadata: recordedMetadata(metadata) }
     },
   }
 }
 
 function idsIn(metadata: unknown): EventIds {
   if (typeof metadata !== 'object' || metadata === null) return {}
-  const { correlationId, causationId } = { correlationId: undefined, causationId: undefined, ...metadata }
+  const { $correlationId, $causationId } = { $correlationId: undefined, $causationId: undefined, ...metadata }
   return {
-    ...(typeof correlationId === 'string' && { correlationId }),
-    ...(typeof causationId === 'string' && { causationId }),
+    ...(typeof $correlationId === 'string' && { correlationId: $correlationId }),
+    ...(typeof $causationId === 'string' && { causationId: $causationId }),
   }
 }
 

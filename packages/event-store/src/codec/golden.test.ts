@@ -14,7 +14,7 @@ const samples = goldenSamples()
 const shapes = createStoredShapes({ current: recordedEvents, former: upcasters })
 
 /** A sample as the client returns it. */
-const recorded = ({ storedType, data, metadata }: GoldenSample) => {
+const recorded = ({ storedType, data, storedMetadata: metadata }: GoldenSample) => {
   const common = { streamId: 'golden-1', id, revision: 0n, type: storedType, created: new Date(0) }
   return { ...common, isJson: true, data, metadata } as RecordedEvent
 }

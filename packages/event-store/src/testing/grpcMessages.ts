@@ -29,7 +29,7 @@ export function eventMessage({ stream, number, bytes = 0, type = 'GuestTokenSeen
   recorded.getMetadataMap().set('type', type)
   recorded.getMetadataMap().set('content-type', 'application/json')
   recorded.getMetadataMap().set('created', '0')
-  const metadata = { correlationId: 'c'.repeat(Math.max(1, bytes)), causationId: 'c', actor: 'anonymous', schema: 1 }
+  const metadata = { $correlationId: 'c'.repeat(Math.max(1, bytes)), $causationId: 'c', actor: 'anonymous', schema: 1 }
   recorded.setCustomMetadata(Buffer.from(JSON.stringify(metadata)))
   const data = { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' }
   recorded.setData(Buffer.from(JSON.stringify(data)))
