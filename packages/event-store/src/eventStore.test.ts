@@ -7,7 +7,7 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { v4 as uuid } from 'uuid'
-import { createEventStore, type EventStore, type LoadedState, newStream } from './eventStore.ts'
+import { causedBy, createEventStore, type EventStore, type LoadedState, newStream } from './eventStore.ts'
 import { paymentStream, providerEventStream } from './streamName.ts'
 
 const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
@@ -36,6 +36,17 @@ t.test('an appended event is read back with its metadata', async (t) => {
   t.equal(recorded?.position.commit, handled.position?.commit)
   t.equal((await store.load(stream, intentOwnerFold)).state, event.data.payment_id)
   t.ok((await store.head())?.commit)
+})
+
+t.test('the events of one append are caused by its first one, and so is what follows', async (t) => {
+  const stream = freshStream()
+  const handled = await store.handle({ stream, fold: countFold, decide: () => [owned(0), owned(1), owned(2)], metadata })
+  const [first, ...others] = await store.readStream(stream)
+  t.equal(first?.metadata.causationId, 'c')
+  for (const { metadata } of others) t.equal(metadata.causationId, first?.id)
+  t.same(causedBy(handled, metadata), { ...metadata, causationId: first?.id })
+  const nothing = await store.handle({ stream, fold: countFold, decide: () => [], metadata })
+  t.same(causedBy(nothing, metadata), metadata)
 })
 
 t.test('a decision without events appends nothing', async (t) => {

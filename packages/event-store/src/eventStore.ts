@@ -32,6 +32,16 @@ export type LoadedState<State> = {
 export type HandledCommand<State, Event> = LoadedState<State> & {
   /** The events that this call appended; empty when there was nothing to do. */
   readonly events: readonly Event[]
+  /** The id of the first of them, which the other ones name as their cause. */
+  readonly firstEventId: string | undefined
+}
+
+/** The metadata of what follows from a command: its cause is what the command recorded, if anything. */
+export function causedBy(
+  { firstEventId }: Pick<HandledCommand<unknown, unknown>, 'firstEventId'>,
+  metadata: EventMetadata,
+): EventMetadata {
+  return firstEventId === undefined ? metadata : { ...metadata, causationId: firstEventId }
 }
 
 export type StreamCommand<State, Event extends DomainEvent> = {
@@ -161,10 +171,14 @@ export function createEventStore(options: {
         const loaded = isAssumed ? known : await load(stream, fold)
         const events = decide(loaded.state, loaded.revision)
         if (events.length === 0 && isAssumed) continue
-        if (events.length === 0) return { ...loaded, events }
+        if (events.length === 0) return { ...loaded, events, firstEventId: undefined }
         const appending = { category: categoryOf(stream), events: events.length, metadata, observe }
+        const firstEventId = uuidv7()
         const result = await withAppendSpan(appending, async (traced) => {
-          const encoded = events.map((event) => codec.encode(event, uuidv7(), traced))
+          const following = { ...traced, causationId: firstEventId }
+          const encoded = events.map((event, index) =>
+            index === 0 ? codec.encode(event, firstEventId, traced) : codec.encode(event, uuidv7(), following),
+          )
           return await appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded })
         })
         if (result === 'conflict') {
@@ -173,7 +187,7 @@ export function createEventStore(options: {
         }
         const state = events.reduce(fold.evolve, loaded.state)
         const position = result.position ?? (await load(stream, fold)).position
-        return { state, revision: result.nextExpectedRevision, position, events }
+        return { state, revision: result.nextExpectedRevision, position, events, firstEventId }
       }
       throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
     },

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
-import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { causedBy, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import {
   type Provider,
@@ -21,7 +21,7 @@ export type IncomingNotification = Omit<SignedNotification, 'now'> & {
 }
 
 export type ReceivedNotification = {
-  /** The stream that stores it, and the causation id of the events it leads to. */
+  /** The stream that stores it. */
   readonly inbox: StreamName
   /** The error that kept a stored notification from being applied. The reconciler applies it later. */
   readonly postponed: unknown
@@ -51,7 +51,7 @@ export async function receiveNotification(
   await verify(provider, { body, headers, now })
   const notification = provider.readNotification(body)
   const inbox = providerEventStream(provider.id, notification.provider_event_id)
-  const metadata = { correlationId: requestId, causationId: inbox, actor: `provider:${provider.id}`, requestId }
+  const metadata = { correlationId: requestId, causationId: requestId, actor: `provider:${provider.id}`, requestId }
   const received = await workflow.store.handle({
     stream: inbox,
     fold: notificationFold,
@@ -72,7 +72,8 @@ export async function receiveNotification(
     known: newStream(notificationFold),
   })
   try {
-    await applyNotification(workflow, { provider, notification, inbox, known: received, metadata })
+    const following = causedBy(received, metadata)
+    await applyNotification(workflow, { provider, notification, inbox, known: received, metadata: following })
     return { inbox, postponed: undefined }
   } catch (error) {
     return { inbox, postponed: error }

@@ -90,7 +90,8 @@ export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<
   const { payments } = selection
   const tally = createTally()
   let lines = 0
-  const metadata = { correlationId: randomUUID(), causationId: 'payments reconcile', actor: 'operator' }
+  const id = randomUUID()
+  const metadata = { correlationId: id, causationId: id, actor: 'operator' }
   try {
     for await (const response of queryProviders(workflow, payments, { metadata, signal })) {
       tally.add(response)

@@ -41,7 +41,7 @@ t.test('products import creates every product of a file, and a second run create
   const [correlationId] = new Set(added.map(({ metadata }) => metadata.correlationId))
   for (const { type, metadata } of added) {
     t.equal(type, 'ProductAdded')
-    t.same(metadata, { correlationId, causationId: 'products import', actor: 'operator', schema: 1 })
+    t.same(metadata, { correlationId, causationId: correlationId, actor: 'operator', schema: 1 })
   }
   t.match(await product(id), { name: 'Mug', total_cents: 1250, is_active: true, request_fingerprint: null })
 

@@ -224,7 +224,8 @@ async function importAll(log: ImportLog, tally: ImportTally, run: ImportRun): Pr
     yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
     isWhole = !signal.aborted
   }
-  const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
+  const id = randomUUID()
+  const metadata = { correlationId: id, causationId: id, actor: 'operator' }
   const watch = createWarningCheck()
   async function report(settled: ImportedLine): Promise<void> {
     const { line } = settled

@@ -15,7 +15,7 @@ import type { AddressContent, AddressType } from '@paylog/domain/addresses/event
 import type { EventMetadata } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
 import type { Revision } from '@paylog/event-store/append/append'
-import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { causedBy, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { changeDefault, type ListItem, withDefault } from '@paylog/workflows/defaults'
@@ -70,7 +70,8 @@ export async function createAddress(
   })
   if (added.events.length === 0) return replayed(workflow, command, await firstState(workflow, stream))
   const shown = { ...added, is_default: false, replayed: false }
-  return address.is_default ? withDefault(workflow, shown, creationChoice(command)) : shown
+  const following = { ...command, metadata: causedBy(added, metadata) }
+  return address.is_default ? withDefault(workflow, shown, creationChoice(following)) : shown
 }
 
 /**
@@ -102,7 +103,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
     metadata,
     known,
   })
-  return withDefault(workflow, changed, { ...item, is_default })
+  return withDefault(workflow, changed, { ...item, is_default, metadata: causedBy(changed, metadata) })
 }
 
 /**

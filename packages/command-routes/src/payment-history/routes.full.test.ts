@@ -32,14 +32,14 @@ t.test('an administrator sees any payment like its owner, and its history with a
   const request = opened.headers['x-request-id']
   t.same(
     data,
-    recorded.map(({ type, position, data }, revision) => ({
+    recorded.map(({ type, position, data }, revision, [initiated]) => ({
       position: String(position.commit),
       revision,
       type,
       occurred_at: data && 'occurred_at' in data && data.occurred_at,
       actor: `session:${adaId}`,
       correlation_id: request,
-      causation_id: request,
+      causation_id: revision === 0 ? request : initiated?.id,
       status_after: 'pending',
       data,
     })),

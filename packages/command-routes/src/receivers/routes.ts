@@ -65,7 +65,7 @@ export const receiverRoutes =
           const { body, headers, id: requestId } = request
           if (!Buffer.isBuffer(body)) throw new DomainError('invalid_request', 'The body is empty')
           const { inbox, postponed } = await receiveNotification(workflow, { provider, body, headers, requestId })
-          const ids = { correlationId: requestId, causationId: inbox }
+          const ids = { correlationId: requestId, stream: inbox }
           if (postponed)
             request.log.warn(
               { err: postponed, ...ids },

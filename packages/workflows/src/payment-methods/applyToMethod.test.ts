@@ -47,7 +47,8 @@ t.test("a notification applies the provider's current state, not its own content
     await receiveAndCheck(t, gone)
     t.same(await historyOf(method), ['PaymentMethodRefreshed', 'PaymentMethodRemoved'], what)
     const removal = (await store.readStream(method.stream)).at(-1)
-    t.match(removal, { data: { by: 'provider' }, metadata: { causationId: inboxOf(gone) } })
+    const [received] = await store.readStream(inboxOf(gone))
+    t.match(removal, { data: { by: 'provider' }, metadata: { causationId: received?.id } })
     fake.retrieve = async () => visa
   }
 })

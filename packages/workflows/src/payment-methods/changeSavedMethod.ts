@@ -7,6 +7,7 @@ import {
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Revision } from '@paylog/event-store/append/append'
+import { causedBy } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -63,7 +64,7 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
     metadata,
     known,
   })
-  const choice = { ...methodItem(payment_method_id, owner), is_default, metadata }
+  const choice = { ...methodItem(payment_method_id, owner), is_default, metadata: causedBy(changed, metadata) }
   return withDefault(workflow, toStoredMethod(changed), choice)
 }
 

@@ -9,7 +9,7 @@ import {
   type PaymentMethodState,
   paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import type { LoadedState } from '@paylog/event-store/eventStore'
+import { causedBy, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -67,7 +67,8 @@ export async function recordMethod(
   if (handled.events.length === 0) return updateSavedMethod(workflow, request, handled)
   const added = { ...toStoredMethod(handled), created: true, is_default: false }
   if (!options.is_default) return added
-  return withDefault(workflow, added, { ...methodItem(payment_method_id, owner), is_default: true, metadata })
+  const choice = { ...methodItem(payment_method_id, owner), is_default: true, metadata: causedBy(handled, metadata) }
+  return withDefault(workflow, added, choice)
 }
 
 /** A removed method may still be the choice of the list it was in. It must not be the default when it is added again. */

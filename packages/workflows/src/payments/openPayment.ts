@@ -7,7 +7,7 @@ import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentReques
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { callProvider, isInFlight } from './providerCall.ts'
@@ -52,7 +52,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
     known,
   })
   if (initiated.events.length === 0) return replayPayment(workflow, request, initiated)
-  return makeCall(workflow, initiated, metadata, 'first')
+  return makeCall(workflow, initiated, causedBy(initiated, metadata), 'first')
 }
 
 /** The result for a repeated request, depending on the outcome of the latest provider call. */
@@ -74,7 +74,7 @@ async function replayPayment(
     case 'rejected': {
       if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
       const started = await beginAttempt(workflow, found, metadata)
-      if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
+      if (started.events.length > 0) return makeCall(workflow, started, causedBy(started, metadata), 'first')
       const now = existingPayment(started.state)
       if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
       return toOpenedPayment(started, { replayed: true, error: recordedError(now) })
