@@ -40,7 +40,12 @@ t.test('an appended event is read back with its metadata', async (t) => {
 
 t.test('the events of one append are caused by its first one, and so is what follows', async (t) => {
   const stream = freshStream()
-  const handled = await store.handle({ stream, fold: countFold, decide: () => [owned(0), owned(1), owned(2)], metadata })
+  const handled = await store.handle({
+    stream,
+    fold: countFold,
+    decide: () => [owned(0), owned(1), owned(2)],
+    metadata,
+  })
   const [first, ...others] = await store.readStream(stream)
   t.equal(first?.metadata.causationId, 'c')
   for (const { metadata } of others) t.equal(metadata.causationId, first?.id)
