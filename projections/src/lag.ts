@@ -40,14 +40,14 @@ export type ProjectionFigures = {
   /** Undefined when no projector recorded it lately, or it could not be counted. */
   readonly lag: Lag | undefined
   /** How long ago a projector recorded the lag; undefined if never. */
-  readonly toldSecondsAgo: number | undefined
+  readonly reportedSecondsAgo: number | undefined
 }
 
-type Row = Omit<ProjectionFigures, 'lag' | 'toldSecondsAgo'> & {
+type Row = Omit<ProjectionFigures, 'lag' | 'reportedSecondsAgo'> & {
   readonly lag_events: string | null
   readonly lag_is_more: boolean
   readonly lag_seconds: number | null
-  readonly told_seconds_ago: number | null
+  readonly reported_seconds_ago: number | null
 }
 
 /** The metrics of a projection, for the projector and the query API. */
@@ -67,9 +67,9 @@ export const projectionMetrics: readonly {
     measure: ({ lag }) => lag?.seconds,
   },
   {
-    name: 'projection_told_seconds_ago',
+    name: 'projection_report_age_seconds',
     help: 'Time since a projector last recorded the lag',
-    measure: ({ toldSecondsAgo }) => toldSecondsAgo,
+    measure: ({ reportedSecondsAgo }) => reportedSecondsAgo,
   },
   {
     name: 'projection_stopped',
@@ -84,7 +84,7 @@ export async function recordLag(db: Pick<Pool, 'query'>, projection: string, lag
     name: 'record lag',
     text: `insert into read_models.lag (projection, events, is_more, seconds) values ($1, $2, $3, $4)
       on conflict (projection) do update
-      set events = excluded.events, is_more = excluded.is_more, seconds = excluded.seconds, told_at = now()`,
+      set events = excluded.events, is_more = excluded.is_more, seconds = excluded.seconds, reported_at = now()`,
     values: [projection, lag?.events ?? null, lag?.isMore ?? true, lag?.seconds ?? null],
   })
 }
@@ -105,15 +105,15 @@ export async function projectionFigures(db: Pick<Pool, 'query'>): Promise<Projec
   const { rows } = await db.query<Row>({
     name: 'projection figures',
     text: `select projection, version, commit_position::text as position, updated_at as read_at, stopped_because,
-        lag_events::text, lag_is_more, lag_seconds, told_seconds_ago
+        lag_events::text, lag_is_more, lag_seconds, reported_seconds_ago
       from read_models.live_checkpoints order by projection`,
   })
-  return rows.map(({ lag_events, lag_is_more, lag_seconds, told_seconds_ago, ...figures }) => ({
+  return rows.map(({ lag_events, lag_is_more, lag_seconds, reported_seconds_ago, ...figures }) => ({
     ...figures,
     lag:
-      lag_events === null || lag_seconds === null || (told_seconds_ago ?? 0) > maxLagAgeSeconds
+      lag_events === null || lag_seconds === null || (reported_seconds_ago ?? 0) > maxLagAgeSeconds
         ? undefined
         : { events: Number(lag_events), isMore: lag_is_more, seconds: lag_seconds },
-    toldSecondsAgo: told_seconds_ago ?? undefined,
+    reportedSecondsAgo: reported_seconds_ago ?? undefined,
   }))
 }

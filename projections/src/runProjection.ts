@@ -87,18 +87,21 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   const { databaseUrl, pool, projection, state, signal, log } = options
   const live = await liveTable(pool, projection)
   if (live === undefined) throw new Error('No live table: run the migrations first')
-  if (live.definition > projection.schemaVersion) {
+  if (live.schema_version > projection.schemaVersion) {
     state.role = 'outdated'
     log.warn(
-      { live: live.definition, known: projection.schemaVersion },
+      { live: live.schema_version, known: projection.schemaVersion },
       'the live table belongs to a newer program, waiting',
     )
     await sleep(outdatedPauseMs, undefined, { signal }).catch(() => undefined)
     return
   }
-  if (live.definition < projection.schemaVersion) {
+  if (live.schema_version < projection.schemaVersion) {
     state.role = 'rebuilding'
-    log.info({ live: live.definition, known: projection.schemaVersion }, 'the live table is outdated, rebuilding it')
+    log.info(
+      { live: live.schema_version, known: projection.schemaVersion },
+      'the live table is outdated, rebuilding it',
+    )
     await rebuildWithRetry(options)
     return
   }
@@ -110,7 +113,7 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   try {
     // The live table may have changed while this process waited for the lock.
     const held = await liveTable(pool, projection)
-    if (held?.definition === projection.schemaVersion) {
+    if (held?.schema_version === projection.schemaVersion) {
       await applyLog({ ...options, signal: AbortSignal.any([signal, lock.lost]) }, held.version)
     }
   } finally {
@@ -169,7 +172,7 @@ async function logStop({ pool, projection, state, log }: RunningOptions, error: 
   try {
     const live = await liveTable(pool, projection)
     // A table with an older schema version belongs to an older program, which may be able to read the event.
-    const isOurs = live !== undefined && live.definition === projection.schemaVersion
+    const isOurs = live !== undefined && live.schema_version === projection.schemaVersion
     if (isOurs) await recordStopped(pool, checkpointName(projection, live.version), error.message)
   } catch (err) {
     log.error({ err }, 'could not store why the projection stopped')

@@ -101,7 +101,7 @@ t.test(
       position: '7',
       read_at: new Date(),
       stopped_because: null,
-      toldSecondsAgo: 1,
+      reportedSecondsAgo: 1,
       lag: { events: 9, isMore: false, seconds: 60 },
     }
     const running = { role: 'running', isConnected: true } as const

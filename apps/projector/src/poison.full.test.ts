@@ -58,7 +58,7 @@ t.test('a projection stopped by an unreadable event resumes at it with a version
   const later = await harness.startLater()
   await waitFor(() => later.output().includes('the projection stops'), { what: 'the later version to stop as well' })
   await waitFor(async () => (await tableStates(pool, payments)).length === 1, { what: 'its table to be dropped' })
-  t.match(await liveCheckpoint(pool, 'payments'), { definition: 1, position: stoppedAt, stopped_because: before })
+  t.match(await liveCheckpoint(pool, 'payments'), { schema_version: 1, position: stoppedAt, stopped_because: before })
 
   const store = createEventStore({ connectionString, codec: laterCodec })
   const stopping = new AbortController()

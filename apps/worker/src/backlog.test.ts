@@ -108,7 +108,7 @@ t.test('the backlog query uses indexes for any number of deliveries', async (t) 
   const { pool } = await waiting(t, { count: 1, seconds: 10 })
   await pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-       source_event_id, correlation_id, causation_id, status, attempts, sweep_at, next_attempt_at, created_at)
+       source_event_id, correlation_id, causation_id, status, attempts, requeue_at, next_attempt_at, created_at)
      select gen_random_uuid(), '1', 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-1', 0, gen_random_uuid(),
        'c', 'c', case when n % 2 = 0 then 'pending' else 'succeeded' end, 1, now(), now(), now()
      from generate_series(1, 30000) as n`,

@@ -42,11 +42,11 @@ t.test('the health page of a worker reports deliveries, faults and the standby',
     // Simulates a delivery that has been due for two minutes without a job.
     await harness.pool.query(
       `update webhooks.deliveries set status = 'pending', next_attempt_at = now() - interval '2 minutes',
-         sweep_at = now() + interval '1 hour'
+         requeue_at = now() + interval '1 hour'
        where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
     )
     t.match((await waitForReadiness(worker, 503)).checks.deliveries, { ok: false, late_nodes: ['1'], pending: 1 })
-    await harness.pool.query('update webhooks.deliveries set sweep_at = now()')
+    await harness.pool.query('update webhooks.deliveries set requeue_at = now()')
     await waitForReadiness(worker, 200)
     t.equal(endpoint.received.length, 4)
   })

@@ -18,7 +18,7 @@ async function insert(
   await pool.query(
     `with added as (
        insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-         source_event_id, correlation_id, causation_id, status, attempts, sweep_at, last_attempt_at, last_error, created_at)
+         source_event_id, correlation_id, causation_id, status, attempts, requeue_at, last_attempt_at, last_error, created_at)
        select gen_random_uuid(), '1', 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-1', 0,
          gen_random_uuid(), 'c', 'c', $2, 1, $3, $4, case when $2 <> 'succeeded' then 'timeout' end, $3 from generate_series(1, $1::int)
        returning id

@@ -48,26 +48,31 @@ t.test('a lag that could not be counted is null, not 0', async (t) => {
   await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
   await recordLag(pool, 'payments', undefined)
   const { checks } = await ready()
-  t.match(checks['projection payments'], { ok: true, lag_events: null, lag_seconds: null, told_seconds_ago: /^\d$/ })
+  t.match(checks['projection payments'], {
+    ok: true,
+    lag_events: null,
+    lag_seconds: null,
+    reported_seconds_ago: /^\d$/,
+  })
   t.notMatch(await metrics(), 'projection_lag_seconds{')
 })
 
 t.test('a lag recorded by a projector that no longer runs is ignored', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
   await recordLag(pool, 'payments', { events: 0, isMore: false, seconds: 0 })
-  await pool.query("update read_models.lag set told_at = now() - interval '40 s'")
+  await pool.query("update read_models.lag set reported_at = now() - interval '40 s'")
   const { status, checks } = await ready()
   t.equal(status, 200)
-  t.match(checks['projection payments'], { lag_events: null, lag_seconds: null, told_seconds_ago: /^4\d$/ })
-  t.match(checks['projection addresses'], { lag_events: null, lag_seconds: null, told_seconds_ago: null })
+  t.match(checks['projection payments'], { lag_events: null, lag_seconds: null, reported_seconds_ago: /^4\d$/ })
+  t.match(checks['projection addresses'], { lag_events: null, lag_seconds: null, reported_seconds_ago: null })
   const page = await metrics()
   t.notMatch(page, 'projection_lag_events{')
-  t.match(page, /projection_told_seconds_ago\{projection="payments"\} 4\d/)
+  t.match(page, /projection_report_age_seconds\{projection="payments"\} 4\d/)
   for (const [seconds, lag] of [
     [16, null],
     [10, 0],
   ]) {
-    await pool.query(`update read_models.lag set told_at = now() - interval '${seconds} s'`)
+    await pool.query(`update read_models.lag set reported_at = now() - interval '${seconds} s'`)
     t.match((await ready()).checks['projection payments'], { lag_events: lag }, `recorded ${seconds} s ago`)
   }
 })

@@ -39,7 +39,7 @@ function toDetails(figures: ProjectionFigures | undefined) {
     lag_events: lag?.events ?? null,
     ...(lag?.isMore && { lag_is_more: true }),
     lag_seconds: lag?.seconds ?? null,
-    told_seconds_ago: figures?.toldSecondsAgo ?? null,
+    reported_seconds_ago: figures?.reportedSecondsAgo ?? null,
   }
 }
 

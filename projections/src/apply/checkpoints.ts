@@ -11,7 +11,7 @@ export type Checkpoint = {
 }
 
 /** The checkpoint of the live table. */
-export type LiveCheckpoint = Checkpoint & { readonly version: number; readonly definition: number }
+export type LiveCheckpoint = Checkpoint & { readonly version: number; readonly schema_version: number }
 
 type CheckpointRecord = {
   readonly commit_position: string | null
@@ -77,14 +77,14 @@ export async function recordStopped(pool: Pool, name: string, reason: string): P
 
 /** The checkpoints of the live tables, by projection. */
 export async function liveCheckpoints(db: Queryable): Promise<ReadonlyMap<string, LiveCheckpoint>> {
-  const { rows } = await db.query<CheckpointRecord & { projection: string; version: number; definition: number }>({
+  const { rows } = await db.query<CheckpointRecord & { projection: string; version: number; schema_version: number }>({
     name: 'live checkpoints',
-    text: `select projection, version, definition, ${fields} from read_models.live_checkpoints`,
+    text: `select projection, version, schema_version, ${fields} from read_models.live_checkpoints`,
   })
   return new Map(
-    rows.map(({ projection, version, definition, ...record }) => [
+    rows.map(({ projection, version, schema_version, ...record }) => [
       projection,
-      { version, definition, ...toCheckpoint(record) },
+      { version, schema_version, ...toCheckpoint(record) },
     ]),
   )
 }

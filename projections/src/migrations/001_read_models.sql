@@ -16,7 +16,7 @@ create table tables (
   projection text not null,
   version integer not null,
   -- The schema version of the projection in the program that created the table.
-  definition integer not null,
+  schema_version integer not null,
   -- building: filled by a rebuild; live: queries read it; retired: was live, kept until it is pruned; scratch: filled for a
   -- comparison.
   state text not null check (state in ('building', 'live', 'retired', 'scratch')),
@@ -33,7 +33,7 @@ create table lag (
   is_more boolean not null,
   -- The age of the first of them.
   seconds double precision,
-  told_at timestamptz not null default now()
+  reported_at timestamptz not null default now()
 );
 
 -- The positions of the live tables, and the lags that their projector reported.
@@ -41,7 +41,7 @@ create view live_checkpoints as
 select
   tables.projection,
   tables.version,
-  tables.definition,
+  tables.schema_version,
   commit_position,
   prepare_position,
   stopped_because,
@@ -49,7 +49,7 @@ select
   lag.events as lag_events,
   lag.is_more as lag_is_more,
   lag.seconds as lag_seconds,
-  round(extract(epoch from now() - lag.told_at))::integer as told_seconds_ago
+  round(extract(epoch from now() - lag.reported_at))::integer as reported_seconds_ago
 from tables
 join checkpoints on checkpoints.name = tables.projection || '@' || tables.version
 left join lag on lag.projection = tables.projection

@@ -19,7 +19,7 @@ t.test('a later projector version rebuilds changed projections once and takes ov
   const readers = startReaders(t, databaseUrl, 1)
   const traffic = startTraffic(t, store)
   const later = await Promise.all([harness.startLater(), harness.startLater()])
-  const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.schemaVersion
+  const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.schema_version === laterPayments.schemaVersion
   await waitFor(isLater, { what: 'the later table' })
   const waitingMessage = 'the live table belongs to a newer program, waiting'
   await waitFor(() => present.output().includes(waitingMessage), { what: 'the present projector to stand by' })
@@ -45,7 +45,7 @@ t.test('a later projector version rebuilds changed projections once and takes ov
   const waiting = await harness.startProjector()
   const logs = (what: string) => waiting.output().match(new RegExp(`"projection":"products".*${what}`)) !== null
   await waitFor(() => logs('another process holds the lock'), { what: 'another projector to wait for the lock' })
-  await pool.query("update read_models.tables set definition = definition + 1 where projection = 'products'")
+  await pool.query("update read_models.tables set schema_version = schema_version + 1 where projection = 'products'")
   await again.kill('SIGKILL')
   await waitFor(() => logs('projection runs') || logs(waitingMessage), { what: 'the lock to be taken' })
   t.notOk(logs('projection runs'), 'after waiting, the projector reads the live version again')

@@ -82,7 +82,7 @@ export function rebuildOutdated(options: RebuildOptions): Promise<RebuildResult 
   const { pool, projection } = options
   return withLock(options, async (locked) => {
     const live = await liveTable(pool, projection)
-    const isOutdated = live !== undefined && live.definition < projection.schemaVersion
+    const isOutdated = live !== undefined && live.schema_version < projection.schemaVersion
     return isOutdated ? await rebuildLocked(options, locked) : undefined
   })
 }
@@ -110,9 +110,9 @@ async function withLock<Result>(
 async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promise<RebuildResult> {
   const { pool, projection } = options
   const live = await liveTable(pool, projection)
-  if (live !== undefined && live.definition > projection.schemaVersion) {
+  if (live !== undefined && live.schema_version > projection.schemaVersion) {
     throw new SchemaVersionError(
-      `The live table has schema version ${live.definition}, but this program has ${projection.schemaVersion}`,
+      `The live table has schema version ${live.schema_version}, but this program has ${projection.schemaVersion}`,
     )
   }
   await dropUnfinished(pool, projection, 'building')
@@ -139,7 +139,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
 
   enter('filling')
   const replaced = await liveTable(pool, projection)
-  const isComparable = replaced?.definition === projection.schemaVersion
+  const isComparable = replaced?.schema_version === projection.schemaVersion
   if (isComparable) {
     await catchUpWithLive({ pool, projection, follower })
     enter('comparing')

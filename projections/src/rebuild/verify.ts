@@ -40,7 +40,7 @@ export async function compareWithLive(options: {
   const client = await pool.connect()
   try {
     const live = await alongsideLive(options, async (_, locked) => {
-      if (locked?.definition !== projection.schemaVersion) return undefined
+      if (locked?.schema_version !== projection.schemaVersion) return undefined
       // The first query fixes the snapshot, and keeps both tables from being dropped until its end.
       const names = [locked.version, version].map((of) => `read_models.${tableName(projection, of)}`)
       await client.query(beginComparison)
@@ -113,8 +113,9 @@ export async function verify(options: {
 }): Promise<Verification> {
   const { databaseUrl, pool, projection, log, onWaiting, onProgress, onDifference } = options
   const live = await liveCheckpoint(pool, projection.name)
-  if (live?.definition !== projection.schemaVersion) {
-    const fact = live === undefined ? 'There is no live table' : `The live table has schema version ${live.definition}`
+  if (live?.schema_version !== projection.schemaVersion) {
+    const fact =
+      live === undefined ? 'There is no live table' : `The live table has schema version ${live.schema_version}`
     throw new SchemaVersionError(`${fact}, but this program has ${projection.schemaVersion}`)
   }
   const lock = await holdLock({

@@ -49,7 +49,7 @@ export type TableState = 'building' | 'live' | 'retired' | 'scratch'
 export type ProjectionTable = {
   readonly projection: string
   readonly version: number
-  readonly definition: number
+  readonly schema_version: number
   readonly state: TableState
   readonly since: Date
 }
@@ -62,7 +62,7 @@ export function tableName({ name }: Pick<Projection, 'name'>, version: number): 
 /** All tables, or those of one projection, in the order of their creation. */
 export async function listTables(db: Queryable, projectionName?: string): Promise<ProjectionTable[]> {
   const { rows } = await db.query<ProjectionTable>(
-    `select projection, version, definition, state, since from read_models.tables
+    `select projection, version, schema_version, state, since from read_models.tables
      where projection = coalesce($1, projection) order by projection, version`,
     [projectionName ?? null],
   )
@@ -78,7 +78,7 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
     // Serializes concurrent creations, so that each gets the next number.
     await client.query('lock table tables in exclusive mode')
     const { rows } = await client.query<{ version: number }>(
-      `insert into tables (projection, version, definition, state)
+      `insert into tables (projection, version, schema_version, state)
        select $1, coalesce(max(version), 0) + 1, $2, $3 from tables where projection = $1 returning version`,
       [projection.name, projection.schemaVersion, state],
     )
@@ -144,7 +144,7 @@ export async function liveTable(
 /** The live table's checkpoint, locked so that no events are applied. */
 export type LockedCheckpoint = {
   readonly version: number
-  readonly definition: number
+  readonly schema_version: number
   readonly position: LogPosition | undefined
 }
 
@@ -158,20 +158,20 @@ export async function lockLiveCheckpoint(
 ): Promise<LockedCheckpoint | undefined> {
   const { rows } = await client.query<{
     version: number
-    definition: number
+    schema_version: number
     commit_position: string | null
     prepare_position: string | null
   }>(
-    `select version, definition, commit_position::text, prepare_position::text
+    `select version, schema_version, commit_position::text, prepare_position::text
      from read_models.tables join read_models.checkpoints on name = projection || '@' || version
      where projection = $1 and state = 'live' for update of checkpoints`,
     [projection.name],
   )
   const [live] = rows
   if (live === undefined) return undefined
-  const { version, definition, commit_position: commit, prepare_position: prepare } = live
+  const { version, schema_version, commit_position: commit, prepare_position: prepare } = live
   const position = commit && prepare ? { commit: BigInt(commit), prepare: BigInt(prepare) } : undefined
-  return { version, definition, position }
+  return { version, schema_version, position }
 }
 
 /** The table that is to become live. */
@@ -240,7 +240,7 @@ async function addCheckpoint(client: ClientBase, projection: Projection, version
 export async function makeFirstTable(client: ClientBase, projection: Projection): Promise<void> {
   const { name, schemaVersion, table } = projection
   const first = tableName(projection, 1)
-  await client.query("insert into tables (projection, version, definition, state) values ($1, 1, $2, 'live')", [
+  await client.query("insert into tables (projection, version, schema_version, state) values ($1, 1, $2, 'live')", [
     name,
     schemaVersion,
   ])
@@ -270,7 +270,7 @@ export type StoredTable = ProjectionTable & {
 export async function listStoredTables(db: Pick<Pool, 'query'>, projectionName?: string): Promise<StoredTable[]> {
   const { rows } = await db.query<Omit<StoredTable, 'position'> & { readonly position: string | null }>(
     // Statistics are up to date but reset by a crash; the catalog has the count of the last vacuum.
-    `select projection, version, definition, state, since, commit_position::text as position, stopped_because,
+    `select projection, version, schema_version, state, since, commit_position::text as position, stopped_because,
        coalesce(nullif(n_live_tup, 0), greatest(reltuples, 0), 0)::float8 as rows,
        coalesce(pg_total_relation_size(pg_class.oid), 0)::float8 as bytes
      from read_models.tables

@@ -23,12 +23,12 @@ t.test('projections list shows tables before a projector ran and while one runs'
   const [payments] = await listed()
   t.match(payments, {
     projection: 'payments',
-    definition: 1,
+    schema_version: 1,
     is_running: true,
     is_rebuilding: false,
     is_verifying: false,
     lag: { events: 0, is_more: false, seconds: 0 },
-    tables: [{ table: 'payments_v1', version: 1, definition: 1, state: 'live', position: /^\d+$/, rows: 3 }],
+    tables: [{ table: 'payments_v1', version: 1, schema_version: 1, state: 'live', position: /^\d+$/, rows: 3 }],
   })
   t.ok(payments.tables[0].bytes > 0)
 })
@@ -73,7 +73,7 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
 })
 
 t.test('a table of another schema version is reported, and rebuild rejects a later one', async (t) => {
-  await harness.pool.query("update read_models.tables set definition = 2 where projection = 'addresses'")
+  await harness.pool.query("update read_models.tables set schema_version = 2 where projection = 'addresses'")
   t.match(
     (await harness.run(['list'])).stdout,
     '\n\naddresses_v1 has schema version 2, and this program supports up to 1: a later version runs elsewhere.\n',

@@ -29,7 +29,7 @@ export type ListedTable = Omit<StoredTable, 'projection' | 'position'> & {
 export type ListedProjection = {
   readonly projection: string
   /** Of this program, or null for an unknown projection. */
-  readonly definition: number | null
+  readonly schema_version: number | null
   /** Whether a projector applies events to it. */
   readonly is_running: boolean
   readonly is_rebuilding: boolean
@@ -62,7 +62,7 @@ export const projectionsList: CliCommand = {
 async function listProjections(pool: Pool, eventStoreUrl: string | undefined): Promise<ListedProjection[]> {
   const stored = await listStoredTables(pool)
   const lags = await listLags(pool, eventStoreUrl)
-  const known = new Map(projections.map(({ name, schemaVersion: definition }) => [name, definition]))
+  const known = new Map(projections.map(({ name, schemaVersion: schema_version }) => [name, schema_version]))
   const names = [...new Set([...known.keys(), ...stored.map(({ projection }) => projection)])]
   const held = await heldLocks(
     pool,
@@ -74,7 +74,7 @@ async function listProjections(pool: Pool, eventStoreUrl: string | undefined): P
     )
     return {
       projection: name,
-      definition: known.get(name) ?? null,
+      schema_version: known.get(name) ?? null,
       is_running,
       is_rebuilding,
       is_verifying,
@@ -164,7 +164,7 @@ function tablesText(listed: readonly ListedProjection[]): string {
         each.table,
         each.state,
         each.since.toISOString(),
-        String(each.definition),
+        String(each.schema_version),
         String(each.rows),
         sizeText(each.bytes),
       ]),
@@ -182,28 +182,28 @@ function lagText(lag: ListedProjection['lag']): string {
 
 /** Problems that need attention. */
 function remarks(projection: ListedProjection): string[] {
-  const { projection: name, definition } = projection
+  const { projection: name, schema_version } = projection
   const live = listedLiveTable(projection)
   if (live === undefined) return [`${name} has no live table: run \`npm run -s ops -- migrate\`.`]
   return [
     ...(live.stopped_because === null
       ? []
       : [`${name} stopped at an event that it cannot read: ${live.stopped_because.replaceAll(/\p{C}/gu, '?')}`]),
-    ...schemaVersionRemark(live, definition),
+    ...schemaVersionRemark(live, schema_version),
   ]
 }
 
 function schemaVersionRemark(
-  live: { readonly table: string; readonly definition: number },
+  live: { readonly table: string; readonly schema_version: number },
   own: number | null,
 ): readonly string[] {
-  const { table: name, definition } = live
+  const { table: name, schema_version } = live
   if (own === null) return [`${name} belongs to a projection that this program does not have.`]
-  if (definition < own)
-    return [`${name} has schema version ${definition}, and this program has ${own}: its projector will rebuild it.`]
-  if (definition > own)
+  if (schema_version < own)
+    return [`${name} has schema version ${schema_version}, and this program has ${own}: its projector will rebuild it.`]
+  if (schema_version > own)
     return [
-      `${name} has schema version ${definition}, and this program supports up to ${own}: a later version runs elsewhere.`,
+      `${name} has schema version ${schema_version}, and this program supports up to ${own}: a later version runs elsewhere.`,
     ]
   return []
 }

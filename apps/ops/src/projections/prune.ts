@@ -47,11 +47,11 @@ const freedBy = ({ dropped }: Pruned) => dropped.reduce((sum, { bytes }) => sum 
 
 function json(pruned: Pruned, isDryRun: boolean): string {
   const { isComplete, dropped, left } = pruned
-  const asJson = ({ projection, version, definition, state, since, rows, bytes }: Pruned['dropped'][number]) => ({
+  const asJson = ({ projection, version, schema_version, state, since, rows, bytes }: Pruned['dropped'][number]) => ({
     projection,
     table: tableName({ name: projection }, version),
     version,
-    definition,
+    schema_version,
     state,
     since,
     rows,

@@ -23,9 +23,9 @@ type CompletedRebuild = RebuildResult & {
 export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
   const { pool, projection, signal, onProgress } = options
   const live = await liveTable(pool, projection)
-  if (live !== undefined && live.definition > projection.schemaVersion)
+  if (live !== undefined && live.schema_version > projection.schemaVersion)
     throw new OpsError(
-      `the live table has schema version ${live.definition}, and this program supports up to ${projection.schemaVersion}: ` +
+      `the live table has schema version ${live.schema_version}, and this program supports up to ${projection.schemaVersion}: ` +
         'use the version of Paylog that created it',
     )
   const shown: RowDifference[] = []
@@ -77,7 +77,7 @@ export function rebuiltJson({
     outcome: 'rebuilt',
     table: tableName(projection, version),
     version,
-    definition: projection.schemaVersion,
+    schema_version: projection.schemaVersion,
     replaced: replaced === undefined ? null : tableName(projection, replaced.version),
     events,
     rows,
@@ -117,7 +117,7 @@ function comparisonText({ projection, version, replaced, comparison, shown }: Co
   const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
   if (comparison === undefined)
     return [
-      `  ${before} had schema version ${replaced.definition} and ${now} has ${projection.schemaVersion}: not compared.`,
+      `  ${before} had schema version ${replaced.schema_version} and ${now} has ${projection.schemaVersion}: not compared.`,
     ]
   const { differing, live, expected, position } = comparison
   const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`

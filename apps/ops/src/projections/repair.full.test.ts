@@ -35,7 +35,13 @@ t.test('tampered rows are found by verify and corrected by rebuild', async (t) =
   for (const [index, name] of names.entries()) {
     const { missing = '', extra = '', different = '' } = ids.get(name) ?? {}
     const verification = response.projections[index]
-    t.match(verification, { projection: name, outcome: 'different', table: `${name}_v1`, version: 1, definition: 1 })
+    t.match(verification, {
+      projection: name,
+      outcome: 'different',
+      table: `${name}_v1`,
+      version: 1,
+      schema_version: 1,
+    })
     t.same(
       [
         verification.differing,

@@ -71,7 +71,7 @@ export function verifiedJson({
     outcome: differing === 0 ? 'equal' : 'different',
     table: tableName(projection, live.version),
     version: live.version,
-    definition: projection.schemaVersion,
+    schema_version: projection.schemaVersion,
     position: position?.commit.toString() ?? null,
     events,
     seconds: Math.round(seconds * 1_000) / 1_000,

@@ -20,7 +20,7 @@ for (const [number, node, event, status, attempts, last_error, next_attempt_at] 
   await harness.pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
       source_event_id, correlation_id, causation_id, status, attempts, last_error, last_http_status, last_attempt_at,
-      next_attempt_at, sweep_at, created_at, is_test)
+      next_attempt_at, requeue_at, created_at, is_test)
     values ($1, $2, $3, 'canonical', 'sandbox', '{}', 's', 0, $1, 'c', 'c', $4, $5, $6, $7, now(), $8, now(), $9, $10)`,
     [
       id(number),

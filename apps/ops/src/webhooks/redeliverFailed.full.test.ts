@@ -11,7 +11,7 @@ type Harness = Awaited<ReturnType<typeof webhooksHarness>>
 async function fail(harness: Harness, node: string, count: number): Promise<void> {
   await harness.pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-      source_event_id, correlation_id, causation_id, status, attempts, last_attempt_at, last_error, sweep_at, created_at)
+      source_event_id, correlation_id, causation_id, status, attempts, last_attempt_at, last_error, requeue_at, created_at)
     select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
       'c', 'c', 'failed', 4, now() - make_interval(mins => n), 'timeout', now() - interval '90 days', now() - interval '30 days'
     from generate_series(1, $2::int) n`,

@@ -23,7 +23,7 @@ create table deliveries (
   -- Null once the delivery is finished.
   next_attempt_at timestamptz,
   -- From then on the job of a pending row counts as lost.
-  sweep_at timestamptz not null,
+  requeue_at timestamptz not null,
   last_attempt_at timestamptz,
   last_http_status integer,
   last_error text,
@@ -37,7 +37,7 @@ create table deliveries (
 );
 
 -- Every index starts with the endpoint, so that a backlog of one never slows down another.
-create index deliveries_pending on deliveries (node, sweep_at) where status = 'pending';
+create index deliveries_pending on deliveries (node, requeue_at) where status = 'pending';
 create index deliveries_undelivered on deliveries (node, created_at) where status = 'pending';
 create index deliveries_due on deliveries (node, next_attempt_at) where status = 'pending';
 create index deliveries_pending_tests on deliveries (node, created_at) where status = 'pending' and is_test;

@@ -25,7 +25,7 @@ const enableSql = `
 with due as materialized (
   select d.id from webhooks.deliveries d
   where d.node = $1 and d.status = 'pending'
-    and (d.attempts > d.series_start or d.sweep_at > $2)
+    and (d.attempts > d.series_start or d.requeue_at > $2)
     and exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
   order by d.id for update
 ), found as (
@@ -35,7 +35,7 @@ with due as materialized (
   where n.name = found.name and found.disabled_at is not null
   returning n.name
 ), restarted as (
-  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2, sweep_at = $2
+  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2, requeue_at = $2
   from due, enabled
   where d.id = due.id
 )
@@ -83,7 +83,7 @@ with wanted as (
   select id from webhooks.deliveries where id = any($1::uuid[]) and status = any($3::text[]) order by id for update
 )
 update webhooks.deliveries d
-set status = 'pending', series_start = attempts, next_attempt_at = $2, sweep_at = $2
+set status = 'pending', series_start = attempts, next_attempt_at = $2, requeue_at = $2
 from wanted
 where d.id = wanted.id
 returning d.id, d.node,

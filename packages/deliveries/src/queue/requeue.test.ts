@@ -112,7 +112,9 @@ for (const kind of queueKinds) {
     await waitFor(async () => (await harness.row(id))?.attempts === 1, { what: 'its record' })
     await harness.requeuer.once()
     t.equal(endpoint.received.length, 1, 'a delivery that is not due is not sent')
-    await harness.pool.query(`update webhooks.deliveries set next_attempt_at = ${aSecondAgo}, sweep_at = ${aSecondAgo}`)
+    await harness.pool.query(
+      `update webhooks.deliveries set next_attempt_at = ${aSecondAgo}, requeue_at = ${aSecondAgo}`,
+    )
     await harness.requeuer.once()
     await waitFor(async () => (await harness.row(id))?.status === 'succeeded', { what: 'the second attempt' })
     t.equal(endpoint.received.length, 2)
@@ -124,7 +126,7 @@ t.test('deliveries of a paused endpoint are not requeued, and all in one round o
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1_500))
   await harness.pool.query('truncate queue.job cascade')
-  await harness.pool.query(`update webhooks.deliveries set sweep_at = ${aSecondAgo}`)
+  await harness.pool.query(`update webhooks.deliveries set requeue_at = ${aSecondAgo}`)
   await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', now())`)
   await harness.requeuer.once()
   t.equal(await harness.queues.waiting('1'), 0)

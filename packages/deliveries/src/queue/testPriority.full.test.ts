@@ -65,7 +65,7 @@ t.test('after the queue is lost, real deliveries are requeued before tests', asy
   await harness.dispatcher.handle(webhookTestBatch(200))
   await harness.dispatcher.handle(batchOf(60, 201n))
   await harness.pool.query('truncate queue.job cascade')
-  await harness.pool.query(`update webhooks.deliveries set sweep_at = now() - interval '1 second'`)
+  await harness.pool.query(`update webhooks.deliveries set requeue_at = now() - interval '1 second'`)
   await harness.requeuer.once()
   await harness.work()
   await waitFor(() => real() === 60, { what: 'the real deliveries' })

@@ -124,7 +124,7 @@ t.test('concurrent requeuers get different rows without waiting for each other',
   try {
     await other.query('begin')
     const { rows } = await other.query<{ id: string }>(
-      `select id from webhooks.deliveries where node = '1' order by sweep_at, id limit 2 for update`,
+      `select id from webhooks.deliveries where node = '1' order by requeue_at, id limit 2 for update`,
     )
     const found = await harness.deliveries.overdue('1', later, 10)
     t.equal(found.length, 1)

@@ -63,12 +63,12 @@ export function createDeliveries(pool: Pool) {
 }
 
 const overdueSql = `
-update webhooks.deliveries set sweep_at = $4
+update webhooks.deliveries set requeue_at = $4
 where id in (
   select id from webhooks.deliveries
-  where node = $1 and status = 'pending' and not is_test and sweep_at <= $2
+  where node = $1 and status = 'pending' and not is_test and requeue_at <= $2
     and not exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
-  order by sweep_at
+  order by requeue_at
   limit $3
   for update skip locked
 )
@@ -76,7 +76,7 @@ returning id, attempts + 1 as attempt`
 
 // Retries already have a delayed job, so only tests that are due now count.
 const overdueTestsSql = `
-update webhooks.deliveries set sweep_at = $4
+update webhooks.deliveries set requeue_at = $4
 where id in (
   select id from webhooks.deliveries
   where id in (
@@ -90,7 +90,7 @@ where id in (
     ) as queued
     order by turn, created_at, id
     limit $3
-  ) and status = 'pending' and sweep_at <= $5
+  ) and status = 'pending' and requeue_at <= $5
     and not exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
   for update skip locked
 )
@@ -184,7 +184,7 @@ function resultRow(result: AttemptResult, place: number) {
     attempt,
     status,
     next_attempt_at: nextAttemptAt,
-    sweep_at: new Date((nextAttemptAt ?? at).getTime() + graceMs),
+    requeue_at: new Date((nextAttemptAt ?? at).getTime() + graceMs),
     at,
     ms,
     http_status: httpStatus,
@@ -205,10 +205,10 @@ const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
 const finishSql = `
 with finished as (
   update webhooks.deliveries d
-  set attempts = g.attempt, status = g.status, next_attempt_at = g.next_attempt_at, sweep_at = g.sweep_at,
+  set attempts = g.attempt, status = g.status, next_attempt_at = g.next_attempt_at, requeue_at = g.requeue_at,
       last_attempt_at = g.at, last_http_status = g.http_status, last_error = g.error
   from json_to_recordset($1::json) as g (place integer, id uuid, attempt integer, status text,
-    next_attempt_at timestamptz, sweep_at timestamptz, at timestamptz, ms integer, http_status integer, error text,
+    next_attempt_at timestamptz, requeue_at timestamptz, at timestamptz, ms integer, http_status integer, error text,
     response_body text, disables boolean, series_start integer)
   where d.id = any (array[g.id]) and d.status not in ('succeeded', 'failed') and g.attempt - d.attempts = 1
     and d.series_start = coalesce(g.series_start, d.series_start)

@@ -52,7 +52,7 @@ export function insertNewSql(
   const { rows, at, requeueAt } = parameters
   return `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
     source_event_id, correlation_id, causation_id, payment_id, user_id, is_test, traceparent, next_attempt_at,
-    sweep_at, created_at)
+    requeue_at, created_at)
   select m.id, m.node, m.event, m.mode, m.provider, m.body, m.source_stream, m.source_revision,
     m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, m.is_test, m.traceparent, ${at},
     ${requeueAt}, ${at}

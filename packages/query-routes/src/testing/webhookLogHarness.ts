@@ -77,7 +77,7 @@ export async function webhookLogHarness(t: Test) {
     /** Redelivers like an operator. */
     async redeliver(id: string): Promise<void> {
       await pool.query(
-        `update webhooks.deliveries set status = 'pending', series_start = attempts, next_attempt_at = $2, sweep_at = $2
+        `update webhooks.deliveries set status = 'pending', series_start = attempts, next_attempt_at = $2, requeue_at = $2
          where id = $1`,
         [id, second(60)],
       )

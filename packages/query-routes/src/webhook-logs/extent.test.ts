@@ -45,9 +45,9 @@ t.test('a log page is limited in bytes for entries of any content', async (t) =>
   const id = await send({ body: bodyOf(16 * kib) }, [{ ...failed, responseBody }])
   await pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-       source_event_id, correlation_id, causation_id, status, attempts, sweep_at, last_error, last_http_status, created_at)
+       source_event_id, correlation_id, causation_id, status, attempts, requeue_at, last_error, last_http_status, created_at)
      select gen_random_uuid(), node, event, mode, provider, case when n < 900 then $2 else body end, source_stream,
-       source_revision, source_event_id, correlation_id, causation_id, status, 25, sweep_at, last_error,
+       source_revision, source_event_id, correlation_id, causation_id, status, 25, requeue_at, last_error,
        last_http_status, created_at + make_interval(secs => n)
      from webhooks.deliveries, generate_series(1, 999) as n where id = $1`,
     [id, bodyOf(1638)],

@@ -11,7 +11,7 @@ const rows = 60_000
 /** A provider and an event used only at the beginning, a rare one, a user with many entries, and failures. */
 const fill = `
   insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
-    correlation_id, causation_id, user_id, status, attempts, sweep_at, last_error, created_at)
+    correlation_id, causation_id, user_id, status, attempts, requeue_at, last_error, created_at)
   select gen_random_uuid(), '1', case when n % 3 > 0 then 'payment.succeeded' when n < ${rows / 5} then 'old.event'
       when n % 999 = 0 then 'rare.event' else 'event.' || n % 40 end, 'canonical',
     case when n < ${rows / 10} and n % 7 = 0 then 'old' when n % 5 = 0 then 'paypal' else 'stripe' end, '{}', 'payment-1', 1,
