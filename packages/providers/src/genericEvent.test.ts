@@ -50,7 +50,7 @@ t.test('a generic payment event reports the intent, and a success also the charg
 
 t.test('a generic payment_intent.created event reports no status', async (t) => {
   t.strictSame(read('payment_intent.created').report, {
-    about: 'mention',
+    about: 'object',
     provider_time: '2026-09-01T10:00:00.000Z',
     provider_event_id: 'evt_1',
     provider_intent_id: 'obj_1',

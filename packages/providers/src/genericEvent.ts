@@ -139,7 +139,7 @@ function reportOf(
     throw new DomainError('invalid_request', 'The event is not valid: amount and currency are required')
   const source = { provider_time, provider_event_id: id, provider_intent_id: object.id }
   const status = statusOfGenericType(type)
-  if (status === null) return { about: 'mention', ...source, provider_payment_id: null }
+  if (status === null) return { about: 'object', ...source, provider_payment_id: null }
   return {
     about: 'status',
     status,

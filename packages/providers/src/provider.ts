@@ -200,7 +200,7 @@ type Reported<Command> = Omit<Command, 'occurred_at' | 'is_own_intent' | 'source
 
 export type ProviderReport =
   /** Identifies the payment but records nothing: another notification reports the change. */
-  | ({ readonly about: 'mention' } & ReportSource)
+  | ({ readonly about: 'object' } & ReportSource)
   | ({ readonly about: 'status' } & Reported<Evidence>)
   | ({ readonly about: 'refund' } & Reported<RecordRefund>)
   | ({ readonly about: 'dispute' } & Reported<RecordDispute>)

@@ -88,7 +88,7 @@ export async function paymentsHarness(t: Test) {
       const time = new Date().toISOString()
       const report = { status, amount_cents, currency, provider_intent_id, provider_payment_id }
       const source = { occurred_at: time, provider_time: time, provider_event_id: randomUUID() }
-      await decide(id, (state) => recordEvidence({ ...report, ...source, source: 'askable_notification' }, state))
+      await decide(id, (state) => recordEvidence({ ...report, ...source, source: 'queryable_notification' }, state))
     },
   }
 }

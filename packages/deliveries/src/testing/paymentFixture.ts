@@ -169,7 +169,7 @@ export function recordPayments(store: EventStore, now: () => Date) {
         provider_payment_id: null,
         amount_cents: 2200,
         currency: 'USD',
-        source: 'askable_notification',
+        source: 'queryable_notification',
         ...report,
       }
       await decide(id, (state) => recordEvidence(evidence, state), 'provider')

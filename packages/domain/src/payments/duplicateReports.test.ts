@@ -4,7 +4,7 @@ import { existingPayment, type Payment, type PaymentState, paymentFold } from '.
 import { applyTo, at, eventsAfter, fold, notifies, snapshots } from './testing/paymentFixture.ts'
 
 const created = () => existingPayment(fold(eventsAfter()))
-const queryable = { source: 'askable_notification' } as const
+const queryable = { source: 'queryable_notification' } as const
 const ch_1 = { provider_payment_id: 'ch_1' }
 const ch_2 = { provider_payment_id: 'ch_2' }
 const foldOf = (events: ReturnType<ReturnType<typeof notifies>>, before: Payment) =>

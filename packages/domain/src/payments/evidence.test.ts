@@ -66,13 +66,13 @@ const snapshot = {
 /** The result for a payment in the status of the row, for a report of each of `statuses`; `-` is no event. */
 const table: Readonly<Record<Source, Readonly<Record<Age, Readonly<Record<PaymentStatus, string>>>>>> = {
   notification: { older, same: newer, newer },
-  askable_notification: { older, same: tied, newer },
+  queryable_notification: { older, same: tied, newer },
   snapshot: { older: snapshot, same: snapshot, newer: snapshot },
 }
 
 const seconds: Readonly<Record<Age, number>> = { older: 9, same: 10, newer: 11 }
 
-for (const source of ['notification', 'askable_notification', 'snapshot'] as const)
+for (const source of ['notification', 'queryable_notification', 'snapshot'] as const)
   t.test(`payment statuses change as specified after reports with source ${source} [3-transitions]`, async (t) => {
     for (const age of ['older', 'same', 'newer'] as const)
       for (const from of statuses) {
@@ -95,7 +95,7 @@ for (const source of ['notification', 'askable_notification', 'snapshot'] as con
   })
 
 t.test('the first report about a payment is applied regardless of its time', async (t) => {
-  for (const source of ['notification', 'askable_notification'] as const)
+  for (const source of ['notification', 'queryable_notification'] as const)
     for (const status of statuses)
       t.equal(applyTo(existingPayment(fold(eventsAfter())), notifies(status, -1000, { source })).status, status)
   matchList(t, notifies('pending', 1)(fold(eventsAfter())), [{ type: 'PaymentActionRequired' }])
@@ -110,7 +110,7 @@ t.test('a report that is applied despite its older time does not change evidence
 })
 
 t.test('a time in whole seconds does not decide the order within that second', async (t) => {
-  const queryable = { source: 'askable_notification', provider_event_id: 'evt_fine' } as const
+  const queryable = { source: 'queryable_notification', provider_event_id: 'evt_fine' } as const
   const processing = fold(eventsAfter('processing'))
   const fine = (ms: number) => new Date(Date.parse(at(10)) + ms).toISOString()
   const failed = (ms: number) => notifies('failed', 10, { ...queryable, provider_time: fine(ms) })(processing)
@@ -130,7 +130,7 @@ t.test('a regression makes older reports stale, and a tie does not', async (t) =
   const processing = existingPayment(fold(eventsAfter('processing')))
   const regressed = applyTo(processing, notifies('pending', 20))
   matchList(t, notifies('failed', 15)(regressed), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
-  const queryable = { source: 'askable_notification' } as const
+  const queryable = { source: 'queryable_notification' } as const
   const tied = applyTo(processing, notifies('failed', 10, queryable))
   matchList(t, notifies('failed', 11, queryable)(tied), [{ type: 'PaymentAttemptFailed' }])
 })
@@ -252,7 +252,7 @@ t.test("a failure keeps the provider's code and message, and has a default code 
 })
 
 t.test('a repeated provider event records nothing', async (t) => {
-  for (const source of ['notification', 'askable_notification'] as const)
+  for (const source of ['notification', 'queryable_notification'] as const)
     for (const status of statuses)
       for (const history of [initiated, eventsAfter(), ...statuses.map((from) => eventsAfter(from))])
         for (const more of [

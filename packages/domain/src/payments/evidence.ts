@@ -72,10 +72,10 @@ export type Evidence = ReportSource & {
 export type RecordEvidence = ReceivedReport &
   Evidence & {
     /**
-     * `notification` is the default. An `askable_notification` comes from a provider that we can query for a `snapshot`
+     * `notification` is the default. An `queryable_notification` comes from a provider that we can query for a `snapshot`
      * when the order of reports is undecided.
      */
-    readonly source?: 'notification' | 'askable_notification' | 'snapshot'
+    readonly source?: 'notification' | 'queryable_notification' | 'snapshot'
   }
 
 /**
@@ -150,7 +150,7 @@ function compareAge(command: RecordEvidence, payment: Payment): 'older' | 'undec
   const ahead = timeDifference(command.provider_time, payment.evidence_time)
   if (ahead < 0) return 'older'
   const isDecided = ahead > 0 && !isRecordedFailure(command, payment)
-  return isDecided || command.source !== 'askable_notification' ? 'newer' : 'undecided'
+  return isDecided || command.source !== 'queryable_notification' ? 'newer' : 'undecided'
 }
 
 /** Difference of two times. If one has whole seconds, both are compared in seconds, because its milliseconds are unknown. */

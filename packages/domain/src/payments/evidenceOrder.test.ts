@@ -52,7 +52,7 @@ const isSame = (payment: Payment, other: Payment) =>
 
 /** The notifications of a history from a provider that can be queried; with 0 seconds apart they have the same time. */
 const notificationsOf = (history: readonly PaymentStatus[], secondsApart: number) =>
-  history.map((status, index) => notifies(status, 10 + index * secondsApart, { source: 'askable_notification' }))
+  history.map((status, index) => notifies(status, 10 + index * secondsApart, { source: 'queryable_notification' }))
 
 for (const secondsApart of [10, 0])
   t.test(`after notifications ${secondsApart} s apart in any order, a snapshot decides the status`, async (t) => {

@@ -82,7 +82,7 @@ type ReportSource = Pick<ProviderReport, 'provider_event_id' | 'provider_time' |
 function statusReport(event: Envelope, reported: Amount, source: ReportSource): ProviderReport | null {
   const { event_type, resource } = event
   const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : statusOfGenericType(event_type)
-  if (!status) return isReference(event) ? { about: 'mention', ...source, provider_payment_id: null } : null
+  if (!status) return isReference(event) ? { about: 'object', ...source, provider_payment_id: null } : null
   const { amount_cents, currency } = reported
   // Without an amount we cannot check the price. The order can be fetched instead.
   if (status === 'succeeded' && (amount_cents === null || currency === null)) return null

@@ -134,7 +134,7 @@ t.test('PayPal: order events refer to the payment, and only approved and voided 
     for (const status of ['CREATED', 'COMPLETED', 'VOIDED', undefined])
       t.match(
         read(`CHECKOUT.ORDER.${name}`, { ...order, status }, 'checkout-order'),
-        { referenced_payment_id: paymentId, report: { about: 'mention', ...expected } },
+        { referenced_payment_id: paymentId, report: { about: 'object', ...expected } },
         `${name} ${status}`,
       )
   t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).report, { ...expected, status: 'canceled' })
@@ -144,7 +144,7 @@ t.test('PayPal: order events refer to the payment, and only approved and voided 
   const notification = readNotification(Buffer.from(body))
   t.match(notification, { generic_type: null, amount_cents: 1999, currency: 'EUR' })
   t.same(notification.report, {
-    about: 'mention',
+    about: 'object',
     ...expected,
     provider_event_id,
     provider_time: notification.occurred_at,
@@ -186,7 +186,7 @@ t.test('PayPal: a generic event is about the order that it names, or that is its
     t.match(read(type, { id: 'O1', amount }), { generic_type: type, report: { ...expected, provider_intent_id: 'O1' } })
     t.match(read(type, { id: 'C1', amount, ...related }).report, { ...expected, provider_intent_id: 'O9' })
   }
-  const created = { about: 'mention', provider_intent_id: 'O1', provider_payment_id: null }
+  const created = { about: 'object', provider_intent_id: 'O1', provider_payment_id: null }
   t.match(read('payment_intent.created', { id: 'O1' }).report, created)
   t.match(read('payment_intent.failed', { id: 'O1' }).report, { failure_code: 'capture_declined' })
   t.end()

@@ -160,7 +160,7 @@ t.test('sandbox: a signed payment event becomes evidence about its intent', asyn
   const failed = await signed(event('payment_intent.failed'))
   t.match(failed.report, { status: 'failed', failure_code: 'card_declined', provider_payment_id: null })
   const created = await signed(event('payment_intent.created'))
-  t.match(created.report, { about: 'mention', provider_intent_id: 'sandbox_pi_1' })
+  t.match(created.report, { about: 'object', provider_intent_id: 'sandbox_pi_1' })
 })
 
 t.test('sandbox: events about other objects have no payment report', async (t) => {

@@ -65,7 +65,7 @@ function referenceReport(
   provider_payment_id: string | null,
 ): ProviderReport {
   const { id: provider_event_id, occurred_at: provider_time } = event
-  return { about: 'mention', provider_time, provider_event_id, provider_intent_id, provider_payment_id }
+  return { about: 'object', provider_time, provider_event_id, provider_intent_id, provider_payment_id }
 }
 
 /** `amount_refunded` is the sum of all refunds of the charge, so the difference is this refund. */

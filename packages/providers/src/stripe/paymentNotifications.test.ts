@@ -65,7 +65,7 @@ t.test('Stripe: a created intent is reported without a status', async (t) => {
     amount_cents: 2599,
     currency: 'EUR',
     referenced_payment_id: payment_id,
-    report: { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: null },
+    report: { about: 'object', provider_intent_id: 'pi_1', provider_payment_id: null },
   })
 })
 
@@ -164,7 +164,7 @@ t.test('Stripe: charge, refund and invoice.paid events do not report money a sec
   const charge = { id: 'ch_1', amount: 2599, currency: 'eur', payment_intent: 'pi_1', status: 'succeeded' }
   for (const type of ['charge.captured', 'refund.created', 'invoice.paid'])
     t.match(readEvent(type, charge), { generic_type: null, report: null, subscription: null }, type)
-  const report = { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }
+  const report = { about: 'object', provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }
   for (const type of ['charge.succeeded', 'charge.failed'])
     t.match(readEvent(type, charge), { generic_type: null, report }, type)
 })
@@ -180,7 +180,7 @@ t.test('Stripe: all notifications of the fake are readable', async (t) => {
   const reports = received.flatMap(({ report }) => (report === null ? [] : [report]))
   t.same(
     reports
-      .filter(({ about }) => about !== 'mention')
+      .filter(({ about }) => about !== 'object')
       .map((report) => (report.about === 'status' ? report.status : report.about)),
     ['failed', 'pending', 'processing', 'succeeded', 'refund', 'refund', 'dispute', 'dispute'],
   )

@@ -72,10 +72,10 @@ function newChargeId(report: NotificationReport, payment: Payment): string | nul
 function decide(provider: Provider, report: NotificationReport, payment: PaymentState): PaymentEvent[] {
   switch (report.about) {
     case 'status': {
-      const source = provider.retrieveIntent ? 'askable_notification' : 'notification'
+      const source = provider.retrieveIntent ? 'queryable_notification' : 'notification'
       return recordEvidence({ ...report, source }, payment)
     }
-    case 'mention':
+    case 'object':
       return []
     case 'refund':
       return recordRefund(report, payment)

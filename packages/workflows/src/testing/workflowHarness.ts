@@ -35,7 +35,7 @@ export async function workflowHarness(t: Test, provider: Provider) {
       notify(store, intent, { status, provider_payment_id: charge ?? null }),
     /** Records a notification, with its provider time, from a provider that can be queried. */
     notifyAt: (intent: FakeIntent, status: PaymentStatus, provider_time: string) =>
-      notify(store, intent, { status, provider_time, source: 'askable_notification' }),
+      notify(store, intent, { status, provider_time, source: 'queryable_notification' }),
     advance(ms: number) {
       time.now = () => new Date(Date.now() + ms)
     },

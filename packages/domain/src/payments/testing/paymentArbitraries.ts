@@ -25,7 +25,7 @@ const report = fc.record({
   ids,
   amount_cents: fc.constantFrom(2599, 2599, 2599, 1, null),
   currency: fc.constantFrom('eur', 'EUR', 'usd', null),
-  source: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'askable_notification', 'snapshot'),
+  source: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'queryable_notification', 'snapshot'),
 })
 const rejection = fc.constantFrom(
   'payment_declined' as const,
