@@ -1,10 +1,10 @@
 // Idempotency-Key: the same caller, route and key always give the same resource id.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUIDv7 } from 'node:crypto'
 import { type Actor, actorName, foldEmail, guestOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { clientNetwork, oneSite } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid'
+import { v5 as uuidv5 } from 'uuid'
 
 /** Must never change: the ids of all requests with a key derive from it. */
 const namespace = '6f1d0c0e-6a53-5f0e-9a35-2c1b7c0a4d11'
@@ -41,7 +41,7 @@ export function requestIdentity(
   body: unknown,
   client?: AnonymousClient,
 ): RequestIdentity {
-  if (key === undefined) return { id: uuidv7(), fingerprint: null }
+  if (key === undefined) return { id: randomUUIDv7(), fingerprint: null }
   if (typeof key !== 'string' || key.length > maxKeyLength || !/^[\x20-\x7e]+$/.test(key))
     throw new DomainError('invalid_request', `Idempotency-Key must be 1 to ${maxKeyLength} printable characters`)
   const id = uuidv5(JSON.stringify([callerScope(actor, client), route, key]), namespace)

@@ -1,10 +1,10 @@
 // The event store: load a stream's state, decide, append. No other package talks to EventStoreDB.
+import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold, LogPosition } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { v7 as uuidv7 } from 'uuid'
 import { type AppendOutcome, appendWithRetries, type Revision, withAppendSpan } from './append/append.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
@@ -173,11 +173,11 @@ export function createEventStore(options: {
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events, firstEventId: undefined }
         const appending = { category: categoryOf(stream), events: events.length, metadata, observe }
-        const firstEventId = uuidv7()
+        const firstEventId = randomUUIDv7()
         const result = await withAppendSpan(appending, async (traced) => {
           const following = { ...traced, causationId: firstEventId }
           const encoded = events.map((event, index) =>
-            index === 0 ? codec.encode(event, firstEventId, traced) : codec.encode(event, uuidv7(), following),
+            index === 0 ? codec.encode(event, firstEventId, traced) : codec.encode(event, randomUUIDv7(), following),
           )
           return await appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded })
         })
