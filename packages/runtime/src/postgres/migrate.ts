@@ -14,6 +14,7 @@ const lockPauseMs = 1_000
 const defaultLockRetryTimeoutMs = 300_000
 const lockNotAvailable = '55P03'
 const connectionCheckMs = 2_000
+const otherVersion = 'another version of Paylog made these tables: use it, or a new database or DATA_DIR'
 
 /**
  * Applies the numbered `.sql` files of a directory (`001_name.sql`, …) that the schema lacks, forward only, each in
@@ -94,12 +95,13 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
 
 function missingMigrations(files: Migration[], applied: ReadonlyMap<string, string>): Migration[] {
   const changed = files.find(({ name, sha256 }) => applied.has(name) && applied.get(name) !== sha256)
-  if (changed !== undefined) throw new Error(`the migration ${changed.name} was changed after it was applied`)
+  if (changed !== undefined)
+    throw new Error(`the migration ${changed.name} was changed after it was applied; ${otherVersion}`)
   const missing = files.filter(({ name }) => !applied.has(name))
   const latestApplied = [...applied.keys()].sort().at(-1)
   const late = missing.find(({ name }) => latestApplied !== undefined && name < latestApplied)
   if (late !== undefined)
-    throw new Error(`the migration ${late.name} precedes ${latestApplied}, which has been applied`)
+    throw new Error(`the migration ${late.name} precedes ${latestApplied}, which has been applied; ${otherVersion}`)
   return missing
 }
 
