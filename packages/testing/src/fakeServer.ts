@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 
 /** Listens on a free local port until the test ends. @returns the origin, `http://127.0.0.1:<port>` */
-export async function listen(t: Test, server: Server): Promise<string> {
+export async function listen(t: Pick<Test, 'teardown'>, server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {

@@ -110,7 +110,7 @@ export type FakeStripe = {
  * @param options `now`: Stripe's clock; `allowDouble`: for a test that charges twice on purpose
  */
 export async function startFakeStripe(
-  t: Test,
+  t: Pick<Test, 'teardown'>,
   options: {
     readonly now?: () => Date
     readonly secretKey?: string
