@@ -69,20 +69,26 @@ const timesIn = (stdout: string) => [...stdout.matchAll(/^ {2}(\d{4}-\S+Z) {2}\w
 
 t.test('payment show prints the history as a table and every field', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
+  const [initiated] = await readPaymentEvents(store, id)
   const { stdout, error } = await show(id)
   t.equal(error, undefined)
   const [title, , ...rest] = stdout.split('\n')
   t.equal(title, `Payment ${id}, now`)
-  t.same(rest.slice(0, 7), [
+  t.same(rest.slice(0, 12), [
     '  Occurred                  Event                     Status after  Actor',
     '  ------------------------  ------------------------  ------------  ----------------',
     '  2026-01-01T00:00:00.000Z  PaymentInitiated          pending       provider:sandbox',
+    '    caused by request c-1',
     '  2026-01-01T00:00:01.000Z  ProviderIntentCreated     pending       provider:sandbox',
+    `    caused by PaymentInitiated ${initiated?.id}`,
     '  2026-01-01T00:00:11.000Z  PaymentProcessingStarted  processing    provider:sandbox',
+    `    caused by PaymentInitiated ${initiated?.id}`,
     '  2026-01-01T00:00:21.000Z  PaymentSucceeded          succeeded     provider:sandbox',
+    `    caused by PaymentInitiated ${initiated?.id}`,
     '',
+    'The deliveries cannot be shown: DATABASE_URL is not set',
   ])
-  const fields = rest.slice(7).filter((line) => line !== '')
+  const fields = rest.slice(12).filter((line) => line !== '')
   t.same(fields.slice(0, 2), [`  id                   ${id}`, '  subtotal_cents       2599'])
   t.equal(fields.length, Object.keys(PaymentResource.properties).length)
   t.match(stdout, /^ {2}status {15}succeeded$/m)
@@ -107,7 +113,8 @@ t.test('payment show --at prints the state as of that time, at and just before e
         continue
       }
       const payment = paymentResource(existingPayment(fold(events.slice(0, count))), null)
-      const whole = JSON.stringify({ payment, history: paymentHistory(recorded.slice(0, count)) })
+      const history = paymentHistory(recorded.slice(0, count))
+      const whole = JSON.stringify({ payment, history, deliveries: null })
       t.same([stdout, message], [`${whole}\n`, undefined], `${id} ${time}`)
     }
   }
@@ -170,15 +177,14 @@ t.test('payment show --json reports an unreadable event, also as the first of a 
   t.same([payment, history.length], [null, 3])
   t.match(message, /^CANNOT BE READ: .* does not fit its schema/)
   const foreign = await record(eventsAfter('succeeded'))
-  await appendUnknown(foreign.id, 'ProviderIntentOwned', {
-    payment_id: id,
-    provider_id: 'sandbox',
-    provider_intent_id: 'pi_1',
-  })
+  await appendUnknown(foreign.id, 'AddressRemoved', { address_id: id, occurred_at: at(200) })
   t.match(await show(foreign.id), { message: /^CANNOT BE READ: .* is not a payment event/ })
   const unborn = randomUUID()
   await appendUnknown(unborn, 'PaymentDreamtOf')
-  t.match(await show(unborn, '--json'), { stdout: '{"payment":null,"history":[]}\n', message: /PaymentDreamtOf/ })
+  t.match(await show(unborn, '--json'), {
+    stdout: '{"payment":null,"history":[],"deliveries":null}\n',
+    message: /PaymentDreamtOf/,
+  })
   t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
 })
 

@@ -1,44 +1,55 @@
-// `payment show`: prints the state and the history of a payment, now or as of a time.
+// `payment show`: prints the state, the history and the webhooks of a payment, now or as of a time.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { recordedId } from '@paylog/domain/fields'
-import {
-  eventsUntil,
-  type HistoryEntry,
-  paymentHistory,
-  type RecordedPaymentEvent,
-} from '@paylog/domain/payments/history'
-import type { PaymentResource } from '@paylog/domain/payments/resource'
-import { UnreadableEventError } from '@paylog/event-store/codec/codec'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
+import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { table } from '@paylog/runtime/process/table'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments, readSince, UsageError } from '../command.ts'
 import type { Print } from '../printTo.ts'
+import { type PaymentDeliveries, readDeliveries } from './paymentDeliveries.ts'
+import { fieldsText, historyText, visible } from './showText.ts'
 
-const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
+const Config = Type.Object({
+  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
+})
 
 export const paymentShow: CliCommand = {
   usage: 'ID [--at TIME] [--json]',
-  summary: 'Show a payment and its history, now or as of a time',
+  summary: 'Show a payment, its history and its webhooks, now or as of a time',
   details: [
     '  --at TIME  as of this time: 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
-    '  --json     one object: the payment and its history, as in GET /admin/payments/{id} and …/history',
+    '  --json     one object: the payment and its history, as in GET /admin/payments/{id} and …/history, and deliveries,',
+    '             each with the event_id, stream and revision that it came from; null when they cannot be read',
     '',
-    'Everything is derived from the events of the log, up to the first one that occurred later.',
+    'Each event is followed by its cause, a notification of the provider or a request, and by the deliveries that it',
+    'led to: endpoint, webhook, mode, status, attempts, time of the last or next attempt, and id in the webhook log.',
+    'The text also shows the notifications themselves, which the history leaves out. Deliveries are shown as they are',
+    'now, also with --at. Without Postgres (DATABASE_URL) a line says why they cannot be shown.',
+    '',
+    'Everything else is derived from the events of the log, up to the first one that occurred later.',
     'Exits with 1 when the payment did not exist, and when this program cannot read one of its events: the history then',
     'ends before that event, and the state of the payment is not shown.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals } = readArguments(args, ['ID'], { at: { type: 'string' }, json: { type: 'boolean' } })
     const id = recordedId(positionals[0])
     if (id === null) throw new UsageError('ID must be the id of a payment, a UUID')
     const time = values.at === undefined ? undefined : readSince(values.at, Date.now(), '--at')
-    const store = createEventStore({ connectionString: loadConfig(Config, environment).EVENTSTORE_URL })
+    const { EVENTSTORE_URL, DATABASE_URL: databaseUrl } = loadConfig(Config, environment)
+    const store = createEventStore({ connectionString: EVENTSTORE_URL })
     try {
       const shown = historyAt(id, time, await readHistory(store, id))
-      await (values.json === true ? printJson(store, shown, print) : printText(store, shown, print))
+      const found = await readDeliveries(id, shown.events, { databaseUrl, errors })
+      if (values.json !== true) await printText(store, shown, found, print)
+      else {
+        await printJson(store, shown, found, print)
+        if (found.problem !== undefined) errors.write(`${visible(found.problem)}\n`)
+      }
       if (shown.unreadable !== undefined)
         throw new OpsError(
           `CANNOT BE READ: ${shown.unreadable.message}. The history ends before it, and the state of the payment is unknown.`,
@@ -70,15 +81,27 @@ function historyAt(
   return { id, time, events, unreadable: undefined }
 }
 
-async function printJson(store: EventStore, shown: PaymentAtTime, print: Print): Promise<void> {
+async function printJson(
+  store: EventStore,
+  shown: PaymentAtTime,
+  { deliveries, problem }: PaymentDeliveries,
+  print: Print,
+): Promise<void> {
   const payment = await paymentOf(store, shown)
-  await print(JSON.stringify({ payment, history: paymentHistory(shown.events) }))
+  const listed = problem === undefined ? deliveries.map(({ delivery }) => delivery) : null
+  await print(JSON.stringify({ payment, history: paymentHistory(shown.events), deliveries: listed }))
 }
 
-async function printText(store: EventStore, shown: PaymentAtTime, print: Print): Promise<void> {
+async function printText(
+  store: EventStore,
+  shown: PaymentAtTime,
+  { deliveries, problem }: PaymentDeliveries,
+  print: Print,
+): Promise<void> {
   const { id, time, events } = shown
   await print(`Payment ${id}, ${time === undefined ? 'now' : `as of ${new Date(time).toISOString()}`}`)
-  await print(`\n${historyText(paymentHistory(events))}\n`)
+  await print(`\n${historyText(events, deliveries)}\n`)
+  if (problem !== undefined) await print(`${visible(problem)}\n`)
   const payment = await paymentOf(store, shown)
   if (payment !== null) await print(fieldsText(payment))
 }
@@ -89,7 +112,7 @@ async function paymentOf(store: EventStore, { events, time, unreadable }: Paymen
 }
 
 export type ReadableHistory = {
-  readonly events: readonly RecordedPaymentEvent[]
+  readonly events: readonly Recorded<PaymentEvent>[]
   /** The event after these that cannot be read, or undefined when all were read. */
   readonly unreadable: UnreadableEventError | undefined
 }
@@ -104,7 +127,7 @@ const pageSize = 500
  * @throws DomainError `event_store_unavailable`
  */
 export async function readHistory(store: EventStore, id: string): Promise<ReadableHistory> {
-  const events: RecordedPaymentEvent[] = []
+  const events: Recorded<PaymentEvent>[] = []
   for (let limit = pageSize; ; ) {
     // The next revision, not the count: a truncated stream begins later.
     const from = (events.at(-1)?.revision ?? -1n) + 1n
@@ -131,26 +154,3 @@ async function readHistoryPage(
     throw error
   }
 }
-
-/** A table of time, event, resulting status and actor. */
-export function historyText(history: readonly HistoryEntry[]): string {
-  return table(
-    ['Occurred', 'Event', 'Status after', 'Actor'],
-    history.map(({ occurred_at, type, status_after, actor }) => [occurred_at, type, status_after, visible(actor)]),
-  )
-}
-
-/** One line per field. */
-export function fieldsText(payment: PaymentResource): string {
-  const fields = Object.entries(payment)
-  const width = Math.max(...fields.map(([name]) => name.length))
-  return fields.map(([name, value]) => `  ${name.padEnd(width)}  ${valueText(value)}`).join('\n')
-}
-
-function valueText(value: unknown): string {
-  if (value === null) return '-'
-  return visible(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-/** Replaces control characters: clients may have written text that a terminal would interpret. */
-const visible = (text: string) => text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')

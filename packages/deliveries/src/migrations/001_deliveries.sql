@@ -36,13 +36,15 @@ create table deliveries (
   traceparent text
 );
 
--- Every index starts with the endpoint, so that a backlog of one never slows down another.
+-- The indexes of the queue start with the endpoint, so that a backlog of one never slows down another.
 create index deliveries_pending on deliveries (node, requeue_at) where status = 'pending';
 create index deliveries_undelivered on deliveries (node, created_at) where status = 'pending';
 create index deliveries_due on deliveries (node, next_attempt_at) where status = 'pending';
 create index deliveries_pending_tests on deliveries (node, created_at) where status = 'pending' and is_test;
 -- For redelivery, in the order in which they failed.
 create index deliveries_failed on deliveries (node, last_attempt_at, id) where status = 'failed';
+-- For all deliveries of a payment, whatever their status and endpoint. By stream, because raw webhooks have no payment_id.
+create index deliveries_of_stream on deliveries (source_stream);
 
 -- The webhook log shows attempted deliveries, newest first. Succeeded and failed ones have separate indexes, so that both
 -- are found at once, however rare one kind is. Each index includes the columns of its filter; otherwise Postgres prefers to

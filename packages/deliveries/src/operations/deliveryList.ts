@@ -1,4 +1,4 @@
-// Lists deliveries, newest first, and the state of each endpoint, for operators.
+// Lists deliveries, newest first or by the events they came from, and the state of each endpoint, for operators.
 import type { Pool } from 'pg'
 
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
@@ -66,6 +66,33 @@ export async function listDeliveries(
   )
   return rows
 }
+
+/** A delivery with the event that it came from. */
+export type StreamDelivery = Pick<
+  ListedDelivery,
+  'id' | 'node' | 'event' | 'status' | 'attempts' | 'next_attempt_at'
+> & {
+  readonly event_id: string
+  readonly stream: string
+  readonly revision: number
+  readonly mode: 'raw' | 'canonical' | 'legacy'
+  readonly last_attempt_at: Date | null
+}
+
+/** All deliveries of the events of some streams, in the order of each stream's events. */
+export async function deliveriesOfStreams(pool: Pool, streams: readonly string[]): Promise<StreamDelivery[]> {
+  const { rows } = await pool.query<StreamDelivery>(ofStreamsSql, [streams])
+  return rows
+}
+
+/** Exported so that a test can check its plan. */
+export const ofStreamsSql = `
+select source_event_id as event_id, source_stream as stream, source_revision::int as revision, id, node, event, mode,
+  case when ${isPending} and ${isDisabled} then 'held' else status end as status, attempts, last_attempt_at,
+  next_attempt_at
+from webhooks.deliveries
+where source_stream = any($1)
+order by source_stream, source_revision, node, event, id`
 
 /** All endpoints that were ever configured, or only the named one. */
 export async function listEndpoints(pool: Pool, node?: string): Promise<ListedEndpoint[]> {

@@ -1,0 +1,66 @@
+// Finds the deliveries that the events of a payment led to.
+import type { Writable } from 'node:stream'
+import { deliveriesOfStreams, type StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
+import { messageOf } from '../command.ts'
+import { withDeliveries } from '../database.ts'
+
+export type PaymentDelivery = {
+  readonly delivery: StreamDelivery
+  /** The id of the payment's event that it is shown with. */
+  readonly shownAt: string
+}
+
+export type PaymentDeliveries = {
+  readonly deliveries: readonly PaymentDelivery[]
+  /** Why they cannot be shown, in one line. */
+  readonly problem?: string
+}
+
+/**
+ * The deliveries of these events. Never fails: the payment is shown also while Postgres is down.
+ * @param events the first events of one payment
+ */
+export async function readDeliveries(
+  id: string,
+  events: readonly Recorded<PaymentEvent>[],
+  { databaseUrl, errors }: { readonly databaseUrl: string | undefined; readonly errors: Writable },
+): Promise<PaymentDeliveries> {
+  if (databaseUrl === undefined) return cannotBeShown('DATABASE_URL is not set')
+  const stored = storedNotifications(events)
+  const streams = [paymentStream(id), ...stored.keys()]
+  try {
+    const found = await withDeliveries(databaseUrl, errors, (pool) => deliveriesOfStreams(pool, streams))
+    const shown = new Set(events.map((event) => event.id))
+    const deliveries = found.flatMap((delivery) => {
+      const shownAt = stored.get(delivery.stream) ?? delivery.event_id
+      return shown.has(shownAt) ? [{ delivery, shownAt }] : []
+    })
+    return { deliveries }
+  } catch (error) {
+    return cannotBeShown(messageOf(error))
+  }
+}
+
+const cannotBeShown = (reason: string): PaymentDeliveries => ({
+  deliveries: [],
+  problem: `The deliveries cannot be shown: ${reason}`,
+})
+
+/**
+ * The streams of notifications that were stored on their own, because they could not be applied when they arrived, each
+ * with the first event of the payment that followed from it.
+ */
+function storedNotifications(events: readonly Recorded<PaymentEvent>[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const received = new Set<string>()
+  for (const { type, data, id } of events) {
+    if (!('provider_event_id' in data) || data.provider_event_id === null) continue
+    if (type === 'ProviderNotificationReceived') received.add(data.provider_event_id)
+    const stream = providerEventStream(data.provider_id, data.provider_event_id)
+    if (!received.has(data.provider_event_id) && !found.has(stream)) found.set(stream, id)
+  }
+  return found
+}

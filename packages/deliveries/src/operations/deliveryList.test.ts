@@ -1,0 +1,43 @@
+import t from 'tap'
+import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { deliveriesOfStreams, ofStreamsSql } from './deliveryList.ts'
+
+const twoEndpoints = {
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: 'http://127.0.0.1:9',
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: 'http://127.0.0.1:9',
+}
+
+t.test('the deliveries of a stream have their event, and are held while their endpoint is paused', async (t) => {
+  const { dispatcher, pool } = await createWorkerHarness(t, 'postgres', twoEndpoints)
+  await dispatcher.start()
+  const batch = batchOf(3)
+  await dispatcher.handle(batch)
+  await pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', now()), ('2', null)`)
+  const [event] = batch.events
+  const found = await deliveriesOfStreams(pool, [event?.stream ?? '', 'payment-unknown'])
+  const common = { event_id: event?.id, stream: event?.stream, revision: 2, event: 'payment.succeeded' }
+  t.match(found, [
+    { ...common, node: '1', mode: 'canonical', status: 'held', attempts: 0, last_attempt_at: null },
+    { ...common, node: '2', mode: 'canonical', status: 'pending', attempts: 0, next_attempt_at: Date },
+  ])
+  t.equal(found.length, 2)
+})
+
+t.test('the query for the deliveries of a stream uses the index', async (t) => {
+  const { pool } = await createWorkerHarness(t, 'postgres', {})
+  await pool.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+       source_event_id, correlation_id, causation_id, requeue_at, created_at)
+     select gen_random_uuid(), '1', 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-' || n / 4, n % 4,
+       gen_random_uuid(), 'c', 'c', now(), now() from generate_series(1, 20000) as n`,
+  )
+  await pool.query('analyze webhooks.deliveries')
+  for (const streams of [['payment-7'], Array.from({ length: 50 }, (_, n) => `payment-${n}`)]) {
+    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${ofStreamsSql}`, [streams])
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    t.match(plan, /Index.* deliveries_of_stream/)
+    t.notMatch(plan, 'Seq Scan on deliveries')
+  }
+})
