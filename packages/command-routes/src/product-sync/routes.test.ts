@@ -130,7 +130,7 @@ t.test("the server's connection timeout does not cut off a long sync", async (t)
 t.test("the server's handler timeout does not cut off a long sync", async (t) => {
   const limits: unknown[] = []
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-  http.addHook('onRoute', ({ url, handlerTimeout }) => void (url === syncUrl && limits.push(handlerTimeout)))
+  http.addHook('onRoute', ({ url, config }) => void (url === syncUrl && limits.push(config?.handlerTimeoutMs)))
   await http.register(
     productSyncRoutes({ workflow: api.workflow, callers: createCallers(async () => ({ kind: 'anonymous' })) }),
   )

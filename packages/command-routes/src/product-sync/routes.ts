@@ -123,7 +123,7 @@ const syncSchema = {
 const route = '/admin/sync/products'
 
 /** Leaves time for running products after the sync timeout. The work continues even if this passes. */
-const handlerTimeout = syncTimeoutMs + 90_000
+const handlerTimeoutMs = syncTimeoutMs + 90_000
 
 export const productSyncRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
@@ -135,11 +135,11 @@ export const productSyncRoutes =
         onRequest: callers.administrator,
         preValidation: async ({ body }: FastifyRequest) => rejectMisspeltOptions(body),
         schema: syncSchema,
-        handlerTimeout,
+        config: { handlerTimeoutMs },
       },
       async (request, reply) => {
         // The server's default for a silent connection is shorter than a sync. The next request gets the default again.
-        reply.raw.setTimeout(handlerTimeout, () => reply.raw.destroy())
+        reply.raw.setTimeout(handlerTimeoutMs, () => reply.raw.destroy())
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
         const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)

@@ -127,14 +127,20 @@ export function limitBodies(http: FastifyInstance): void {
   const all: BodyUsage = { bytes: 0, unfinished: 0 }
   const ofAddress = new Map<string, BodyUsage>()
   const bytesOf = new WeakMap<FastifyRequest, number>()
+  const networks = new WeakMap<FastifyRequest, string>()
 
   const usageOf = (address: string) => {
     const usage = ofAddress.get(address) ?? { bytes: 0, unfinished: 0 }
     ofAddress.set(address, usage)
     return usage
   }
+  const networkOf = (request: FastifyRequest) => {
+    const network = networks.get(request) ?? clientNetwork(request.ip)
+    networks.set(request, network)
+    return network
+  }
   const change = (request: FastifyRequest, { bytes, unfinished }: BodyUsage) => {
-    const address = clientNetwork(request.ip)
+    const address = networkOf(request)
     const usage = usageOf(address)
     for (const count of [all, usage]) {
       count.bytes += bytes

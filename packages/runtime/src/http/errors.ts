@@ -101,8 +101,6 @@ function frameworkError(error: Error & { code?: unknown; statusCode?: unknown })
       return createHttpError('unsupported_media_type', 'The body must be sent as application/json')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return createHttpError('not_found', 'Not found')
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      return createHttpError('service_unavailable', 'The request took too long')
   }
   switch (error.statusCode) {
     case 404:
@@ -125,6 +123,6 @@ function connectionError(code: string | undefined): HttpError {
   return createHttpError('invalid_request', 'This is not an HTTP request')
 }
 
-function createHttpError(code: ErrorCode, message: string): HttpError {
+export function createHttpError(code: ErrorCode, message: string): HttpError {
   return { status: errorStatus[code], code, message }
 }
