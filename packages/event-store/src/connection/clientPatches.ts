@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import streamsGrpc, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { Subchannel } from '@grpc/grpc-js/build/src/subchannel.js'
 import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js'
 
@@ -20,6 +21,7 @@ let isBatchAppendPatched = false
 export function patchBatchAppend(): void {
   if (isBatchAppendPatched) return
   isBatchAppendPatched = true
+  patchEncoding()
   const { prototype } = streamsGrpc.StreamsClient
   const open = prototype.batchAppend
   type Arguments = Parameters<typeof open>
@@ -28,6 +30,29 @@ export function patchBatchAppend(): void {
       const call = open.apply(this, args)
       patchCall(call)
       return call
+    },
+  })
+}
+
+/**
+ * The client encodes each event in base64, decodes that in JavaScript, and does so twice: once to learn the length, by which
+ * it splits an append that is too large for one message. Ours never are. Without that, an append takes a third less CPU.
+ */
+function patchEncoding(): void {
+  const { prototype } = streams.BatchAppendReq.ProposedMessage
+  const { setData, setCustomMetadata } = prototype
+  const bytesOf = (value: string | Uint8Array) => (typeof value === 'string' ? Buffer.from(value, 'base64') : value)
+  type Message = typeof prototype
+  Object.assign(prototype, {
+    setData(this: Message, value: string | Uint8Array) {
+      return setData.call(this, bytesOf(value))
+    },
+    setCustomMetadata(this: Message, value: string | Uint8Array) {
+      return setCustomMetadata.call(this, bytesOf(value))
+    },
+    // Called for the length only; gRPC encodes the whole request.
+    serializeBinary(this: Message) {
+      return { length: this.getData().length + this.getCustomMetadata().length }
     },
   })
 }
