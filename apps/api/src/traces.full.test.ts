@@ -76,7 +76,6 @@ t.test('a payment is one trace from the request to the webhook that succeeds at 
     dispatch,
     `${dispatch} > worker: deliver to 1`,
     `${dispatch} > worker: deliver to 1`,
-    `${request} > api: append providerIntent`,
     `${request} > api: sandbox createIntent`,
   ])
   t.match(

@@ -151,7 +151,7 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
     )
     const read = await opsCommand('streams', 'read', `payment-${payment}`, '--from', '1', '--json')
     const types = lines(read.stdout).map((line) => JSON.parse(line).type)
-    t.same(types, ['ProviderIntentCreated', 'PaymentSucceeded'])
+    t.same(types, ['ProviderIntentCreated', 'ProviderNotificationReceived', 'PaymentSucceeded'])
     const late = await opsCommand('sandbox', 'settle', payment, 'canceled')
     t.equal(late.code, 1)
     t.match(late.stdout, `Payment ${payment} is succeeded.`)

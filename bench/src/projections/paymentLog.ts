@@ -4,7 +4,7 @@ import { type Evidence, recordEvidence, recordRefund } from '@paylog/domain/paym
 import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { type Appending, notificationOf, ownedIntent } from './otherStreams.ts'
+import { type Appending, notification } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
 
 type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
@@ -33,7 +33,7 @@ export function* paymentLog({ mixed }: { readonly mixed: number }): Generator<Ap
     const appending = nextOf(payment, new Date(moment).toISOString(), random)
     yield appending
     for (others += mixed * appending.events.length; others >= 1; ) {
-      const other = random.oneIn(2) ? ownedIntent(payment.id, random) : notificationOf(payment.id, moment, random)
+      const other = notification(moment, random)
       others -= other.events.length
       yield other
     }
@@ -78,7 +78,6 @@ function decide(step: Step, { id, state }: Payment, occurred_at: string, random:
     provider_event_id: `evt_${random.hex(24)}`,
     provider_intent_id,
     provider_payment_id: `ch_${id.slice(0, 24)}`,
-    is_own_intent: true,
   }
   switch (step) {
     case 'initiate':

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
-import { Payer } from './payments/events.ts'
+import { Payer, signedBody } from './payments/events.ts'
 
 /** Used in routes, variables, patterns and events, so they are part of the contract. */
 export const providerNames = ['stripe', 'paypal', 'authorize-net', 'sandbox'] as const
@@ -40,14 +40,13 @@ export const SubscriptionFacts = Type.Object({
 export type SubscriptionFacts = Static<typeof SubscriptionFacts>
 
 export const providerNotificationEvents = {
-  /** The signature was verified; `body` is exactly the signed text. */
+  /** A verified notification that is not, or not yet known to be, about one of our payments. */
   ProviderEventReceived: Type.Object({
     ...facts,
     received_at: Instant,
-    body: Type.String(),
-    /** Set for a long text: `body` is then its gzip in base64, to stay within the event store's size limit. */
-    body_encoding: Type.Optional(Type.Literal('gzip')),
+    ...signedBody,
   }),
+  /** It was applied to one of our payments later, because the payment could not be found at once. */
   ProviderEventApplied: Type.Object({
     ...facts,
     ...subject,
@@ -76,19 +75,5 @@ export const notificationFold = {
   initialState: Object.freeze({ state: 'none' }) as NotificationState,
   evolve(_state: NotificationState, event: ProviderNotificationEvent): NotificationState {
     return { state: event.type === 'ProviderEventReceived' ? 'received' : 'settled' }
-  },
-}
-
-export const providerIntentEvents = {
-  /** `provider_intent_id` is the id of the intent or of its charge. */
-  ProviderIntentOwned: Type.Object({ payment_id: Id, provider_id: Type.String(), provider_intent_id: Type.String() }),
-}
-export type ProviderIntentEvent = EventsOf<typeof providerIntentEvents>
-
-/** Folds to the id of the payment that an intent or a charge belongs to. */
-export const intentOwnerFold = {
-  initialState: null as string | null,
-  evolve(_state: string | null, event: ProviderIntentEvent): string | null {
-    return event.data.payment_id
   },
 }

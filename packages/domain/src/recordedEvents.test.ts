@@ -9,12 +9,7 @@ import { paymentEvents } from './payments/events.ts'
 import { productEvents } from './products/events.ts'
 import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents, providerCustomerFold } from './providerCustomer.ts'
-import {
-  intentOwnerFold,
-  notificationFold,
-  providerIntentEvents,
-  providerNotificationEvents,
-} from './providerEvents.ts'
+import { notificationFold, providerNotificationEvents } from './providerEvents.ts'
 import { recordedEvents } from './recordedEvents.ts'
 import { setupIntentEvents, setupIntentFold } from './setupIntent.ts'
 import { webhookTestEvents } from './webhookTest.ts'
@@ -33,7 +28,6 @@ t.test('recordedEvents contains every category, and no two categories share an e
   const categories = [
     paymentEvents,
     providerNotificationEvents,
-    providerIntentEvents,
     guestTokenEvents,
     setupIntentEvents,
     providerCustomerEvents,
@@ -68,12 +62,6 @@ t.test('a notification is received, then settled by any of its other events', as
   t.same(evolve(received, { type: 'ProviderEventApplied', data: applied }), { state: 'settled' })
   const appliedToMethod = { ...notification, object_id: 'pm_1', payment_method_id: applied.payment_id }
   t.same(evolve(received, { type: 'ProviderEventAppliedToMethod', data: appliedToMethod }), { state: 'settled' })
-})
-
-t.test('intentOwnerFold returns the payment of an intent', async (t) => {
-  const data = { payment_id: '018f0000-0000-7000-8000-000000000001', provider_id: 'sandbox', provider_intent_id: 'pi' }
-  t.equal(intentOwnerFold.initialState, null)
-  t.equal(intentOwnerFold.evolve(null, { type: 'ProviderIntentOwned', data }), data.payment_id)
 })
 
 t.test('providerCustomerFold returns the customer that was linked last', async (t) => {

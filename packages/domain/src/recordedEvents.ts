@@ -9,14 +9,13 @@ import { paymentEvents } from './payments/events.ts'
 import { productEvents } from './products/events.ts'
 import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents } from './providerCustomer.ts'
-import { providerIntentEvents, providerNotificationEvents } from './providerEvents.ts'
+import { providerNotificationEvents } from './providerEvents.ts'
 import { setupIntentEvents } from './setupIntent.ts'
 import { webhookTestEvents } from './webhookTest.ts'
 
 export const recordedEvents = {
   ...paymentEvents,
   ...providerNotificationEvents,
-  ...providerIntentEvents,
   ...guestTokenEvents,
   ...setupIntentEvents,
   ...providerCustomerEvents,

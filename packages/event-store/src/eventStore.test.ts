@@ -1,7 +1,7 @@
 // Loading, deciding and appending on the embedded event store.
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import type { EventMetadata } from '@paylog/domain/events'
-import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/providerEvents'
+import { type GuestTokenEvent, guestTokenFold } from '@paylog/domain/guestToken'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -11,30 +11,30 @@ import { causedBy, createEventStore, type EventStore, type LoadedState, newStrea
 import { paymentStream, providerEventStream } from './streamName.ts'
 
 const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
-const owned = (n: number): ProviderIntentEvent => ({
-  type: 'ProviderIntentOwned',
-  data: { payment_id: uuid(), provider_id: 'sandbox', provider_intent_id: `pi_${n}` },
+const seen = (n: number): GuestTokenEvent => ({
+  type: 'GuestTokenSeen',
+  data: { guest_email: `guest${n}@example.com`, occurred_at: '2026-01-02T03:04:05.000Z' },
 })
 /** Counts its events and appends one more. */
-const countFold = { initialState: 0, evolve: (count: number, _event: ProviderIntentEvent) => count + 1 }
+const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
 const addOne = (store: EventStore, stream: string) =>
-  store.handle({ stream, fold: countFold, decide: (count) => [owned(count)], metadata })
+  store.handle({ stream, fold: countFold, decide: (count) => [seen(count)], metadata })
 
 const log = await startEventStore(t)
 const store = createEventStore({ connectionString: log.connectionString })
 t.teardown(() => store.close())
-const freshStream = () => `providerIntent-${uuid()}`
+const freshStream = () => `guestToken-${uuid()}`
 
 t.test('an appended event is read back with its metadata', async (t) => {
   const stream = freshStream()
-  const event = owned(1)
-  const handled = await store.handle({ stream, fold: intentOwnerFold, decide: () => [event], metadata })
+  const event = seen(1)
+  const handled = await store.handle({ stream, fold: guestTokenFold, decide: () => [event], metadata })
   t.equal(handled.revision, 0n)
-  t.equal(handled.state, event.data.payment_id)
+  t.equal(handled.state?.guest_email, event.data.guest_email)
   const [recorded] = await store.readStream(stream)
   t.match(recorded, { ...event, stream, revision: 0n, metadata: { ...metadata, schema: 1 } })
   t.equal(recorded?.position.commit, handled.position?.commit)
-  t.equal((await store.load(stream, intentOwnerFold)).state, event.data.payment_id)
+  t.equal((await store.load(stream, guestTokenFold)).state?.guest_email, event.data.guest_email)
   t.ok((await store.head())?.commit)
 })
 
@@ -43,7 +43,7 @@ t.test('the events of one append are caused by its first one, and so is what fol
   const handled = await store.handle({
     stream,
     fold: countFold,
-    decide: () => [owned(0), owned(1), owned(2)],
+    decide: () => [seen(0), seen(1), seen(2)],
     metadata,
   })
   const [first, ...others] = await store.readStream(stream)
@@ -68,8 +68,8 @@ t.test('concurrent commands on one stream are each applied exactly once', async 
   await Promise.all(Array.from({ length: 10 }, (_, n) => addOne(n % 2 ? store : others, stream)))
   const events = await store.readStream(stream)
   t.same(
-    events.map(({ revision, data }) => [revision, 'provider_intent_id' in data && data.provider_intent_id]),
-    Array.from({ length: 10 }, (_, n) => [BigInt(n), `pi_${n}`]),
+    events.map(({ revision, data }) => [revision, 'guest_email' in data && data.guest_email]),
+    Array.from({ length: 10 }, (_, n) => [BigInt(n), `guest${n}@example.com`]),
   )
 })
 
@@ -86,7 +86,7 @@ t.test('readStream with `last` returns the last events in order', async (t) => {
 
 t.test('a command with assumed state falls back to the real state when the assumption is wrong', async (t) => {
   const stream = freshStream()
-  const assuming = (known: LoadedState<number>, decide = (count: number) => [owned(count)]) =>
+  const assuming = (known: LoadedState<number>, decide = (count: number) => [seen(count)]) =>
     store.handle({ stream, fold: countFold, decide, metadata, known })
   const first = await assuming(newStream(countFold))
   t.match(first, { state: 1, revision: 0n })
@@ -102,15 +102,15 @@ t.test('a command with assumed state falls back to the real state when the assum
 t.test('load with `until` returns the state after the first event of that type', async (t) => {
   const stream = freshStream()
   for (let n = 0; n < 3; n++) await addOne(store, stream)
-  t.equal((await store.load(stream, countFold, 'ProviderIntentOwned')).state, 1)
+  t.equal((await store.load(stream, countFold, 'GuestTokenSeen')).state, 1)
 })
 
 t.test('an event that does not fit its schema is not recorded', async (t) => {
   const stream = freshStream()
-  const wrong = { ...owned(1), data: { ...owned(1).data, payment_id: 'no uuid' } }
+  const wrong = { ...seen(1), data: { ...seen(1).data, guest_email: 'no e-mail' } }
   await t.rejects(
     store.handle({ stream, fold: countFold, decide: () => [wrong], metadata }),
-    /ProviderIntentOwned cannot be recorded/,
+    /GuestTokenSeen cannot be recorded/,
   )
   t.same(await store.readStream(stream), [])
 })
@@ -118,9 +118,9 @@ t.test('an event that does not fit its schema is not recorded', async (t) => {
 t.test('a recorded event of unknown type or shape fails the read with its id', async (t) => {
   for (const event of [
     jsonEvent({ type: 'PaymentExploded', data: {} }),
-    jsonEvent({ type: 'ProviderIntentOwned', data: { payment_id: 7 } }),
-    jsonEvent({ type: 'ProviderIntentOwned', data: owned(1).data }),
-    binaryEvent({ type: 'ProviderIntentOwned', data: Buffer.from(JSON.stringify(owned(1).data)) }),
+    jsonEvent({ type: 'GuestTokenSeen', data: { guest_email: 7 } }),
+    jsonEvent({ type: 'GuestTokenSeen', data: seen(1).data }),
+    binaryEvent({ type: 'GuestTokenSeen', data: Buffer.from(JSON.stringify(seen(1).data)) }),
   ]) {
     const stream = freshStream()
     await store.client.appendToStream(stream, event)
@@ -137,7 +137,7 @@ t.test('a stream of 3,000 events is read completely', async (t) => {
   const stream = freshStream()
   const events = () =>
     Array.from({ length: 1_000 }, () => {
-      const { type, data } = owned(1)
+      const { type, data } = seen(1)
       return jsonEvent({ type, data, metadata: { $correlationId: 'c', $causationId: 'c', actor: 'guest', schema: 1 } })
     })
   for (let thousands = 0; thousands < 3; thousands++) await store.client.appendToStream(stream, events())
@@ -152,7 +152,7 @@ t.test('1,000 concurrent appends succeed on a new connection', async (t) => {
     fresh.handle({
       stream: `${stream}-${n}`,
       fold: countFold,
-      decide: () => [owned(n)],
+      decide: () => [seen(n)],
       metadata,
       known: newStream(countFold),
     }),
@@ -175,7 +175,7 @@ t.test('an append whose response is lost is recorded once', async (t) => {
     fold: countFold,
     decide: (count) => {
       if (decided++ === 0) proxy.dropResponses()
-      return [owned(count)]
+      return [seen(count)]
     },
     metadata,
   })

@@ -8,7 +8,6 @@ export const categories = [
   'product',
   'productSyncRequest',
   'defaultChoice',
-  'providerIntent',
   'providerEvent',
   'providerCustomer',
   'setupIntent',
@@ -43,9 +42,6 @@ export const productSyncRequestStream = (requestId: string) => streamName('produ
 
 /** @param listId derived from a list of payment methods or addresses and its owner */
 export const defaultChoiceStream = (listId: string) => streamName('defaultChoice', listId)
-
-export const providerIntentStream = (provider: string, intentId: string) =>
-  streamName('providerIntent', `${provider}:${encoded(intentId)}`)
 
 export const providerEventStream = (provider: string, eventId: string) =>
   streamName('providerEvent', `${provider}:${encoded(eventId)}`)

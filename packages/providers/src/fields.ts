@@ -1,6 +1,8 @@
 // Field schemas shared by the providers' notifications and responses.
 
 import { DomainError } from '@paylog/domain/errors'
+import { recordedId } from '@paylog/domain/fields'
+import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
 import { type TSchema, Type } from 'typebox'
 
 /** Printable ASCII: ids and codes end up in stream names, tables and webhooks, where control characters do harm. */
@@ -12,6 +14,19 @@ export const UnixTime = Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
 
 /** A field that may be missing or `null`. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+/** A payment id of ours. Other systems may use the same field for other values. */
+export function paymentIdFrom(value: unknown): string | null {
+  return typeof value === 'string' ? recordedId(value) : null
+}
+
+/** Most notifications about a subscription or its invoice only identify it. */
+export function subscriptionFacts(
+  subscription_id: string | null,
+  known: Partial<SubscriptionFacts> = {},
+): SubscriptionFacts {
+  return { subscription_id, current_period_end: null, status_changed: false, is_first_invoice: false, ...known }
+}
 
 /**
  * Parses a notification strictly: invalid UTF-8 and a byte order mark are errors, not repaired.

@@ -5,7 +5,7 @@ import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, maybe, UnixTime } from './fields.ts'
+import { Amount, Code, maybe, subscriptionFacts, UnixTime } from './fields.ts'
 import type { ProviderNotification, ProviderReport } from './provider.ts'
 
 const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
@@ -59,8 +59,7 @@ export function genericSubscription(
   type: string,
   subscription_id: string | null,
 ): ProviderNotification['subscription'] {
-  if (!type.startsWith('subscription.')) return null
-  return { subscription_id, current_period_end: null, status_changed: false, is_first_invoice: false }
+  return type.startsWith('subscription.') ? subscriptionFacts(subscription_id) : null
 }
 
 const GenericEvent = Type.Object({

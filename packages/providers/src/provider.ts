@@ -20,12 +20,23 @@ export type Provider = {
   /** Whether this is one of the provider's predefined test methods, which need no saved method of ours. */
   isTestMethod(paymentMethodId: string): boolean
 
+  /**
+   * A new payment id for this provider, where it has no room for a whole id and has to lead back to one by a part of it;
+   * `null` where any UUID will do.
+   */
+  readonly newPaymentId: (() => string) | null
+
   /** Creates the intent that a client pays with. */
   createIntent(request: CreateIntent): Promise<ProviderIntent>
   /** The intent's current state; `null` when the provider does not know it. */
   readonly retrieveIntent: ((intent: IntentRef) => Promise<IntentSnapshot | null>) | null
   /** Finds the intents of a payment, for when the response to the create call was lost and the key has expired. */
   readonly findIntents: ((paymentId: string) => Promise<readonly FoundIntent[]>) | null
+  /**
+   * The id of the payment that an intent or one of its charges was created for, as the provider has it. `null` when the
+   * provider does not know them, or when they name no payment: then they are somebody else's.
+   */
+  findPaymentId(of: ProviderIds): Promise<string | null>
   /** Cancels an intent so that it can never be paid. Does nothing when it can no longer be canceled. */
   readonly cancelIntent: ((provider_intent_id: string) => Promise<void>) | null
   /** Captures the money that the payer has approved. The snapshot holds the outcome. */
@@ -56,8 +67,9 @@ export type Provider = {
    */
   readNotification(body: Buffer): ProviderNotification
   /**
-   * Fetches the facts that a notification lacks. When the provider does not know the object, the result is the
-   * notification unchanged, or without its unconfirmed report.
+   * Fetches the facts that a notification about a payment lacks; not called when `referenced_payment_id` is one of our
+   * payments. When the provider does not know the object, the result is the notification unchanged, or without its
+   * unconfirmed report.
    * @throws ProviderError, also while the provider may not know the object yet
    */
   readonly completeNotification: ((notification: ProviderNotification) => Promise<ProviderNotification>) | null
@@ -95,6 +107,9 @@ export type IntentRef = {
   /** Data read since this time may be reused, ISO 8601; default: now. Lets several queries share what was read. */
   readonly as_of?: string
 }
+
+/** An intent, one of its charges, or both. */
+export type ProviderIds = Pick<ReportSource, 'provider_intent_id' | 'provider_payment_id'>
 
 export type FoundIntent = ProviderIntent & { readonly status: PaymentStatus }
 
@@ -187,16 +202,19 @@ export type ProviderNotification = {
   readonly status: string | null
   readonly customer_id: string | null
   readonly customer_email: string | null
-  /** The payment id in the notification. Trust it only if the intent belongs to that payment. */
+  /** The payment id that the object names. Another object may name it too: trust it only for the payment's own intent. */
   readonly referenced_payment_id: string | null
-  /** `null` when the notification is not about a payment. */
+  /**
+   * `null` when the notification is not about a payment, or its object shows that the payment is not ours. If there is a
+   * report but no `referenced_payment_id`, the provider has to be asked, see `findPaymentId`.
+   */
   readonly report: ProviderReport | null
   /** Set on notifications about subscriptions and their invoices. */
   readonly subscription: SubscriptionFacts | null
 }
 
 /** A domain command without the fields that the receiver adds. */
-type Reported<Command> = Omit<Command, 'occurred_at' | 'is_own_intent' | 'source'>
+type Reported<Command> = Omit<Command, 'occurred_at' | 'source'>
 
 export type ProviderReport =
   /** Identifies the payment but records nothing: another notification reports the change. */

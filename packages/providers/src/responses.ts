@@ -40,6 +40,12 @@ export function unreadableResponse(code: string): ProviderError {
   return new ProviderError('unknown', code, 'The provider sent an unreadable response')
 }
 
+/** For lookups: an object whose id the provider rejects is none that it knows. */
+export function nullIfRejected(error: unknown): null {
+  if (error instanceof ProviderError && error.kind === 'rejected') return null
+  throw error
+}
+
 /** The provider's time of the response, ISO 8601, from its `date` header; our time without a valid one. */
 export function respondedAt({ date }: { readonly date?: string | undefined }): string {
   const time = Date.parse(date ?? '')

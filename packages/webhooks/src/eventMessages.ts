@@ -12,6 +12,7 @@ import {
   legacyBody,
   legacyName,
   legacyStatus,
+  notificationOf,
 } from './notifications.ts'
 
 export type WebhookMessage = {
@@ -31,14 +32,16 @@ export type WebhookMessage = {
 }
 
 /**
- * A received notification goes to raw JSON endpoints immediately. The legacy list and chat services, which show amount and
- * customer, get it once it is settled: only then do we know the payment.
+ * A received notification goes to raw JSON endpoints. The legacy list and chat services, which show amount and customer, get
+ * it once we know the payment: with the same event, or with a later one that settles it.
  */
 export function messagesOf(event: RecordedDomainEvent, projects: Projects): readonly WebhookMessage[] {
   const canonical = canonicalMessages(event).map((message) => canonicalMessage(message, projects))
-  if (event.type === 'ProviderEventReceived') return [...canonical, receivedMessage(event.data)]
   const notified = appliedNotification(event)
-  return notified === undefined ? canonical : [...canonical, rawMessage(notified), ...legacyMessages(notified)]
+  const settled = notified === undefined ? [] : [rawMessage(notified), ...legacyMessages(notified)]
+  if (event.type === 'ProviderEventReceived') return [receivedMessage(event.data)]
+  if (event.type === 'ProviderNotificationReceived') return [receivedMessage(notificationOf(event.data)), ...settled]
+  return [...canonical, ...settled]
 }
 
 function canonicalMessage(message: CanonicalMessage, projects: Projects): WebhookMessage {
@@ -55,7 +58,7 @@ function canonicalMessage(message: CanonicalMessage, projects: Projects): Webhoo
   }
 }
 
-function receivedMessage(data: EventOf<'ProviderEventReceived'>['data']): WebhookMessage {
+function receivedMessage(data: Received): WebhookMessage {
   return {
     event: rawName(data),
     mode: 'raw',
@@ -99,7 +102,7 @@ function namesOf(data: Pick<AppliedNotification, 'provider_id' | 'provider_type'
   return { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) }
 }
 
-type Received = EventOf<'ProviderEventReceived'>['data']
+type Received = Omit<EventOf<'ProviderEventReceived'>['data'], 'received_at'>
 export type RawSource = Pick<Received, 'provider_id' | 'provider_type' | 'occurred_at' | 'body' | 'body_encoding'> & {
   readonly is_test?: boolean
 }

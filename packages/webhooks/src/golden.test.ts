@@ -24,6 +24,7 @@ const deliveredTypes: readonly string[] = [
   'ProviderEventReceived',
   'ProviderEventUnmatched',
   'ProviderIntentCreated',
+  'ProviderNotificationReceived',
   'WebhookSimulationRequested',
   'WebhookTestRequested',
 ]

@@ -31,6 +31,8 @@ export type AppliedNotification = {
 /** @returns undefined for an event that does not settle a notification */
 export function appliedNotification(event: RecordedDomainEvent): AppliedNotification | undefined {
   switch (event.type) {
+    case 'ProviderNotificationReceived':
+      return applied(notificationOf(event.data))
     case 'ProviderEventApplied':
       return applied(event.data)
     case 'ProviderEventAppliedToMethod':
@@ -49,6 +51,13 @@ export function appliedNotification(event: RecordedDomainEvent): AppliedNotifica
 
 /** A real notification, whose text was sent when it was received. */
 const realNotification = { body: null, is_test: false } as const
+
+/** A notification in its payment's stream, with the names that other notifications have for its fields. */
+export function notificationOf(data: EventOf<'ProviderNotificationReceived'>['data']) {
+  const { provider_time: occurred_at, reported_amount_cents: amount_cents, ...rest } = data
+  const { reported_currency: currency, reported_status: status } = rest
+  return { ...rest, occurred_at, amount_cents, currency, status }
+}
 
 function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotification {
   const { payer, is_foreign_intent } = data

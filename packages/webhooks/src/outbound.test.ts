@@ -82,7 +82,7 @@ const internalEvents: readonly RecordedDomainEvent[] = [
     type: 'PaymentDisputeRecorded',
     data: { ...ourPayment, dispute_id: null, disputed_cents: null, dispute_status: 'open' },
   },
-  { type: 'ProviderIntentOwned', data: { payment_id, provider_id: 'stripe', provider_intent_id: 'pi' } },
+  { type: 'GuestTokenSeen', data: { guest_email: 'guest@example.com', occurred_at: '2026-01-02T03:04:05.678Z' } },
   applied(),
   received(),
   {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { paymentStream, providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
+import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import {
   type Provider,
   ProviderError,
@@ -78,23 +78,88 @@ async function opened(): Promise<{ id: string; intent: FakeIntent }> {
   return { id, intent: fake.onlyOf(id) }
 }
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
-const appliedEvents = ['ProviderEventReceived', 'ProviderEventApplied']
+const settledLater = ['ProviderEventReceived', 'ProviderEventApplied']
+const unreachable = () =>
+  Promise.reject(new ProviderError('unavailable', 'unreachable', 'The provider cannot be reached'))
+
+t.test('a notification about our payment is one append to its stream, with what follows from it', async (t) => {
+  const { id, intent } = await opened()
+  const sent = notification({ provider_intent_id: intent.id }, { referenced_payment_id: id, generic_type: 'x' })
+  const { postponed } = await receive(sent)
+  t.equal(postponed, undefined)
+  const [, , received, succeeded, ...others] = await store.readStream(paymentStream(id))
+  t.same([received?.type, succeeded?.type, others], ['ProviderNotificationReceived', 'PaymentSucceeded', []])
+  t.match(received?.data, {
+    payment_id: id,
+    provider_time: sent.occurred_at,
+    provider_event_id: sent.provider_event_id,
+    provider_type: 'something.happened',
+    generic_type: 'x',
+    object_id: 'object',
+    reported_amount_cents: 2599,
+    reported_currency: 'EUR',
+    reported_status: 'done',
+    body: bytes(sent).toString('utf8'),
+  })
+  t.equal(received?.metadata.causationId, 'request')
+  t.equal(succeeded?.metadata.causationId, received?.id)
+  t.same(await typesOf(inboxOf(sent)), [], 'no stream of its own')
+})
+
+t.test('a notification that changes nothing is in the stream of its payment, and its copies are not', async (t) => {
+  const { id, intent } = await opened()
+  const sent = notification({ about: 'object', provider_intent_id: intent.id }, { referenced_payment_id: id })
+  for (let copy = 0; copy < 3; copy++) await receive(sent)
+  t.same(await historyOf(id), ['ProviderNotificationReceived'])
+})
+
+t.test('of 50 copies of a notification at the same moment one is recorded', async (t) => {
+  for (const named of [true, false]) {
+    const { id, intent } = await opened()
+    const sent = notification(
+      { provider_intent_id: intent.id, provider_payment_id: fake.charge(intent) },
+      { referenced_payment_id: named ? id : null },
+    )
+    const ends = await Promise.all(Array.from({ length: 50 }, () => receive(sent)))
+    t.same(new Set(ends.map(({ postponed }) => postponed)), new Set([undefined]))
+    t.same(await historyOf(id), [...(named ? ['ProviderNotificationReceived'] : []), 'PaymentSucceeded'])
+    t.same(await typesOf(inboxOf(sent)), named ? [] : settledLater)
+  }
+  const foreign = notification({ provider_intent_id: 'pi_foreign' })
+  await Promise.all(Array.from({ length: 50 }, () => receive(foreign)))
+  t.same(await typesOf(inboxOf(foreign)), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+})
+
+t.test('a notification that arrives before the response to the create call is applied', async (t) => {
+  const sent: NotificationFixture[] = []
+  fake.meanwhile = async (call) => {
+    fake.meanwhile = undefined
+    const intent = fake.byKey.get(call.replace('create ', ''))
+    const of = { provider_intent_id: intent?.id ?? '' }
+    sent.push(notification(of, { referenced_payment_id: intent?.payment_id ?? null }))
+    await receive(sent[0] as NotificationFixture)
+  }
+  const { payment_id, status, provider_intent_id } = await open()
+  t.same([status, provider_intent_id], ['succeeded', fake.onlyOf(payment_id).id])
+  const types = ['PaymentInitiated', 'ProviderNotificationReceived', 'PaymentSucceeded', 'ProviderIntentCreated']
+  t.same(await typesOf(paymentStream(payment_id)), types)
+})
 
 t.test('a notification that cannot be completed is stored and applied later', async (t) => {
   const { id, intent } = await opened()
   const sent = notification(null)
-  complete = async () => {
-    throw new ProviderError('unavailable', 'unreachable', 'The provider cannot be reached')
-  }
+  complete = unreachable
   t.match((await receive(sent)).postponed, { code: 'unreachable' })
   t.same(await typesOf(inboxOf(sent)), ['ProviderEventReceived'])
   await t.rejects(applyStoredNotification(workflow, inboxOf(sent)), { code: 'unreachable' })
   complete = async (incomplete) => ({
     ...incomplete,
+    referenced_payment_id: id,
     report: notification({ provider_intent_id: intent.id, provider_payment_id: 'ch_1' }).report as ProviderReport,
   })
   t.equal(await applyStoredNotification(workflow, inboxOf(sent)), true)
-  t.same(await typesOf(inboxOf(sent)), appliedEvents)
+  t.equal((await receive(sent)).postponed, undefined, 'a late copy')
+  t.same(await typesOf(inboxOf(sent)), settledLater)
   t.same(await historyOf(id), ['PaymentSucceeded'])
   const [received, applied] = await store.readStream(inboxOf(sent))
   t.equal(applied?.metadata.causationId, received?.id)
@@ -102,23 +167,22 @@ t.test('a notification that cannot be completed is stored and applied later', as
   t.equal(applied?.metadata.actor, 'worker')
 })
 
-t.test('an applied notification is not applied again', async (t) => {
+t.test('a copy of a stored notification that can be completed by now is applied, once', async (t) => {
   const { id, intent } = await opened()
-  const sent = notification({ status: 'failed', provider_intent_id: intent.id })
-  await receive(sent)
-  complete = () => Promise.reject(new Error('unexpected call'))
-  t.equal(await applyStoredNotification(workflow, inboxOf(sent)), true)
+  const charge = fake.charge(intent)
+  const sent = refundOf(charge, 're_1')
+  fake.failures.set('find', [{ kind: 'unavailable' }])
+  t.match((await receive(sent)).postponed, { code: 'find_unavailable' })
   t.equal((await receive(sent)).postponed, undefined)
-  t.same(await typesOf(inboxOf(sent)), appliedEvents)
-  t.same(await historyOf(id), ['PaymentAttemptFailed'])
+  t.equal(await applyStoredNotification(workflow, inboxOf(sent)), true)
+  t.same(await typesOf(inboxOf(sent)), settledLater)
+  t.same(await historyOf(id), ['PaymentRefundRecorded'])
 })
 
 t.test('a long notification is stored compressed and can be applied', async (t) => {
   const { id, intent } = await opened()
   const sent = notification({ provider_intent_id: intent.id })
-  complete = async () => {
-    throw new ProviderError('unavailable', 'unreachable', 'The provider cannot be reached')
-  }
+  complete = unreachable
   await receive(sent, workflow, '"ü\u{1f600}'.repeat(60_000))
   const [received] = await store.readStream(inboxOf(sent))
   t.match(received?.data, { body_encoding: 'gzip' })
@@ -128,25 +192,31 @@ t.test('a long notification is stored compressed and can be applied', async (t) 
 })
 
 t.test('a notification is applied once after a crash at any append', async (t) => {
-  for (const appends of [1, 2, 3]) {
+  const { id, intent } = await opened()
+  const named = notification({ provider_intent_id: intent.id }, { referenced_payment_id: id })
+  await t.rejects(receive(named, crashAfter(0, workflow)), /died/)
+  t.same(await historyOf(id), [], 'not stored, so not acknowledged')
+  t.same(await typesOf(inboxOf(named)), [])
+  await receive(named)
+  t.same(await historyOf(id), ['ProviderNotificationReceived', 'PaymentSucceeded'])
+  for (const appends of [0, 1]) {
     const { id, intent } = await opened()
-    const charge = fake.charge(intent)
-    const sent = notification({ provider_intent_id: intent.id, provider_payment_id: charge })
-    t.match((await receive(sent, crashAfter(appends, workflow))).postponed, { message: /died/ })
-    t.same(await typesOf(inboxOf(sent)), ['ProviderEventReceived'], `${appends}`)
+    const sent = notification({ provider_intent_id: intent.id, provider_payment_id: fake.charge(intent) })
+    complete = unreachable
+    await receive(sent)
+    complete = null
+    await t.rejects(applyStoredNotification(crashAfter(appends, workflow), inboxOf(sent)), /died/)
     await Promise.all([1, 2, 3].map(() => applyStoredNotification(workflow, inboxOf(sent))))
-    t.same(await typesOf(inboxOf(sent)), appliedEvents)
+    t.same(await typesOf(inboxOf(sent)), settledLater)
     t.same(await historyOf(id), ['PaymentSucceeded'])
-    t.same(await typesOf(providerIntentStream(provider.id, charge)), ['ProviderIntentOwned'])
   }
-  const sent = notification(null)
-  await t.rejects(receive(sent, crashAfter(0, workflow)), /died/)
-  t.same(await typesOf(inboxOf(sent)), [], 'not stored, so not acknowledged')
 })
 
 t.test('a stored notification of a disabled provider is not applied until the provider is enabled', async (t) => {
   const sent = notification(null)
-  await receive(sent, crashAfter(1, workflow))
+  complete = unreachable
+  await receive(sent)
+  complete = null
   providers.clear()
   t.equal(await applyStoredNotification(workflow, inboxOf(sent)), false)
   t.same(await typesOf(inboxOf(sent)), ['ProviderEventReceived'])
@@ -159,98 +229,74 @@ t.test('applying a notification from an unknown inbox does nothing', async (t) =
   t.equal(await applyStoredNotification(workflow, providerEventStream(provider.id, 'never')), true)
 })
 
-t.test('a refund or dispute that names only the charge finds the payment', async (t) => {
+t.test('a refund or dispute that names only the charge finds the payment through the provider', async (t) => {
   const { id, intent } = await opened()
   const charge = fake.charge(intent)
-  const refund = refundOf(charge, 're_1')
-  await receive(refund)
-  t.same(
-    await typesOf(inboxOf(refund)),
-    ['ProviderEventReceived', 'ProviderEventUnmatched'],
-    'unmatched while the charge is unknown',
-  )
-  await receive(notification({ provider_intent_id: intent.id, provider_payment_id: charge }))
-  await receive(refundOf(charge, 're_2'))
-  await receive(
-    notification({
-      about: 'dispute',
-      provider_payment_id: charge,
-      dispute_id: 'dp_1',
-      dispute_status: 'lost',
-      disputed_cents: 100,
-    }),
-  )
-  t.same(await historyOf(id), ['PaymentSucceeded', 'PaymentRefundRecorded', 'PaymentDisputeRecorded'])
+  await receive(refundOf(charge, 're_1'))
+  const dispute = { about: 'dispute', dispute_id: 'dp_1', dispute_status: 'lost', disputed_cents: 100 } as const
+  await receive(notification({ ...dispute, provider_payment_id: charge }))
+  t.same(await historyOf(id), ['PaymentRefundRecorded', 'PaymentDisputeRecorded'])
+  const foreign = refundOf('ch_unknown', 're_2')
+  await receive(foreign)
+  t.same(await typesOf(inboxOf(foreign)), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
-t.test('a refund that names only the charge finds a payment whose intent was unknown when it was paid', async (t) => {
+t.test('a report finds a payment whose create call got no response, or whose process died', async (t) => {
   fake.failures.set('create', [{ kind: 'unknown', done: true }])
-  const { payment_id: id } = await open()
-  const intent = fake.onlyOf(id)
-  const charge = fake.charge(intent)
-  const paid = notification(
-    { provider_intent_id: intent.id, provider_payment_id: charge },
-    { referenced_payment_id: id },
-  )
-  await receive(paid)
-  t.same(await typesOf(inboxOf(paid)), appliedEvents)
-  t.match(await reconcilePayment(workflow, id, metadata), { payment: { status: 'succeeded' } })
-  await receive(refundOf(charge, 're_1'))
-  t.same(await historyOf(id), ['PaymentSucceeded', 'ProviderIntentCreated', 'PaymentRefundRecorded'])
+  const lost = (await open()).payment_id
+  const died = randomUUIDv7()
+  await t.rejects(open({ on: crashAfter(1, workflow), payment_id: died }), /died/)
+  later(60_000)
+  for (const id of [lost, died]) {
+    const intent = fake.onlyOf(id)
+    const charge = fake.charge(intent)
+    await receive(notification({ provider_intent_id: intent.id, provider_payment_id: charge }))
+    t.match(await reconcilePayment(workflow, id, metadata), { payment: { status: 'succeeded' } })
+    await receive(refundOf(charge, 're_1'))
+    const types = await typesOf(paymentStream(id))
+    t.same(types.slice(id === lost ? 2 : 1), ['PaymentSucceeded', 'ProviderIntentCreated', 'PaymentRefundRecorded'])
+  }
 })
 
 t.test(
-  'a refund that names only the charge finds a payment whose process crashed before recording the intent',
+  'the intent of a further attempt finds the payment, and one of an earlier attempt does not change it',
   async (t) => {
-    const payment_id = randomUUIDv7()
-    await t.rejects(open({ on: crashAfter(2, workflow), payment_id }), /died/)
-    const intent = fake.onlyOf(payment_id)
-    const charge = fake.charge(intent)
-    await receive(notification({ provider_intent_id: intent.id, provider_payment_id: charge }))
-    await receive(refundOf(charge, 're_1'))
-    later(60_000)
-    t.match(await reconcilePayment(workflow, payment_id, metadata), { payment: { status: 'succeeded' } })
-    t.same((await typesOf(paymentStream(payment_id))).slice(1), [
-      'PaymentSucceeded',
-      'PaymentRefundRecorded',
-      'ProviderIntentCreated',
-    ])
+    fake.failures.set('create', [{ kind: 'unavailable', done: true }])
+    const key = { payment_id: randomUUIDv7(), request_fingerprint: 'fingerprint' }
+    const { payment_id: id } = await open(key)
+    const early = fake.onlyOf(id)
+    await open(key)
+    const later = fake.of(id).find((intent) => intent !== early)
+    await receive(notification({ provider_intent_id: early.id }, { referenced_payment_id: id }))
+    t.same((await historyOf(id)).slice(2), ['ProviderEventIgnored'])
+    await receive(notification({ provider_intent_id: later?.id ?? '' }, { referenced_payment_id: id }))
+    t.same((await historyOf(id)).slice(3), ['ProviderNotificationReceived', 'PaymentSucceeded'])
   },
 )
 
-t.test('the charge of a foreign intent is not assigned to the payment that it names', async (t) => {
+t.test('a foreign intent that names our payment changes nothing, and neither does its refund', async (t) => {
   const { id } = await opened()
-  const foreign = notification(
-    { provider_intent_id: 'pi_foreign', provider_payment_id: 'ch_foreign' },
+  const foreign = fake.make({ payment_id: id })
+  const charge = fake.charge(foreign)
+  const sent = notification(
+    { provider_intent_id: foreign.id, provider_payment_id: charge },
     { referenced_payment_id: id },
   )
-  await receive(foreign)
+  await receive(sent)
   t.same(await historyOf(id), ['ProviderEventIgnored'])
-  t.same(await typesOf(providerIntentStream(provider.id, 'ch_foreign')), [])
-  t.match((await store.readStream(inboxOf(foreign))).at(-1)?.data, { payment_id: id, is_foreign_intent: true })
-  await receive(refundOf('ch_foreign', 're_1'))
-  t.same(await historyOf(id), ['ProviderEventIgnored'])
+  t.match((await store.readStream(inboxOf(sent))).at(-1)?.data, { payment_id: id, is_foreign_intent: true })
+  const refund = refundOf(charge, 're_1')
+  await receive({ ...refund, report: { ...refund.report, provider_intent_id: foreign.id } as typeof refund.report })
+  t.same(await historyOf(id), ['ProviderEventIgnored', 'ProviderEventIgnored'])
 })
 
-t.test('the charge of an intent is not assigned to a payment whose create call was rejected', async (t) => {
+t.test('an intent does not belong to the payment that it names if the create call was rejected', async (t) => {
   fake.failures.set('create', [{ kind: 'declined' }])
   const { payment_id: id } = await open()
   await receive(
     notification({ provider_intent_id: 'pi_later', provider_payment_id: 'ch_later' }, { referenced_payment_id: id }),
   )
   t.same(await historyOf(id), ['ProviderEventIgnored'])
-  t.same(await typesOf(providerIntentStream(provider.id, 'ch_later')), [])
-})
-
-t.test('a notification is applied to the recorded owner of its intent after a rejected create call', async (t) => {
-  const payment_id = randomUUIDv7()
-  await t.rejects(open({ on: crashAfter(2, workflow), payment_id }), /died/)
-  later(60_000)
-  fake.failures.set('create', [{ kind: 'declined' }])
-  t.match(await reconcilePayment(workflow, payment_id, metadata), { payment: { status: 'failed' } })
-  const intent = fake.onlyOf(payment_id)
-  await receive(notification({ provider_intent_id: intent.id, provider_payment_id: fake.charge(intent) }))
-  t.same((await historyOf(payment_id)).slice(-1), ['PaymentSucceeded'])
 })
 
 t.test("a notification is applied to its intent's payment even if it names another payment", async (t) => {

@@ -1,9 +1,12 @@
-// Receives provider notifications: verify, store in the inbox stream, apply to the payment or payment method.
+// Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
+// from it. Any other one has a stream of its own, until the provider has told what it is about.
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
+import { isAppliedBefore, isForeignIntent } from '@paylog/domain/payments/evidence'
+import type { Payment } from '@paylog/domain/payments/payment'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
-import { causedBy, type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import {
   type Provider,
@@ -13,7 +16,13 @@ import {
 } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
 import { applyToMethod } from './payment-methods/applyToMethod.ts'
-import { type AppliedPayment, applyToPayment } from './payments/applyToPayment.ts'
+import {
+  applyToPayment,
+  foreignIntentMark,
+  type OwnPayment,
+  ownPayment,
+  recordInPayment,
+} from './payments/applyToPayment.ts'
 
 export type IncomingNotification = Omit<SignedNotification, 'now'> & {
   readonly provider: Provider
@@ -21,25 +30,24 @@ export type IncomingNotification = Omit<SignedNotification, 'now'> & {
 }
 
 export type ReceivedNotification = {
-  /** The stream that stores it. */
-  readonly inbox: StreamName
+  readonly provider_event_id: string
   /** The error that kept a stored notification from being applied. The reconciler applies it later. */
   readonly postponed: unknown
 }
 
-type StoredNotification = {
+/** A verified notification. */
+type Received = {
   readonly provider: Provider
   readonly notification: ProviderNotification
-  readonly inbox: StreamName
-  readonly known: LoadedState<NotificationState>
+  readonly body: Buffer
   readonly metadata: EventMetadata
 }
 
-/** The payment or payment method that the notification concerns; neither if it is not ours. */
-type AppliedSubject = { readonly applied: AppliedPayment | undefined; readonly payment_method_id: string | null }
+/** A notification in a stream of its own. */
+type Stored = LoadedState<NotificationState>
 
 /**
- * Verifies, stores and applies a notification. Applying one again changes nothing.
+ * Verifies, stores and applies a notification. A repeated one changes nothing.
  * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable` or
  *   `event_store_unavailable` when it could not be verified or stored, and the provider must send it again
  */
@@ -47,137 +55,165 @@ export async function receiveNotification(
   workflow: Workflow,
   { provider, body, headers, requestId }: IncomingNotification,
 ): Promise<ReceivedNotification> {
-  const now = workflow.now()
-  await verify(provider, { body, headers, now })
+  await verify(provider, { body, headers, now: workflow.now() })
   const notification = provider.readNotification(body)
-  const inbox = providerEventStream(provider.id, notification.provider_event_id)
+  const { provider_event_id } = notification
   const metadata = { correlationId: requestId, causationId: requestId, actor: `provider:${provider.id}`, requestId }
-  const received = await workflow.store.handle({
-    stream: inbox,
-    fold: notificationFold,
-    decide: ({ state }) =>
-      state === 'none'
-        ? [
-            {
-              type: 'ProviderEventReceived' as const,
-              data: {
-                ...notificationFacts(provider, notification),
-                received_at: now.toISOString(),
-                ...encodeBody(body),
-              },
-            },
-          ]
-        : [],
-    metadata,
-    known: newStream(notificationFold),
-  })
+  const received = { provider, notification, body, metadata }
+  let postponed: unknown
   try {
-    const following = causedBy(received, metadata)
-    await applyNotification(workflow, { provider, notification, inbox, known: received, metadata: following })
-    return { inbox, postponed: undefined }
+    if (await recordInNamedPayment(workflow, received)) return { provider_event_id, postponed }
   } catch (error) {
-    return { inbox, postponed: error }
+    if (error instanceof DomainError && error.code === 'event_store_unavailable') throw error
+    postponed = error
   }
+  const stored = await store(workflow, received)
+  try {
+    if (!postponed) await settle(workflow, { ...received, metadata: causedBy(stored, metadata) }, stored)
+  } catch (error) {
+    postponed = error
+  }
+  return { provider_event_id, postponed }
 }
 
 /**
  * Applies a notification that was stored but not applied.
+ * @param stream the notification's own
  * @returns false when its provider is not enabled
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
  */
-export async function applyStoredNotification(workflow: Workflow, inbox: StreamName): Promise<boolean> {
-  const events = await workflow.store.readStream(inbox)
-  const received = events.find((event) => event.type === 'ProviderEventReceived')
+export async function applyStoredNotification(workflow: Workflow, stream: StreamName): Promise<boolean> {
+  const events = await workflow.store.readStream(stream)
+  const first = events.find((event) => event.type === 'ProviderEventReceived')
   const last = events.at(-1)
-  if (!received || !last) return true
-  const provider = workflow.providers.get(received.data.provider_id)
+  if (!first || !last) return true
+  const provider = workflow.providers.get(first.data.provider_id)
   if (!provider) return false
-  const { correlationId } = received.metadata
-  await applyNotification(workflow, {
-    provider,
-    notification: provider.readNotification(decodeBody(received.data)),
-    inbox,
-    known: {
-      state: { state: last.type === 'ProviderEventReceived' ? 'received' : 'settled' },
-      revision: last.revision,
-      position: last.position,
-    },
-    metadata: { correlationId, causationId: received.id, actor: 'worker' },
-  })
+  const body = decodeBody(first.data)
+  const metadata = { correlationId: first.metadata.correlationId, causationId: first.id, actor: 'worker' }
+  const { revision, position } = last
+  const stored = { state: { state: events.length === 1 ? 'received' : 'settled' }, revision, position } as const
+  await settle(workflow, { provider, notification: provider.readNotification(body), body, metadata }, stored)
   return true
 }
 
 async function verify(provider: Provider, notification: SignedNotification): Promise<void> {
   try {
     await provider.verifyNotification(notification)
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    throw new DomainError(
-      'provider_unavailable',
-      'The signature could not be verified; send the notification again',
-      undefined,
-      {
-        cause: error,
-      },
-    )
+  } catch (cause) {
+    if (!(cause instanceof ProviderError)) throw cause
+    const message = 'The signature could not be verified; send the notification again'
+    throw new DomainError('provider_unavailable', message, undefined, { cause })
   }
 }
 
 /**
- * Applies a stored notification to its payment or payment method, unless it is settled. Every step is idempotent.
+ * Most notifications name their payment, and need nothing but its stream. Whether they do must follow from the body alone:
+ * then every copy of a notification comes to the same stream, which knows the first one for ever.
+ * @returns false when the notification does not name a payment of ours
+ */
+async function recordInNamedPayment(workflow: Workflow, received: Received): Promise<boolean> {
+  const { provider, notification } = received
+  const { report, referenced_payment_id, provider_event_id } = notification
+  if (!report || referenced_payment_id === null) return false
+  const named = await ownPayment(workflow, provider, referenced_payment_id)
+  if (named && isAppliedBefore({ provider_event_id }, named.state)) return true
+  if (!named || isForeignIntent(report, named.state)) return false
+  await recordInPayment(workflow, { ...received, ...encodeBody(received.body) }, named)
+  return true
+}
+
+/**
+ * Asks the provider for what a stored notification lacks, finds what it is about, applies it, and records what it was. Every
+ * step is idempotent.
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
  */
-async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
-  const { provider, inbox, known, metadata } = stored
-  if (known.state.state === 'settled') return
-  const notification = (await provider.completeNotification?.(stored.notification)) ?? stored.notification
-  const applied = await applyToPayment(workflow, provider, notification, metadata)
-  const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
+async function settle(workflow: Workflow, received: Received, stored: Stored): Promise<void> {
+  if (stored.state.state === 'settled') return
+  const { provider, metadata } = received
+  const notification = (await provider.completeNotification?.(received.notification)) ?? received.notification
+  const completed = { ...received, notification }
+  const payment = await findPayment(workflow, provider, notification)
+  const settled = payment
+    ? appliedEvent(completed, await applyToPayment(workflow, completed, payment))
+    : unmatchedEvent(completed, await applyToMethod(workflow, provider, notification, metadata))
   await workflow.store.handle({
-    stream: inbox,
+    stream: streamOf(received),
     fold: notificationFold,
-    decide: ({ state }) =>
-      state === 'settled' ? [] : [appliedEvent(provider, notification, { applied, payment_method_id })],
+    decide: ({ state }) => (state === 'settled' ? [] : [settled]),
     metadata,
-    known,
+    known: stored,
+  })
+}
+
+async function findPayment(
+  workflow: Workflow,
+  provider: Provider,
+  { report, referenced_payment_id }: ProviderNotification,
+): Promise<OwnPayment | undefined> {
+  if (!report) return undefined
+  const named = await ownPayment(workflow, provider, referenced_payment_id)
+  if (named && !isForeignIntent(report, named.state)) return named
+  // The provider's own books decide about an intent that is not the named payment's.
+  return (await ownPayment(workflow, provider, await provider.findPaymentId(report))) ?? named
+}
+
+const streamOf = ({ provider, notification }: Received) =>
+  providerEventStream(provider.id, notification.provider_event_id)
+
+/** Stores a notification in a stream of its own, unless it is stored. */
+function store(
+  workflow: Workflow,
+  received: Received,
+): Promise<HandledCommand<NotificationState, ProviderNotificationEvent>> {
+  return workflow.store.handle({
+    stream: streamOf(received),
+    fold: notificationFold,
+    decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received)] : []),
+    metadata: received.metadata,
+    known: newStream(notificationFold),
   })
 }
 
 /** The fields that all events about a notification share. */
-function notificationFacts(provider: Provider, notification: ProviderNotification) {
+function factsOf({ provider, notification }: Received) {
   const { provider_event_id, provider_type, generic_type, occurred_at } = notification
   return { provider_id: provider.id, provider_event_id, provider_type, generic_type, occurred_at }
 }
 
-function appliedEvent(
-  provider: Provider,
-  notification: ProviderNotification,
-  { applied, payment_method_id }: AppliedSubject,
-): ProviderNotificationEvent {
-  const { object_id, amount_cents, currency, status, customer_id, customer_email, subscription } = notification
-  const facts = { ...notificationFacts(provider, notification), object_id }
+function receivedEvent({ now }: Workflow, received: Received): ProviderNotificationEvent {
+  const data = { ...factsOf(received), received_at: now().toISOString(), ...encodeBody(received.body) }
+  return { type: 'ProviderEventReceived', data }
+}
+
+function appliedEvent(received: Received, payment: Payment): ProviderNotificationEvent {
+  const { object_id, amount_cents, currency, status, report } = received.notification
+  const { payment_id, payer, project_id } = payment
+  const facts = { ...factsOf(received), object_id, amount_cents, currency, status, payment_id, payer, project_id }
+  return { type: 'ProviderEventApplied', data: { ...facts, ...foreignIntentMark(report, payment) } }
+}
+
+function unmatchedEvent(received: Received, payment_method_id: string | null): ProviderNotificationEvent {
+  const { object_id, amount_cents, currency, status, customer_id, customer_email, subscription } = received.notification
+  const facts = { ...factsOf(received), object_id }
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
-  const subject = { ...facts, amount_cents, currency, status }
-  if (!applied)
-    return {
-      type: 'ProviderEventUnmatched',
-      data: { ...subject, customer_id, customer_email, ...(subscription === null ? {} : { subscription }) },
-    }
-  const { payment_id, payer, project_id } = applied.payment
-  const foreignIntent = applied.isForeignIntent ? ({ is_foreign_intent: true } as const) : {}
-  return { type: 'ProviderEventApplied', data: { ...subject, payment_id, payer, project_id, ...foreignIntent } }
+  const about = { amount_cents, currency, status, customer_id, customer_email, ...(subscription && { subscription }) }
+  return { type: 'ProviderEventUnmatched', data: { ...facts, ...about } }
 }
 
 /** Longer bodies are compressed: JSON escaped inside JSON can double in size, and an event holds at most 1 MiB. */
 const maxUncompressedBytes = 256 * 1024
 
+/** A body as events hold it. */
+type EncodedBody = { readonly body: string; readonly body_encoding?: 'gzip' }
+
 /** @param body UTF-8 text of at most 1 MiB */
-function encodeBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
+function encodeBody(body: Buffer): EncodedBody {
   if (body.length <= maxUncompressedBytes) return { body: body.toString('utf8') }
   return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
 }
 
 /** Reverses `encodeBody`. */
-function decodeBody({ body, body_encoding }: ReturnType<typeof encodeBody>): Buffer {
+function decodeBody({ body, body_encoding }: EncodedBody): Buffer {
   return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')) : Buffer.from(body, 'utf8')
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { intentOwnerFold } from '@paylog/domain/providerEvents'
+import { guestTokenFold } from '@paylog/domain/guestToken'
 import { createEventStore, newStream } from '@paylog/event-store/eventStore'
-import { providerIntentStream } from '@paylog/event-store/streamName'
+import { guestTokenStream } from '@paylog/event-store/streamName'
 import { createPace } from '@paylog/providers/pacing'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -145,18 +145,18 @@ t.test('append metrics are counted by stream category and outcome', async (t) =>
   const timing = { appendTimeoutMs: 2_000, appendRetryTimeoutMs: 3_000 }
   const store = createEventStore({ connectionString: log.connectionString, observe: append, timing })
   t.teardown(() => store.close())
-  const stream = providerIntentStream('sandbox', randomUUID())
+  const stream = guestTokenStream(randomUUID())
   const own = (count: number) =>
     store.handle({
       stream,
-      fold: intentOwnerFold,
+      fold: guestTokenFold,
       decide: () =>
         Array.from({ length: count }, () => ({
-          type: 'ProviderIntentOwned' as const,
-          data: { payment_id: randomUUID(), provider_id: 'sandbox', provider_intent_id: 'pi' },
+          type: 'GuestTokenSeen' as const,
+          data: { guest_email: 'guest@example.com', occurred_at: new Date().toISOString() },
         })),
       metadata: { correlationId: 'c', causationId: 'c', actor: 'worker' },
-      known: newStream(intentOwnerFold),
+      known: newStream(guestTokenFold),
     })
   await own(2)
   // Assumes a new stream, meets a conflict, and decides again.
@@ -165,10 +165,10 @@ t.test('append metrics are counted by stream category and outcome', async (t) =>
   await t.rejects(own(1), { code: 'event_store_unavailable' })
   const text = await metrics.registry.metrics()
   const count = (outcome: string) =>
-    `event_store_append_duration_seconds_count{category="providerIntent",outcome="${outcome}"}`
+    `event_store_append_duration_seconds_count{category="guestToken",outcome="${outcome}"}`
   t.match(text, `${count('recorded')} 2`)
   t.match(text, `${count('conflict')} 1`)
   t.match(text, `${count('failed')} 1`)
-  t.match(text, 'event_store_events_appended_total{category="providerIntent"} 5')
+  t.match(text, 'event_store_events_appended_total{category="guestToken"} 5')
   t.notMatch(text, stream, 'unbounded label values')
 })

@@ -38,6 +38,7 @@ const inProcessCalls: Readonly<
   >
 > = {
   checkAmount: true,
+  newPaymentId: true,
   checkNotificationHeaders: true,
   isTestMethod: true,
   readNotification: true,

@@ -82,7 +82,7 @@ t.test('an event repeated within a batch counts once', async (t) => {
 })
 
 t.test('an event of another projection changes nothing', async (t) => {
-  const events = [{ type: 'ProviderIntentOwned', data: { payment_id: 'x' }, revision: 0n }]
+  const events = [{ type: 'ProviderEventReceived', data: { payment_id: 'x' }, revision: 0n }]
   t.same(foldBatch(payments, events), { inserts: [], patches: [] })
 })
 

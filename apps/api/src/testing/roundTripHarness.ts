@@ -171,7 +171,11 @@ export async function assertSurvivesFault(
       what: `${id} to succeed`,
       timeoutMs: 60_000,
     })
-    t.same(await historyOf(id), ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentSucceeded'], id)
+    t.same(
+      await historyOf(id),
+      ['PaymentInitiated', 'ProviderIntentCreated', 'ProviderNotificationReceived', 'PaymentSucceeded'],
+      id,
+    )
   }
   const listed = await waitFor(
     async () => {

@@ -51,8 +51,7 @@ export async function paymentsHarness(t: Test) {
       await openPayment(
         { store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
         {
-          payment_id,
-          request_fingerprint: null,
+          earlier: null,
           command: async () => ({ ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }),
           metadata,
         },

@@ -121,9 +121,9 @@ export function afterFailure(followUp: FollowUp, timing: CheckTiming): NextCheck
   return checkSoon(followUp, timing, { finish, ask: !finish || followUp.times.ask !== null })
 }
 
-/** Whether the provider can report nothing new: the status is final, or no intent was created. */
+/** Whether nothing is left to do: the status is final and the intent recorded, or no intent was created. */
 function isFinal({ status, intent_outcome }: Payment): boolean {
-  return isAbsorbing(status) || intent_outcome.kind === 'rejected'
+  return intent_outcome.kind === 'rejected' || (isAbsorbing(status) && intent_outcome.kind === 'created')
 }
 
 function isTooOld({ created_at }: Payment, now: Date): boolean {

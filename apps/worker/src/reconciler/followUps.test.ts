@@ -132,7 +132,7 @@ t.test('an event during a follow-up overrides its result', async (t) => {
   t.strictSame(await list.rows(), [], 'without an event the result counts')
   await list.read(event('PaymentInitiated', 0))
   const ended = await takeOne(list)
-  await list.read(event('PaymentSucceeded', 50))
+  await list.read(event('ProviderIntentCreated', 49), event('PaymentSucceeded', 50))
   await list.followUps.giveBack(ended, results[0])
   t.strictSame(await list.rows(), [], 'a follow-up ended by an event stays ended')
 })

@@ -169,11 +169,16 @@ function rowOf(planned: readonly PlannedEvent[]) {
   }
 }
 
+/** How many times a follow-up has after a plan. */
+const timesAfter = `num_nonnulls(p.finish_at, p.ask_at, p.watch_at,
+    case when not p.sets_finish then f.finish_at end, case when not p.sets_ask then f.ask_at end,
+    case when not p.sets_watch then f.watch_at end)`
+
 /** The update locks rows before reading them, so it does not undo the result of a follow-up that has just ended. */
 const recordPlansSql = `
 with moved as (${moveCheckpointSql}
 ), planned as (
-  select p.*, num_nonnulls(finish_at, ask_at, watch_at) = 0 as is_over
+  select p.*
   from moved, json_to_recordset($7::json) as p (subject text, provider_id text, payment_id text,
     sets_finish boolean, finish_at timestamptz, sets_ask boolean, ask_at timestamptz,
     sets_watch boolean, watch_at timestamptz, pauses integer, correlation_id text, event_id uuid)
@@ -184,15 +189,15 @@ with moved as (${moveCheckpointSql}
       watch_at = case when p.sets_watch then p.watch_at else f.watch_at end,
       pauses = p.pauses, version = f.version + 1, event_id = p.event_id
   from planned p
-  where f.subject = p.subject and not p.is_over
+  where f.subject = p.subject and ${timesAfter} > 0
   returning f.subject
 ), inserted as (
   insert into webhooks.follow_ups (subject, provider_id, payment_id, finish_at, ask_at, watch_at, pauses,
     correlation_id, event_id)
   select subject, provider_id, payment_id, finish_at, ask_at, watch_at, pauses, correlation_id, event_id
   from planned
-  where not is_over and subject not in (select subject from updated)
+  where num_nonnulls(finish_at, ask_at, watch_at) > 0 and subject not in (select subject from updated)
 ), ended as (
-  delete from webhooks.follow_ups f using planned p where f.subject = p.subject and p.is_over
+  delete from webhooks.follow_ups f using planned p where f.subject = p.subject and ${timesAfter} = 0
 )
 select (select count(*)::int from moved) as moved`

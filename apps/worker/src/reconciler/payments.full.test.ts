@@ -51,6 +51,17 @@ t.test('a create call interrupted by a crash is repeated with its idempotency ke
   t.match(await entryOf(id), { finish: null, ask: null })
 })
 
+t.test('the intent of a payment that was paid before its create call ended is recorded', async (t) => {
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.initiate(provider)
+  provider.after = async () => provider.set(`intent-0-${id}`, 'succeeded')
+  await harness.notify(id, { status: 'succeeded' })
+  harness.forward(31 * second)
+  await created(id)
+  t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'PaymentSucceeded', 'ProviderIntentCreated'])
+})
+
 t.test(
   'an unknown outcome is resolved by repeating the call, and the payment is charged once [10.2-charged-once]',
   async (t) => {

@@ -14,6 +14,8 @@ const providers = new Map([
 ])
 const rules = { providers, reconcileAfterMs: hour }
 const nothingLeft = { finish: null, ask: null, watch: null }
+/** An open create call is finished all the same. */
+const settled = { ask: null, watch: null }
 const watched = { ask: null, watch: after(hour) }
 
 type EventType = ReconciledEvent['type']
@@ -24,6 +26,7 @@ t.test('each event sets and clears exactly its own follow-up times', async (t) =
       Partial<Record<EventType, null | ReconcilePlan>>
   > = {
     PaymentInitiated: { finish: after(30_000) },
+    ProviderNotificationReceived: null,
     PaymentAttemptStarted: { finish: after(30_000) },
     ProviderOutcomeUnknown: { finish: after(10_000) },
     ProviderCallThrottled: { finish: after(10_000) },
@@ -32,8 +35,8 @@ t.test('each event sets and clears exactly its own follow-up times', async (t) =
     PaymentProcessingStarted: watched,
     PaymentAttemptFailed: watched,
     PaymentAmountMismatch: { watch: after(hour) },
-    PaymentSucceeded: nothingLeft,
-    PaymentCanceled: nothingLeft,
+    PaymentSucceeded: settled,
+    PaymentCanceled: settled,
     ProviderEventIgnored: null,
     PaymentConflictDetected: null,
     PaymentRefundRecorded: null,

@@ -48,6 +48,8 @@ function isReconciled(event: Recorded): event is Recorded<ReconciledEvent> {
 function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): ReconcilePlan | null {
   if (isNonStatusEvent(event)) return planOfNonStatusEvent(event, rules)
   switch (event.type) {
+    case 'ProviderNotificationReceived':
+      return null
     case 'PaymentInitiated':
     case 'PaymentAttemptStarted':
       return { finish: after(event.data, openCallMs) }
@@ -70,6 +72,8 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
       return event.data.refusal === null ? afterReport(event.data, rules) : nothingToDo
     case 'PaymentSucceeded':
     case 'PaymentCanceled':
+      // A report can arrive before the outcome of the create call is known. The call is finished all the same.
+      return { ask: null, watch: null }
     case 'ProviderEventApplied':
     case 'ProviderEventAppliedToMethod':
     case 'ProviderEventUnmatched':

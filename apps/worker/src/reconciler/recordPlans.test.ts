@@ -47,6 +47,16 @@ t.test('a notification does not resolve an open create call', async (t) => {
   await list.has(t, [{ finish: null, ask: 3, watch: 4 + hour }], 'the end of the call does not resolve a tie')
 })
 
+t.test('a payment that is settled before its create call ends is finished all the same', async (t) => {
+  const list = await emptyList()
+  await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1), event('PaymentSucceeded', 2))
+  await list.has(t, [{ ...none, finish: 11 }])
+  await list.read(event('PaymentSucceeded', 3))
+  await list.has(t, [{ ...none, finish: 11 }], 'in a batch of its own')
+  await list.read(event('PaymentActionRequired', 4), event('PaymentSucceeded', 5))
+  await list.has(t, [{ ...none, finish: 11 }], 'the watch ends')
+})
+
 t.test('later events of a batch win within their stream', async (t) => {
   const list = await emptyList()
   await list.read(
@@ -54,6 +64,7 @@ t.test('later events of a batch win within their stream', async (t) => {
     event('PaymentInitiated', 1, 'payment-2'),
     event('PaymentInitiated', 2, 'payment-3'),
     event('ProviderIntentCreated', 3, 'payment-2'),
+    event('ProviderIntentCreated', 4, 'payment-1'),
     event('PaymentSucceeded', 4, 'payment-1'),
     tiedReport(5, 'payment-3'),
   )
@@ -65,7 +76,12 @@ t.test('later events of a batch win within their stream', async (t) => {
     stream: 'payment-2',
     data: { refusal: 'provider_unavailable' },
   })
-  await list.read(rejected, event('PaymentAttemptStarted', 6, 'payment-2'), event('PaymentCanceled', 7, 'payment-3'))
+  await list.read(
+    rejected,
+    event('PaymentAttemptStarted', 6, 'payment-2'),
+    event('ProviderIntentCreated', 7, 'payment-3'),
+    event('PaymentCanceled', 7, 'payment-3'),
+  )
   await list.has(t, [{ ...none, subject: 'payment-2', finish: 36 }], 'another attempt adds the follow-up again')
 })
 

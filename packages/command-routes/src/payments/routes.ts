@@ -3,9 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { examplePayment } from '@paylog/domain/examples'
 import { type PaymentMethod, paymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
+import { endOfPaymentId, paymentIdEndingIn } from '@paylog/providers/findableId'
 import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { enabledProvider } from '@paylog/workflows/context'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
-import { enabledProvider } from '@paylog/workflows/payments/providerCall'
 import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
 import { etagOf } from '../ifMatch.ts'
@@ -60,15 +61,16 @@ export const paymentRoutes =
         const { actor, body } = request
         const client = { ip: request.ip, guest_email: body.guest_data?.email }
         const key = request.headers['idempotency-key']
-        const identity = requestIdentity(key, actor, 'POST /payments/intents', body, client)
+        const { id, fingerprint } = requestIdentity(key, actor, 'POST /payments/intents', body, client)
+        // The provider of an earlier request is not known here, so every derived id can be found by its end.
+        const payment_id = fingerprint === null ? id : paymentIdEndingIn(endOfPaymentId(id))
         const occurred_at = workflow.now().toISOString()
-        const draft = initiatePaymentCommand(actor, body, identity, occurred_at)
+        const draft = initiatePaymentCommand(actor, body, { id: payment_id, fingerprint }, occurred_at)
         const { payment_method_id } = body
         let method: PaymentMethod | null = null
         const metadata = metadataOf(request)
         const opened = await openPayment(workflow, {
-          payment_id: identity.id,
-          request_fingerprint: identity.fingerprint,
+          earlier: fingerprint === null ? null : { payment_id, request_fingerprint: fingerprint },
           metadata,
           async command() {
             const provider_id = chosenProviderId(body, workflow.providers)
@@ -77,7 +79,9 @@ export const paymentRoutes =
             provider.checkAmount(draft.total_cents, draft.currency)
             method = await chosenMethod(workflow, { actor, provider, payment_method_id })
             if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-            return { ...draft, provider_id, ...(method === null ? {} : recordedMethodFields(method)) }
+            const fields = method === null ? {} : recordedMethodFields(method)
+            const newId = fingerprint === null ? provider.newPaymentId?.() : undefined
+            return { ...draft, payment_id: newId ?? payment_id, provider_id, ...fields }
           },
         })
         const { position, revision, replayed } = opened

@@ -8,8 +8,8 @@ import { rawBody } from '@paylog/runtime/http/body'
 import { handleNotFound } from '@paylog/runtime/http/errors'
 import { errorResponses, rawJsonBody } from '@paylog/runtime/http/openApiSchemas'
 import type { Workflow } from '@paylog/workflows/context'
+import { enabledProvider } from '@paylog/workflows/context'
 import { receiveNotification } from '@paylog/workflows/notifications'
-import { enabledProvider } from '@paylog/workflows/payments/providerCall'
 import { Type } from 'typebox'
 
 const Received = Type.Object(
@@ -64,8 +64,13 @@ export const receiverRoutes =
           const provider = enabledProvider(workflow, providerId)
           const { body, headers, id: requestId } = request
           if (!Buffer.isBuffer(body)) throw new DomainError('invalid_request', 'The body is empty')
-          const { inbox, postponed } = await receiveNotification(workflow, { provider, body, headers, requestId })
-          const ids = { correlationId: requestId, stream: inbox }
+          const { provider_event_id, postponed } = await receiveNotification(workflow, {
+            provider,
+            body,
+            headers,
+            requestId,
+          })
+          const ids = { correlationId: requestId, provider_id: providerId, provider_event_id }
           if (postponed)
             request.log.warn(
               { err: postponed, ...ids },

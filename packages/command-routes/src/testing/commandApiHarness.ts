@@ -1,4 +1,5 @@
 // The write API under test: real event store, real identity backend over HTTP, the sandbox provider, no port.
+import type { AppendOutcome } from '@paylog/event-store/append/append'
 import type { EventStoreTiming } from '@paylog/event-store/connection/connection'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createIdentity } from '@paylog/identity/identity'
@@ -69,7 +70,12 @@ export async function commandApiHarness(
 ) {
   const { timing = {}, guestTokens = [], endpoints = [], testsBy = 'session' } = options
   const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startFakeIdentity(t, { guestTokens })])
-  const store = createEventStore({ connectionString: log.connectionString, timing: { ...relaxedTiming, ...timing } })
+  const appends: AppendOutcome[] = []
+  const store = createEventStore({
+    connectionString: log.connectionString,
+    timing: { ...relaxedTiming, ...timing },
+    observe: (append) => void appends.push(append),
+  })
   const identity = createIdentity({
     authUrl: backend.authUrl,
     service: 'payments',
@@ -119,6 +125,8 @@ export async function commandApiHarness(
       return apiResponse
     },
     store,
+    /** Every append, with its outcome. */
+    appends,
     lastPosition,
     /** Asserts that an action records no event. */
     async recordsNothing<Result>(t: Test, act: () => Promise<Result>, name = 'nothing is recorded'): Promise<Result> {

@@ -20,7 +20,8 @@ export async function receiverHarness(t: Test, provider: Provider) {
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `${origin}/webhooks/${provider.id}`
   const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
-  const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
+  const historyOf = async (paymentId: string) =>
+    (await typesOf(paymentStream(paymentId))).slice(2).filter((type) => type !== 'ProviderNotificationReceived')
   const reconcile = (paymentId: string): Promise<Reconciliation> =>
     reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' })
   return {
@@ -38,8 +39,14 @@ export async function receiverHarness(t: Test, provider: Provider) {
       const json: unknown = await response.json()
       return [response.status, (json as { error?: { code: string } }).error?.code]
     },
-    /** The event types after the opening of a payment. */
+    /** The event types after the opening of a payment, without the received notifications. */
     historyOf,
+    /** The received notifications of a payment with an id. */
+    receivedBy: async (paymentId: string, eventId: string) =>
+      (await store.readStream(paymentStream(paymentId))).filter(
+        ({ type, data }) =>
+          type === 'ProviderNotificationReceived' && 'provider_event_id' in data && data.provider_event_id === eventId,
+      ),
     inboxOf: (eventId: string) => store.readStream(providerEventStream(provider.id, eventId)),
     typesOf,
     reconcile,

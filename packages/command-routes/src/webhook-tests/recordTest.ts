@@ -44,13 +44,14 @@ const newTest = newStream(webhookTestFold)
  * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless the session is an
  *   administrator's
  */
-export async function recordTest({ store }: Workflow, request: RecordTest): Promise<RecordedTest> {
+export async function recordTest(workflow: Workflow, request: RecordTest): Promise<RecordedTest> {
+  const { store } = workflow
   const { type, identity, session, facts, sent, endpoints, metadata } = request
   const { user_id, user_type, user_email, is_administrator } = session
   const known =
     identity.fingerprint === null ? newTest : await store.load(webhookTestStream(identity.id), webhookTestFold)
   // A repeated request sends nothing, so it needs no check.
-  if (known.state === null && !is_administrator) await rejectRecordedPayments(store, sent)
+  if (known.state === null && !is_administrator) await rejectRecordedPayments(workflow, sent)
   const data = {
     ...facts,
     webhook_test_id: identity.id,

@@ -1,42 +1,56 @@
 // Webhook tests and simulations must not contain ids of recorded payments.
 
 import { randomUUID } from 'node:crypto'
-import { intentOwnerFold } from '@paylog/domain/providerEvents'
-import { newStream } from '@paylog/event-store/eventStore'
-import { providerIntentStream } from '@paylog/event-store/streamName'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { paymentFields } from '@paylog/testing/paymentFields'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
 import t, { type Test } from 'tap'
 import { v5 as uuidv5 } from 'uuid'
 import { type ApiResponse, ada, admin, freshKey, grace, type Headers } from '../testing/commandApiHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
 import { type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 
-const { test, simulate, send, store, recordsNothing } = await webhookTestsHarness(t)
+const { test, simulate, send, providers, workflow, recordsNothing } = await webhookTestsHarness(t)
+const fakes = await Promise.all([startFakeStripe(t), startFakePaypal(t), startFakeAuthorizeNet(t)])
+for (const { env } of fakes) {
+  const provider = await providerFromEnv(t, env)
+  providers.set(provider.id, provider)
+}
 
 type Payment = { readonly id: string; readonly provider_intent_id: string }
-async function paymentOf(headers: Headers): Promise<Payment> {
+async function paymentOf(headers: Headers, provider_id = 'sandbox'): Promise<Payment> {
   const { status, data } = await send<Payment>('POST', '/payments/intents', headers, {
     total_cents: 2599,
     currency: 'EUR',
+    provider_id,
   })
   if (status !== 201) throw new Error(String(status))
   return data
 }
 
-/** Records the owner of an intent, order or invoice number, as the creation of a payment does. */
-async function recordOwner(provider_id: string, provider_intent_id: string, payment_id: string): Promise<string> {
-  await store.handle({
-    stream: providerIntentStream(provider_id, provider_intent_id),
-    fold: intentOwnerFold,
-    decide: () => [{ type: 'ProviderIntentOwned' as const, data: { payment_id, provider_id, provider_intent_id } }],
-    metadata: { correlationId: 'c', causationId: 'c', actor: 'worker' },
-    known: newStream(intentOwnerFold),
-  })
-  return provider_intent_id
+/** Records a payment with an id. */
+async function recordPayment(payment_id: string): Promise<void> {
+  const payer = { id: null, type: 'guest', email: null }
+  const price = { total_cents: 2599, currency: 'EUR' }
+  const command = {
+    ...paymentFields,
+    ...price,
+    payment_id,
+    provider_id: 'sandbox',
+    occurred_at: '2026-01-02T03:04:05.678Z',
+    payer,
+  }
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
+  await openPayment(workflow, { earlier: null, command: async () => command, metadata })
 }
 
 const [mine, others] = [await paymentOf(ada), await paymentOf(grace)]
 const keyed = await paymentOf({ ...ada, ...freshKey() })
-const orderId = await recordOwner('paypal', '5O190127TN364715T', others.id)
-const invoiceNumber = await recordOwner('authorize-net', mine.id.replaceAll('-', '').slice(-20), mine.id)
+const { provider_intent_id: stripeIntent } = await paymentOf(ada, 'stripe')
+const { provider_intent_id: orderId } = await paymentOf(grace, 'paypal')
+const { provider_intent_id: invoiceNumber } = await paymentOf(ada, 'authorize-net')
 
 /** Every form in which a payload can contain a payment id. */
 const payloads: Readonly<Record<string, object>> = {
@@ -50,6 +64,8 @@ const payloads: Readonly<Record<string, object>> = {
   'our id as a key': { [mine.id]: 'succeeded' },
   'the intent': { id: mine.provider_intent_id },
   'the client secret of an intent': { client_secret: `${mine.provider_intent_id}_secret_1` },
+  'an intent at Stripe': { id: stripeIntent },
+  "the client secret of Stripe's intent": { client_secret: `${stripeIntent}_secret_1` },
   'an order in a link': { links: [{ rel: 'up', href: `https://api.paypal.com/v2/checkout/orders/${orderId}` }] },
   'an invoice number': { order: { invoiceNumber } },
   "an event in the interface's shape": { id: 'evt_1', type: 'x', data: { object: { id: mine.provider_intent_id } } },
@@ -98,11 +114,11 @@ for (const [kind, post] of Object.entries(routes)) {
   })
 
   t.test(`${kind} that was accepted is replayed after a payment with its id was recorded`, async (t) => {
-    const id = `pi_${randomUUID().replaceAll('-', '')}`
+    const id = randomUUID()
     const headers = { ...ada, ...freshKey() }
     const first = await post({ id }, headers)
     t.equal(first.status, 202)
-    await recordOwner('stripe', id, mine.id)
+    await recordPayment(id)
     const again = await post({ id }, headers)
     t.equal(again.status, 202)
     t.same(again.json, first.json)
@@ -110,8 +126,25 @@ for (const [kind, post] of Object.entries(routes)) {
   })
 }
 
-t.test('a webhook test with thousands of ids is 400 without a lookup', async (t) => {
-  const payload = { ids: Array.from({ length: 2_500 }, (_, index) => `a-${index}`) }
+t.test('a webhook test is 502 while the provider of an intent in it does not respond', async (t) => {
+  const [stripe] = fakes
+  await stripe.shut()
+  const { status, error } = await test({ event: 'payment.succeeded', test_data: { id: 'pi_3PQexample0002' } })
+  t.same([status, error?.code], [502, 'provider_unavailable'])
+  await stripe.open()
+})
+
+t.test('a webhook test with more intents than an object can have is 400 without a lookup', async (t) => {
+  const [stripe] = fakes
+  const before = stripe.calls.length
+  const ids = Array.from({ length: 11 }, (_, index) => `pi_3PQexample${1_000 + index}`)
+  const { status, error } = await test({ event: 'payment.succeeded', test_data: { ids } })
+  t.same([status, error?.code], [400, 'invalid_request'])
+  t.equal(stripe.calls.length, before)
+})
+
+t.test('a webhook test with too many ids is 400 without a lookup', async (t) => {
+  const payload = { ids: Array.from({ length: 1_001 }, (_, index) => String(index).padStart(20, 'a')) }
   const { status, error } = await simulate({ event: 'ping', provider: 'stripe', payload })
   t.same([status, error?.code], [400, 'invalid_request'])
 })

@@ -1,11 +1,15 @@
 // Rejects test payloads that contain the id of a recorded payment.
 import { DomainError } from '@paylog/domain/errors'
-import { providerNames } from '@paylog/domain/providerEvents'
-import type { EventStore } from '@paylog/event-store/eventStore'
-import { paymentStream, providerIntentStream, type StreamName } from '@paylog/event-store/streamName'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { paymentIdEndingIn } from '@paylog/providers/findableId'
+import { type Provider, ProviderError } from '@paylog/providers/provider'
+import type { Workflow } from '@paylog/workflows/context'
+import { toDomainError } from '@paylog/workflows/providerErrors'
 
 /** Far more than the largest provider object contains. */
-const maxLookUps = 2_000
+const maxIds = 1_000
+/** A provider is asked about each of them, and an object has one intent. */
+const maxIntents = 10
 const concurrentLookUps = 50
 
 /** All forms in which databases accept a UUID: any case, with or without dashes, within other text. */
@@ -13,32 +17,52 @@ const uuids = /(?<![0-9a-f])(?:[0-9a-f]{4}-?){7}[0-9a-f]{4}(?![0-9a-f])/gi
 /** Version 5: derived from an Idempotency-Key, so a caller can compute the id before the payment exists. */
 const derivedUuid = /^.{14}5.{4}[89ab]/
 const madeUpPrefix = /test_(?:[a-z]+_)?$/
+/** Text that may contain an id; ids also occur in URLs, and Stripe's in client secrets. */
 const tokens = /[A-Za-z0-9_-]{3,200}/g
-const digits = /^[0-9]+$/
-/** Only Authorize.Net has numeric ids. Shorter numbers are amounts. */
-const minDigits = 5
-/** Only long provider ids may have no digit. */
-const minLengthWithoutDigit = 12
+/** The forms of intents whose payment only the provider can tell. */
+const intentIds: Readonly<Record<string, RegExp>> = {
+  stripe: /^pi_[A-Za-z0-9]{8,}$/,
+  paypal: /^[A-Z0-9]{17}$/,
+}
+/** An invoice number at Authorize.Net. */
+const endOfId = /^[0-9a-f]{20}$/
 
 /**
- * Rejects a payload with the id of any recorded payment: our id, or that of its intent, order or invoice at a provider,
+ * Rejects a payload with the id of any recorded payment: our id, or that of its intent, order or invoice at an enabled provider,
  * anywhere in the text. Ids of charges, captures and transactions are not checked.
  * @throws DomainError `recorded_payment_id`, with the same message for every payment; `invalid_request` for too many ids;
- *   `event_store_unavailable`
+ *   `event_store_unavailable`, `provider_unavailable`
  */
 export async function rejectRecordedPayments(
-  store: Pick<EventStore, 'readStream'>,
+  { store, providers }: Workflow,
   sent: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const texts = [...textsIn(sent)]
-  const ids = texts.flatMap((text) => [...text.matchAll(uuids)].map(uuidIn))
-  if (ids.some(({ id, isMadeUp }) => !isMadeUp && derivedUuid.test(id))) throw recordedPaymentError()
-  const streams = [...new Set([...ids.map(({ id }) => paymentStream(id)), ...texts.flatMap(pointers)])]
-  if (streams.length > maxLookUps) throw new DomainError('invalid_request', 'The body contains too many different ids')
-  for (let from = 0; from < streams.length; from += concurrentLookUps) {
-    const exist = async (stream: StreamName) => (await store.readStream(stream, { limit: 1 })).length > 0
-    const found = await Promise.all(streams.slice(from, from + concurrentLookUps).map(exist))
-    if (found.includes(true)) throw recordedPaymentError()
+  const uuidsSent = texts.flatMap((text) => [...text.matchAll(uuids)].map(uuidIn))
+  if (uuidsSent.some(({ id, isMadeUp }) => !isMadeUp && derivedUuid.test(id))) throw recordedPaymentError()
+  const words = new Set(texts.flatMap((text) => text.replaceAll('_secret_', ' ').match(tokens) ?? []))
+  const ends = [...words].filter((word) => endOfId.test(word)).map(paymentIdEndingIn)
+  const asked = [...providers.values()].flatMap((provider) => {
+    const form = intentIds[provider.id]
+    return form ? [...words].filter((word) => form.test(word)).map((word) => ({ provider, word })) : []
+  })
+  const ids = new Set([...uuidsSent.map(({ id }) => id), ...ends])
+  if (ids.size > maxIds || asked.length > maxIntents)
+    throw new DomainError('invalid_request', 'The body contains too many different ids')
+  const found = await Promise.all(asked.map(({ provider, word }) => paymentAt(provider, word)))
+  for (const id of found) if (id !== null) ids.add(id)
+  const exists = async (id: string) => (await store.readStream(paymentStream(id), { limit: 1 })).length > 0
+  for (let from = 0; from < ids.size; from += concurrentLookUps) {
+    const recorded = await Promise.all([...ids].slice(from, from + concurrentLookUps).map(exists))
+    if (recorded.includes(true)) throw recordedPaymentError()
+  }
+}
+
+async function paymentAt(provider: Provider, provider_intent_id: string): Promise<string | null> {
+  try {
+    return await provider.findPaymentId({ provider_intent_id, provider_payment_id: null })
+  } catch (error) {
+    throw error instanceof ProviderError ? toDomainError(error) : error
   }
 }
 
@@ -66,13 +90,4 @@ function uuidIn({ 0: text, index, input }: RegExpExecArray) {
     .toLowerCase()
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   return { id, isMadeUp: madeUpPrefix.test(input.slice(0, index)) }
-}
-
-/** The streams that map a provider's id to its payment. Ids also occur in URLs, and Stripe's in client secrets. */
-function pointers(text: string): StreamName[] {
-  return (text.replaceAll('_secret_', ' ').match(tokens) ?? []).flatMap((token) => {
-    if (digits.test(token)) return token.length < minDigits ? [] : [providerIntentStream('authorize-net', token)]
-    if (!/\d/.test(token) && token.length < minLengthWithoutDigit) return []
-    return providerNames.map((provider) => providerIntentStream(provider, token))
-  })
 }

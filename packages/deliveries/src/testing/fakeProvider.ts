@@ -88,6 +88,7 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
         const intent = find(id)
         return intent ? snapshot(id, intent.status) : null
       }),
+    findPaymentId: async ({ provider_intent_id }) => find(provider_intent_id ?? '')?.payment_id ?? null,
     captureIntent: ({ provider_intent_id: id, payment_id, idempotency_key }) =>
       call(`capture ${idempotency_key}`, () => {
         if (find(id)?.status === 'approved') {

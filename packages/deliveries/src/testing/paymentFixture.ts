@@ -61,6 +61,18 @@ export const eventSamples: Samples = {
   ProviderOutcomeUnknown: { ...facts, attempt: 1, reason: 'timeout' },
   ProviderCallThrottled: { ...facts, attempt: 1, reason: 'rate_limit' },
   PaymentAttemptStarted: { ...facts, attempt: 2 },
+  ProviderNotificationReceived: {
+    ...facts,
+    provider_time: occurred_at,
+    provider_event_id: 'event-1',
+    provider_type: 'payment.succeeded',
+    generic_type: 'payment_intent.succeeded',
+    object_id: 'intent-1',
+    reported_amount_cents: 2200,
+    reported_currency: 'USD',
+    reported_status: 'succeeded',
+    body: '{}',
+  },
   PaymentActionRequired: evidence,
   PaymentProcessingStarted: evidence,
   PaymentSucceeded: evidence,
@@ -154,7 +166,7 @@ export function recordPayments(store: EventStore, now: () => Date) {
       const payment_id = randomUUID()
       const command = async () => initiateCommand(payment_id, provider.id, order)
       const workflow = { store, providers: new Map([[provider.id, provider]]), now }
-      await openPayment(workflow, { payment_id, request_fingerprint, command, metadata })
+      await openPayment(workflow, { earlier: { payment_id, request_fingerprint }, command, metadata })
       return payment_id
     },
 

@@ -22,6 +22,13 @@ const facts = {
   project_id: Nullable(Type.String()),
 }
 
+/** The text that a provider signed, exactly. */
+export const signedBody = {
+  body: Type.String(),
+  /** Set for a long text: `body` is then its gzip in base64, to stay within the event store's size limit. */
+  body_encoding: Type.Optional(Type.Literal('gzip')),
+}
+
 /** How a create call can fail. Only `provider_unavailable` allows another attempt. */
 export const IntentRejection = Type.Union([
   Type.Literal('payment_declined'),
@@ -75,6 +82,26 @@ export const paymentEvents = {
   ProviderCallThrottled: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
   /** Another create call is about to be made, after one that had no effect. */
   PaymentAttemptStarted: Type.Object({ ...facts, attempt: Type.Integer() }),
+  /**
+   * A verified notification about this payment. What follows from it is recorded in the same append, and names it as its
+   * cause.
+   */
+  ProviderNotificationReceived: Type.Object({
+    ...facts,
+    provider_time: Instant,
+    provider_event_id: Type.String(),
+    /** The provider's name for the event type. */
+    provider_type: Type.String(),
+    /** The generic name (interface, section 6.1), if any. */
+    generic_type: Nullable(Type.String()),
+    object_id: Nullable(Type.String()),
+    reported_amount_cents: Nullable(Type.Integer()),
+    reported_currency: Nullable(Type.String()),
+    reported_status: Nullable(Type.String()),
+    /** Set when the notification names the payment, but its intent is not the payment's. */
+    is_foreign_intent: Type.Optional(Type.Literal(true)),
+    ...signedBody,
+  }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
   PaymentProcessingStarted: Type.Object({ ...facts, ...evidence }),
   PaymentSucceeded: Type.Object({ ...facts, ...evidence }),

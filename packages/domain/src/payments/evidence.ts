@@ -24,11 +24,13 @@ export type ReportSource = {
 
 export type ReceivedReport = ReportSource & {
   readonly occurred_at: string
-  /** True when our records, and not only the report, link the intent to this payment. */
-  readonly is_own_intent?: boolean | undefined
 }
 
-function isAppliedBefore({ provider_event_id }: ReportSource, payment: Payment): boolean {
+/** Whether the notification was received before. */
+export function isAppliedBefore(
+  { provider_event_id }: Pick<ReportSource, 'provider_event_id'>,
+  payment: Payment,
+): boolean {
   return provider_event_id !== null && isInChain(provider_event_id, payment.seen_provider_events)
 }
 
@@ -36,10 +38,13 @@ function isAppliedBefore({ provider_event_id }: ReportSource, payment: Payment):
  * Whether the report is about an intent of another payment. While the payment's intent is unknown, a report that only names
  * the payment counts unless the create call was rejected, and so cannot have created the intent.
  */
-export function isForeignIntent({ provider_intent_id, is_own_intent }: ReceivedReport, payment: Payment): boolean {
+export function isForeignIntent(
+  { provider_intent_id }: Pick<ReportSource, 'provider_intent_id'>,
+  payment: Payment,
+): boolean {
   if (provider_intent_id === null) return false
   if (payment.provider_intent_id !== null) return payment.provider_intent_id !== provider_intent_id
-  return !is_own_intent && payment.intent_outcome.kind === 'rejected'
+  return payment.intent_outcome.kind === 'rejected'
 }
 
 /** The fields of every event that a report leads to. */

@@ -32,11 +32,16 @@ export type RecordedPaymentEvent = PaymentEvent & {
 }
 
 /**
- * The timeline of a payment.
+ * The history of a payment: what happened to it. The notifications that led to it are left out.
  * @param events all events of one payment, in stream order
  * @throws DomainError `not_found` when the first event is not PaymentInitiated
  */
 export function paymentHistory(events: readonly RecordedPaymentEvent[]): HistoryEntry[] {
+  return paymentTimeline(events).filter(({ type }) => type !== 'ProviderNotificationReceived')
+}
+
+/** One entry for each event, also for the notifications. Parameters and errors as of `paymentHistory`. */
+export function paymentTimeline(events: readonly RecordedPaymentEvent[]): HistoryEntry[] {
   let state: PaymentState = paymentFold.initialState
   return events.map((event) => {
     state = paymentFold.evolve(state, event)

@@ -197,7 +197,7 @@ t.test('an unknown outcome reopens a payment that failed because another call ha
 t.test('the outcome of a call does not reopen a payment whose failure the provider reported', async (t) => {
   const early = [
     ...rejectedBy(unavailable),
-    ...notifies('failed', 10, { is_own_intent: true })(fold(rejectedBy(unavailable))),
+    ...notifies('failed', 10, { provider_intent_id: null })(fold(rejectedBy(unavailable))),
   ]
   t.match(
     given(t, paymentFold, early)
@@ -225,7 +225,7 @@ t.test('a created intent reopens a payment that another process recorded as reje
 
 t.test('an intent that is recorded late keeps the status that the provider already reported', async (t) => {
   for (const status of ['failed', 'succeeded', 'canceled'] as const) {
-    const early = [...initiated, ...notifies(status, 10, { is_own_intent: true })(fold(initiated))]
+    const early = [...initiated, ...notifies(status, 10)(fold(initiated))]
     const state = given(t, paymentFold, early)
       .when(create)
       .then([{ type: 'ProviderIntentCreated' }])

@@ -37,7 +37,7 @@ export type Payment = InitialFields & {
   readonly was_unknown: boolean
   /** The provider time of the newest report that was applied. */
   readonly evidence_time: string | null
-  /** The provider events applied so far, so that a repeated one changes nothing. */
+  /** The notifications received so far, so that a repeated one changes nothing. */
   readonly seen_provider_events: Chain<string>
   /** Content keys of the recorded non-status events, so that another snapshot does not record them again. */
   readonly recorded_content: Chain<string>
@@ -155,7 +155,14 @@ type ProviderCallEnd = 'ProviderOutcomeUnknown' | 'ProviderCallThrottled'
 
 type EvidenceEvent = Exclude<
   PaymentEvent,
-  { type: 'PaymentInitiated' | 'ProviderIntentCreated' | ProviderCallEnd | 'PaymentAttemptStarted' }
+  {
+    type:
+      | 'PaymentInitiated'
+      | 'ProviderIntentCreated'
+      | ProviderCallEnd
+      | 'PaymentAttemptStarted'
+      | 'ProviderNotificationReceived'
+  }
 >
 
 type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
@@ -188,8 +195,9 @@ function withNonStatusEvent(payment: Payment, event: NonStatusEvent): Payment {
   return event.type === 'ProviderEventIgnored' ? withIgnored(recorded, event) : recorded
 }
 
+/** What follows from a notification comes right after it, with the same id. */
 const seen = ({ seen_provider_events: before }: Payment, eventId: string | null): Chain<string> =>
-  eventId === null ? before : { last: eventId, before }
+  eventId === null || eventId === before?.last ? before : { last: eventId, before }
 
 function withIgnored(payment: Payment, { data }: Ignored): Payment {
   const { reason, reported_status, provider_time } = data
@@ -240,6 +248,8 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
         attempt_started_at: event.data.occurred_at,
         intent_outcome: { kind: 'open' },
       }
+    case 'ProviderNotificationReceived':
+      return { ...payment, seen_provider_events: seen(payment, event.data.provider_event_id) }
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
     case 'PaymentProcessingStarted':

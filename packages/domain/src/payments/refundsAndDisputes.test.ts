@@ -107,17 +107,11 @@ t.test('a refund or dispute of another intent is recorded as ignored', async (t)
   }
 })
 
-t.test(
-  'a refund is recorded without an intent id, or for an intent that our records link to the payment',
-  async (t) => {
-    given(t, paymentFold, eventsAfter('succeeded'))
-      .when(refunds({ provider_intent_id: null }))
-      .then([{ type: 'PaymentRefundRecorded' }])
-    given(t, paymentFold, rejectedBy(declined))
-      .when(refunds({ is_own_intent: true }))
-      .then([{ type: 'PaymentRefundRecorded' }])
-  },
-)
+t.test('a refund without an intent id is recorded', async (t) => {
+  given(t, paymentFold, eventsAfter('succeeded'))
+    .when(refunds({ provider_intent_id: null }))
+    .then([{ type: 'PaymentRefundRecorded' }])
+})
 
 t.test('a refund or dispute does not make reports stale and sets no charge id', async (t) => {
   const history = eventsAfter('processing')

@@ -1,10 +1,11 @@
 // The Authorize.Net adapter: payments on its hosted form (Accept Hosted), identified by their invoice number.
+import { newFindableId } from '../findableId.ts'
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { completeNotification } from './completeNotification.ts'
 import { checkAmount } from './fields.ts'
 import { createGateway } from './gateway.ts'
-import { createIntent, retrieveIntent } from './intents.ts'
+import { createIntent, findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
 import { readNotification, readSignature, verifySignature } from './notifications.ts'
 
@@ -29,11 +30,13 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     id: 'authorize-net',
     checkAmount,
     isTestMethod: () => false,
+    newPaymentId: newFindableId,
 
     createIntent: (request) => createIntent(gateway, request),
     retrieveIntent: (intent) => retrieveIntent(gateway, intent),
     // The intent's id is the invoice number, which follows from the payment id: no search is needed.
     findIntents: null,
+    findPaymentId: (ids) => findPaymentId(gateway, ids),
     // An unused token expires within minutes, and a used one is captured at once.
     cancelIntent: null,
     captureIntent: null,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { paymentIdEndingIn } from '../findableId.ts'
 import type { ProviderError } from '../provider.ts'
 import {
   authorizeNetHarness,
@@ -22,7 +23,7 @@ t.test(
       currency: 'USD',
       status: 'capturedpendingsettlement',
       customer_email: 'ada@example.com',
-      referenced_payment_id: null,
+      referenced_payment_id: paymentIdEndingIn(sampleInvoice),
       report: {
         about: 'status',
         status: 'succeeded',
@@ -100,13 +101,20 @@ t.test('Authorize.Net: a voided refund is not reported and does not cancel its p
   t.match(completed, { generic_type: null, report: null }, 'the payment is not canceled')
 })
 
-t.test('Authorize.Net: a payment with a foreign invoice number is reported without an intent', async (t) => {
+t.test('Authorize.Net: a payment with a foreign invoice number, and its refund, have no report', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (const invoiceNumber of ['INV-1', null, sampleInvoice.toUpperCase(), `${sampleInvoice}0`]) {
     const { transId } = fake.pay({ invoiceNumber, amount_cents: 725 })
     const { completed } = await receiveLatest(fake, provider)
     t.match(completed, { generic_type: 'payment_intent.succeeded', amount_cents: 725, object_id: transId })
-    t.match(completed.report, { provider_intent_id: null, provider_payment_id: transId })
+    t.match(completed, { currency: 'USD', referenced_payment_id: null, report: null })
+    fake.settle()
+    fake.refund(transId, 72)
+    t.match((await receiveLatest(fake, provider)).completed, {
+      amount_cents: 72,
+      referenced_payment_id: null,
+      report: null,
+    })
   }
 })
 

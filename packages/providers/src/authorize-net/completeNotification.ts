@@ -1,16 +1,25 @@
-// Completes a notification about a transaction with the invoice number, the amount and the payment's status.
+// Completes a notification about a transaction with its payment, the amount and the payment's status.
 
 import { Email } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
+import { subscriptionFacts } from '../fields.ts'
 import { statusOfGenericType } from '../genericEvent.ts'
 import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 import { type Api, type ApiResponse, type Deadline, startDeadline, type Transaction } from './api.ts'
-import { amountOf, evidenceOf, ownInvoiceOf } from './fields.ts'
+import { amountOf, evidenceOf, ownInvoiceOf, paymentIdOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { isAboutTransaction } from './notifications.ts'
-import { type Attempt, findAttempts, isRefund, isRefunded, readTransaction, statusOf } from './transactions.ts'
+import {
+  type Attempt,
+  findAttempts,
+  isRefund,
+  isRefunded,
+  isTransactionId,
+  readTransaction,
+  statusOf,
+} from './transactions.ts'
 
 const emailText = Compile(Email)
 
@@ -26,8 +35,8 @@ export async function completeNotification(
   gateway: Gateway,
   notification: ProviderNotification,
 ): Promise<ProviderNotification> {
-  const { provider_type, object_id, report } = notification
-  if (report || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
+  const { provider_type, object_id } = notification
+  if (notification.report || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
     return notification
   const deadline = startDeadline(gateway.timeoutMs)
   const response = await readTransaction(gateway.api, object_id, deadline)
@@ -46,8 +55,11 @@ export async function completeNotification(
   const amount_cents = amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount')
   const withAmount = { ...completed, amount_cents }
   if (transaction.subscription) return invoiceNotification(withAmount, transaction.subscription)
-  if (notification.subscription) return withAmount
-  return { ...withAmount, report: await statusReport(gateway, withAmount, { ...response, status }, deadline) }
+  const referenced_payment_id = paymentIdOf(transaction.order?.invoiceNumber)
+  // Every payment of ours has an invoice number of our form.
+  if (notification.subscription || referenced_payment_id === null) return withAmount
+  const report = await statusReport(gateway, withAmount, { ...response, status }, deadline)
+  return { ...withAmount, referenced_payment_id, report }
 }
 
 /** @throws ProviderError while the reporting API may not know the transaction yet */
@@ -55,9 +67,6 @@ function throwUntilReported(notification: ProviderNotification): ProviderNotific
   if (Date.now() - Date.parse(notification.occurred_at) >= reportingLagMs) return notification
   throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report this transaction yet')
 }
-
-/** The gateway rejects other ids, and the notification would be retried for ever. */
-const isTransactionId = (text: string) => /^[0-9]{1,20}$/.test(text)
 
 /** A void is final, even if the details do not show it yet. */
 function statusAfter({ generic_type }: ProviderNotification, transaction: Transaction): PaymentStatus {
@@ -73,12 +82,7 @@ function invoiceNotification(
   return {
     ...notification,
     generic_type: generic_type === 'payment_intent.succeeded' ? 'invoice.payment_succeeded' : generic_type,
-    subscription: {
-      subscription_id: id,
-      current_period_end: null,
-      status_changed: false,
-      is_first_invoice: payNum === '1',
-    },
+    subscription: subscriptionFacts(id, { is_first_invoice: payNum === '1' }),
   }
 }
 
@@ -97,16 +101,18 @@ async function refundNotification(
   if (!isRefunded(transaction)) return refunded
   const charge = transaction.refTransId && isTransactionId(transaction.refTransId) ? transaction.refTransId : null
   const original = charge === null ? null : await readTransaction(api, charge, deadline)
+  const provider_intent_id = ownInvoiceOf((original ?? { body: transaction }).body)
+  if (provider_intent_id === null) return refunded
   const report: ProviderReport = {
     about: 'refund',
     provider_time: responded_at,
     provider_event_id: notification.provider_event_id,
-    provider_intent_id: original ? ownInvoiceOf(original.body) : ownInvoiceOf(transaction),
+    provider_intent_id,
     provider_payment_id: charge,
     refund_id: transaction.transId,
     refunded_cents,
   }
-  return { ...refunded, report }
+  return { ...refunded, referenced_payment_id: paymentIdOf(provider_intent_id), report }
 }
 
 function emailOf({ customer }: Transaction): string | null {

@@ -2,6 +2,7 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import { paymentIdEndingIn } from '../findableId.ts'
 import { unreadableResponse } from '../responses.ts'
 import type { Transaction } from './api.ts'
 
@@ -36,16 +37,11 @@ export function centsOf(decimal: string): number | null {
 }
 
 /**
- * The invoice number that links transactions to a payment: the last 20 hexadecimal digits of the payment id, because
- * the gateway's limit is 20 characters.
+ * The payment of an invoice number; `null` if the number does not have our form. Other systems on the same merchant
+ * account may use other forms.
  */
-export function invoiceNumberOf(payment_id: string): string {
-  return payment_id.replaceAll('-', '').slice(-20).toLowerCase()
-}
-
-/** Whether a number has the form of ours. Other systems on the same merchant account may use other forms. */
-function isInvoiceNumber(text: string): boolean {
-  return /^[0-9a-f]{20}$/.test(text)
+export function paymentIdOf(invoiceNumber: string | null | undefined): string | null {
+  return invoiceNumber && /^[0-9a-f]{20}$/.test(invoiceNumber) ? paymentIdEndingIn(invoiceNumber) : null
 }
 
 /** The schema's limit for descriptions. */
@@ -89,8 +85,8 @@ export function amountOf(transaction: Transaction, which: 'settleAmount' | 'auth
 
 /** @returns the invoice number, or `null` if it does not have our form */
 export function ownInvoiceOf({ order }: Transaction): string | null {
-  const invoiceNumber = order?.invoiceNumber ?? ''
-  return isInvoiceNumber(invoiceNumber) ? invoiceNumber : null
+  const invoiceNumber = order?.invoiceNumber ?? null
+  return paymentIdOf(invoiceNumber) === null ? null : invoiceNumber
 }
 
 function failureOf({ responseCode, responseReasonCode, transactionStatus }: Transaction) {

@@ -1,15 +1,18 @@
 // Authorize.Net's intents: tokens for the hosted payment form. A token charges nothing, so a second one does no harm.
+import { endOfPaymentId } from '../findableId.ts'
 import {
   type CreateIntent,
   type IntentRef,
   type IntentSnapshot,
   ProviderError,
+  type ProviderIds,
   type ProviderIntent,
 } from '../provider.ts'
+import { nullIfRejected } from '../responses.ts'
 import { type Deadline, hostedPaymentPage, isNotFound, startDeadline } from './api.ts'
-import { decimalOf, evidenceOf, invoiceNumberOf, plainText } from './fields.ts'
+import { decimalOf, evidenceOf, paymentIdOf, plainText } from './fields.ts'
 import type { Gateway } from './gateway.ts'
-import { type Attempt, findAttempts, readTransaction, statusOf } from './transactions.ts'
+import { type Attempt, findAttempts, isTransactionId, readTransaction, statusOf } from './transactions.ts'
 
 /**
  * How long the gateway rejects a repetition of the same card, amount and invoice, in seconds: its maximum. A payment
@@ -44,7 +47,8 @@ export async function createIntent(gateway: Gateway, request: CreateIntent): Pro
 
 async function requestHostedPage({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<ProviderIntent> {
   const { payment_id, description, provider_customer_id: customerProfileId } = request
-  const invoiceNumber = invoiceNumberOf(payment_id)
+  // The gateway's limit is 20 characters.
+  const invoiceNumber = endOfPaymentId(payment_id)
   const { body } = await api.idempotent({
     method: 'getHostedPaymentPage',
     members: {
@@ -105,6 +109,20 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
     if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
     return snapshotOf(intent, [known], currency)
   }
+}
+
+/**
+ * An invoice number leads to its payment without a call. A transaction alone is read for its invoice number.
+ * @throws ProviderError
+ */
+export async function findPaymentId(
+  { api, timeoutMs }: Gateway,
+  { provider_intent_id, provider_payment_id }: ProviderIds,
+): Promise<string | null> {
+  if (provider_intent_id !== null) return paymentIdOf(provider_intent_id)
+  if (provider_payment_id === null || !isTransactionId(provider_payment_id)) return null
+  const found = await readTransaction(api, provider_payment_id, startDeadline(timeoutMs)).catch(nullIfRejected)
+  return paymentIdOf(found?.body.order?.invoiceNumber)
 }
 
 /** A failed or canceled attempt may have been followed by another one. */

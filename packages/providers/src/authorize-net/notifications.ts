@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code, maybe } from '../fields.ts'
+import { Code, maybe, subscriptionFacts } from '../fields.ts'
 import {
   type GenericEventOptions,
   genericName,
@@ -14,7 +14,7 @@ import {
 } from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { parseExactJson, parseJson } from '../responses.ts'
-import { centsOf } from './fields.ts'
+import { centsOf, paymentIdOf } from './fields.ts'
 
 /**
  * The HMAC key is the ASCII text of the 128 hexadecimal digits, in upper case as the merchant interface shows them, not
@@ -150,7 +150,12 @@ const genericEventOptions: GenericEventOptions = {
 export function readNotification(body: Buffer): ProviderNotification {
   const text = decode(body)
   const json = parseJson(text)
-  return isGenericEvent(json) ? readGenericEvent(json, genericEventOptions) : notificationOf(parse(text))
+  if (!isGenericEvent(json)) return notificationOf(parse(text))
+  const { referenced_payment_id, ...event } = readGenericEvent(json, genericEventOptions)
+  return {
+    ...event,
+    referenced_payment_id: referenced_payment_id ?? paymentIdOf(event.report?.provider_intent_id),
+  }
 }
 
 /**
@@ -237,9 +242,9 @@ function customerOf(eventType: string, { id, profile, customerProfileId }: Paylo
 }
 
 function subscriptionOf(eventType: string, payload: Payload): ProviderNotification['subscription'] {
-  const common = { current_period_end: null, status_changed: isSuspension(eventType) }
-  if (isAboutSubscription(eventType)) return { ...common, subscription_id: payload.id ?? null, is_first_invoice: false }
+  if (isAboutSubscription(eventType))
+    return subscriptionFacts(payload.id ?? null, { status_changed: isSuspension(eventType) })
   const { subscription } = payload
   if (!isAboutTransaction(eventType) || !subscription) return genericSubscription(eventType, payload.id ?? null)
-  return { ...common, subscription_id: subscription.id ?? null, is_first_invoice: subscription.payNum === '1' }
+  return subscriptionFacts(subscription.id ?? null, { is_first_invoice: subscription.payNum === '1' })
 }

@@ -189,6 +189,9 @@ export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api
 /** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
 const maxDetails = 8
 
+/** The gateway rejects other ids, so a call with one would be repeated for ever. */
+export const isTransactionId = (text: string) => /^[0-9]{1,20}$/.test(text)
+
 /** @returns `null` when the gateway has no such transaction @throws ProviderError */
 export async function readTransaction(
   api: Api,

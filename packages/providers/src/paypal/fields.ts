@@ -4,7 +4,7 @@ import { currencyExponent } from '@paylog/domain/money'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code, notificationJson } from '../fields.ts'
+import { Code, notificationJson, paymentIdFrom } from '../fields.ts'
 import { ProviderError } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 
@@ -197,4 +197,37 @@ function amount(found: Money): Amount {
 function instant(text: string): string | null {
   const time = Date.parse(text)
   return Number.isNaN(time) ? null : new Date(time).toISOString()
+}
+
+/**
+ * The payment that an object names. We write the payment id into both fields of an order.
+ * @param object an order, a capture, an authorization, a refund, or a dispute's transaction
+ */
+export function paymentIdIn(object: unknown): string | null {
+  const unit = valueAt(object, 'purchase_units', 0)
+  const invoice = valueAt(object, 'invoice_id') ?? valueAt(unit, 'invoice_id') ?? valueAt(object, 'invoice_number')
+  return paymentIdFrom(customIdIn(object)) ?? paymentIdFrom(invoice)
+}
+
+function customIdIn(object: unknown): unknown {
+  const unit = valueAt(object, 'purchase_units', 0)
+  return valueAt(object, 'custom_id') ?? valueAt(unit, 'custom_id') ?? valueAt(object, 'custom')
+}
+
+/** Whether the object has another system's id in place of ours. */
+export function isOthersObject(object: unknown): boolean {
+  return Boolean(customIdIn(object)) && paymentIdIn(object) === null
+}
+
+const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
+
+/** The order that an object belongs to. Some objects name it, others only link to it. */
+export function orderIn(object: unknown): string | null {
+  return codeAt(object, 'supplementary_data', 'related_ids', 'order_id') ?? linkedUp(object, orderLink)
+}
+
+export function linkedUp(object: unknown, link: RegExp): string | null {
+  const links = valueAt(object, 'links')
+  const up = Array.isArray(links) ? links.find((each) => valueAt(each, 'rel') === 'up') : undefined
+  return link.exec(codeAt(up, 'href') ?? '')?.[1] ?? null
 }

@@ -1,7 +1,8 @@
 // Reads PayPal's notifications: generic type, payment report, and subscription facts.
-import { Email, Id } from '@paylog/domain/fields'
+import { Email } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
+import { subscriptionFacts } from '../fields.ts'
 import {
   type GenericEventOptions,
   genericName,
@@ -19,19 +20,14 @@ import {
   codeAt,
   type Envelope,
   instantAt,
+  isOthersObject,
+  linkedUp,
+  orderIn,
   parseNotification,
+  paymentIdIn,
   readEnvelope,
   valueAt,
 } from './fields.ts'
-
-const uuid = Compile(Id)
-
-/** @param object an order, a capture, a refund, or a dispute's transaction, each of which has its own field for it */
-function referencedPaymentId(object: unknown): string | null {
-  const found =
-    valueAt(object, 'custom_id') ?? valueAt(object, 'purchase_units', 0, 'custom_id') ?? valueAt(object, 'custom')
-  return uuid.Check(found) ? found : null
-}
 
 /** The types that report a payment status. Other order events are intermediate, or repeat the report of the capture. */
 const statuses: Readonly<Record<string, PaymentStatus>> = {
@@ -49,7 +45,6 @@ const statuses: Readonly<Record<string, PaymentStatus>> = {
 const refunds: ReadonlySet<string> = new Set(['PAYMENT.CAPTURE.REFUNDED', 'PAYMENT.CAPTURE.REVERSED'])
 
 const captureLink = /\/captures?\/([A-Za-z0-9-]+)$/
-const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
 
 const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
@@ -106,17 +101,6 @@ function intentIn({ event_type, resource }: Envelope): string | null {
   if (event_type.startsWith('CHECKOUT.')) return codeAt(resource, 'id') ?? codeAt(resource, 'order_id')
   const named = orderIn(resource)
   return isPaymentType(event_type) ? (named ?? codeAt(resource, 'id')) : named
-}
-
-/** The order that an object belongs to. Some objects name it, others only link to it. */
-function orderIn(resource: unknown): string | null {
-  return codeAt(resource, 'supplementary_data', 'related_ids', 'order_id') ?? linkedUp(resource, orderLink)
-}
-
-function linkedUp(resource: unknown, link: RegExp): string | null {
-  const links = valueAt(resource, 'links')
-  const up = Array.isArray(links) ? links.find((each) => valueAt(each, 'rel') === 'up') : undefined
-  return link.exec(codeAt(up, 'href') ?? '')?.[1] ?? null
 }
 
 /** In old reversal notifications the object is the capture instead of a refund. */
@@ -176,6 +160,7 @@ function notificationOf(event: Envelope): ProviderNotification {
   const { id, event_type, create_time: occurred_at, resource } = event
   const customer_email = valueAt(resource, 'payer', 'email_address') ?? valueAt(resource, 'subscriber', 'email_address')
   const amount = amountIn(event)
+  const paid = isDispute(event) ? valueAt(resource, 'disputed_transactions', 0) : resource
   return {
     provider_event_id: id,
     provider_type: event_type,
@@ -189,10 +174,12 @@ function notificationOf(event: Envelope): ProviderNotification {
       codeAt(resource, 'payer', 'payer_id') ??
       codeAt(resource, 'subscriber', 'payer_id'),
     customer_email: email.Check(customer_email) ? customer_email : null,
-    referenced_payment_id: referencedPaymentId(
-      isDispute(event) ? valueAt(resource, 'disputed_transactions', 0) : resource,
-    ),
-    report: reportOf(event, { ...amount, provider_time: occurred_at }),
+    referenced_payment_id: paymentIdIn(paid),
+    // A refund may have an id of the system that made it, also a refund of our capture.
+    report:
+      isOthersObject(paid) && !refunds.has(event_type)
+        ? null
+        : reportOf(event, { ...amount, provider_time: occurred_at }),
     subscription: subscriptionIn(event),
   }
 }
@@ -219,19 +206,11 @@ function amountIn(event: Envelope): Amount {
 
 function subscriptionIn(event: Envelope): ProviderNotification['subscription'] {
   const { event_type, resource } = event
-  if (isRenewal(event))
-    return {
-      subscription_id: codeAt(resource, 'billing_agreement_id'),
-      current_period_end: null,
-      status_changed: false,
-      // A sale does not show whether it is the subscription's first.
-      is_first_invoice: false,
-    }
+  // A sale does not show whether it is the subscription's first.
+  if (isRenewal(event)) return subscriptionFacts(codeAt(resource, 'billing_agreement_id'))
   if (!event_type.startsWith('BILLING.SUBSCRIPTION.')) return genericSubscription(event_type, codeAt(resource, 'id'))
-  return {
-    subscription_id: codeAt(resource, 'id'),
+  return subscriptionFacts(codeAt(resource, 'id'), {
     current_period_end: instantAt(resource, 'billing_info', 'next_billing_time'),
     status_changed: statusChanges.has(event_type),
-    is_first_invoice: false,
-  }
+  })
 }

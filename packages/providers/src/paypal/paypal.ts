@@ -5,7 +5,7 @@ import { createCatalog } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
 import { checkAmount } from './fields.ts'
 import { readNotification } from './notifications.ts'
-import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
+import { captureOrder, createOrder, findPaymentId, retrieveOrder } from './orders.ts'
 import { createVault } from './vault.ts'
 import { createVerifier, readSignature } from './verification.ts'
 
@@ -28,12 +28,14 @@ export function createPaypal(options: {
     id: 'paypal',
     checkAmount,
     isTestMethod: () => false,
+    newPaymentId: null,
 
     createIntent: (request) => createOrder(client, request),
     retrieveIntent: ({ provider_intent_id }) => retrieveOrder(client, provider_intent_id),
     captureIntent: (request) => captureOrder(client, request),
     // Orders cannot be searched or canceled. An unapproved order expires after some hours.
     findIntents: null,
+    findPaymentId: (ids) => findPaymentId(client, ids),
     cancelIntent: null,
 
     createSetupIntent: null,

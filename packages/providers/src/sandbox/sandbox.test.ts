@@ -47,6 +47,21 @@ t.test('sandbox: the same idempotency key returns the same intent, another key a
   t.ok(first.client_secret)
 })
 
+t.test('sandbox: an intent or a charge contains its payment’s id', async (t) => {
+  const { payment_id } = intent
+  const found = (provider_intent_id: string | null, provider_payment_id: string | null = null) =>
+    sandbox.findPaymentId({ provider_intent_id, provider_payment_id })
+  const { provider_intent_id } = await sandbox.createIntent({ ...intent, idempotency_key: `${payment_id}-2` })
+  t.equal(await found(provider_intent_id), payment_id)
+  t.equal(await found(`sandbox_pi_${payment_id}`), payment_id)
+  for (const charge of [payment_id, `${payment_id}-12`]) t.equal(await found(null, `sandbox_ch_${charge}`), payment_id)
+  for (const other of ['sandbox_pi_1', payment_id, `sandbox_pm_${payment_id}`, `sandbox_pi_${payment_id}x`, ''])
+    t.equal(await found(other), null, other)
+  t.equal(await found(null), null)
+  const paid = await signed(event('payment_intent.succeeded', { id: provider_intent_id }))
+  t.equal(paid.report && (await sandbox.findPaymentId(paid.report)), payment_id)
+})
+
 t.test('sandbox: pm_card_declined is declined', async (t) => {
   const declined = sandbox.createIntent({ ...intent, provider_method_id: 'pm_card_declined' })
   await t.rejects(declined, { name: 'ProviderError', kind: 'declined' } satisfies Partial<ProviderError>)

@@ -1,7 +1,7 @@
 // The sandbox provider: deterministic, stateless and without a network. Its ids are hashes of the request's fields.
 import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import { notificationJson } from '../fields.ts'
+import { notificationJson, paymentIdFrom } from '../fields.ts'
 import { type GenericEventOptions, readGenericEvent } from '../genericEvent.ts'
 import type { ProductCatalog } from '../productCatalog.ts'
 import { type Provider, ProviderError, type ProviderMethods, type ProviderNotification } from '../provider.ts'
@@ -11,6 +11,7 @@ import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
 export function createSandbox(options: { readonly webhookSecrets: readonly string[] }): Provider {
   return {
     id: 'sandbox',
+    newPaymentId: null,
 
     async createIntent({ payment_id, idempotency_key, provider_method_id }) {
       if (provider_method_id === declinedCard) throw declined()
@@ -25,6 +26,8 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     // The sandbox stores nothing that could be retrieved.
     retrieveIntent: null,
     findIntents: null,
+    findPaymentId: async ({ provider_intent_id, provider_payment_id }) =>
+      paymentIdIn(provider_intent_id ?? provider_payment_id),
     cancelIntent: null,
     captureIntent: null,
 
@@ -118,8 +121,13 @@ const genericEventOptions: GenericEventOptions = {
 
 /** @throws DomainError `invalid_request` */
 function readNotification(body: Buffer): ProviderNotification {
-  return readGenericEvent(notificationJson(body).json, genericEventOptions)
+  const notification = readGenericEvent(notificationJson(body).json, genericEventOptions)
+  const { object_id, referenced_payment_id } = notification
+  return { ...notification, referenced_payment_id: paymentIdIn(object_id) ?? referenced_payment_id }
 }
+
+/** The ids of intents and charges contain the payment's. */
+const paymentIdIn = (id: string | null) => paymentIdFrom(/^sandbox_(?:pi|ch)_(.{36})(?:-\d+)?$/.exec(id ?? '')?.[1])
 
 /** UUID-shaped: our check for card numbers could mistake a plain hash for one when a client sends the id back. */
 function derivedId(parts: readonly unknown[]): string {

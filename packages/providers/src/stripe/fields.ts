@@ -5,7 +5,7 @@ import { Email } from '@paylog/domain/fields'
 import { currencyExponent } from '@paylog/domain/money'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, UnixTime } from '../fields.ts'
+import { Amount, Code, paymentIdFrom, UnixTime } from '../fields.ts'
 
 const zeroDecimal = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
 const threeDecimal = new Set('BHD JOD KWD OMR TND'.split(' '))
@@ -91,6 +91,11 @@ export function codeIn(value: unknown): string | null {
 /** The id of a referenced object, expanded or not. */
 export function idIn(value: unknown): string | null {
   return codeIn(value) ?? codeIn(objectIn(value).id)
+}
+
+/** The payment that an object's metadata names. */
+export function paymentIdIn({ metadata }: { readonly metadata?: unknown }): string | null {
+  return paymentIdFrom(objectIn(metadata).payment_id)
 }
 
 export function amountIn(value: unknown): number | null {

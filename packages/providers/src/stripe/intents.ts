@@ -11,12 +11,13 @@ import {
   type FoundIntent,
   type IntentSnapshot,
   ProviderError,
+  type ProviderIds,
   type ProviderIntent,
   type ProviderSetupIntent,
 } from '../provider.ts'
-import { checkResponse, respondedAt, unreadableResponse } from '../responses.ts'
+import { checkResponse, nullIfRejected, respondedAt, unreadableResponse } from '../responses.ts'
 import { isMissing, type StripeApi } from './api.ts'
-import { Maybe, toStripeAmount } from './fields.ts'
+import { idIn, Maybe, paymentIdIn, Reference, toStripeAmount } from './fields.ts'
 import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
 
 const paymentIntent = Compile(PaymentIntent)
@@ -109,6 +110,40 @@ export function findIntents(api: StripeApi, paymentId: string): Promise<readonly
       status: knownStatusOf(intent),
     }))
   })
+}
+
+const intentOrCharge = Compile(
+  Type.Object({ id: Code, metadata: Maybe(Type.Object({})), payment_intent: Maybe(Reference) }),
+)
+
+/** Ids of another form are not sent: the object of a generic event may have any id. */
+const intentId = /^pi_\w+$/
+const chargeId = /^(ch|py)_\w+$/
+
+/**
+ * The payment that the intent's metadata name. Without an intent id, the charge names the payment or its intent.
+ * @throws ProviderError
+ */
+export function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<string | null> {
+  return api
+    .call(async (stripe, timeLeft) => {
+      const read = async (id: string, response: Promise<unknown>) => {
+        const found = checkResponse(intentOrCharge, await response)
+        if (found.id !== id) throw unreadableResponse('another_object')
+        return found
+      }
+      let intent = ids.provider_intent_id
+      const charge = ids.provider_payment_id
+      if (intent === null && charge !== null && chargeId.test(charge)) {
+        const found = await read(charge, stripe.charges.retrieve(charge, {}, timeLeft()))
+        const named = paymentIdIn(found)
+        if (named !== null) return named
+        intent = idIn(found.payment_intent)
+      }
+      if (intent === null || !intentId.test(intent)) return null
+      return paymentIdIn(await read(intent, stripe.paymentIntents.retrieve(intent, {}, timeLeft())))
+    })
+    .catch(nullIfRejected)
 }
 
 /** @throws ProviderError when the intent could be canceled but may not have been */

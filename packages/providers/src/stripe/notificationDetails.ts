@@ -1,10 +1,22 @@
 // Reads the objects of Stripe's events: payments, refunds, disputes, subscriptions, invoices, customers and methods.
 
-import { Id } from '@paylog/domain/fields'
+import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
-import type { ProviderNotification, ProviderReport } from '../provider.ts'
-import { amountIn, codeIn, currencyIn, emailIn, idIn, moneyIn, objectIn, type StripeObject, timeIn } from './fields.ts'
+import { subscriptionFacts } from '../fields.ts'
+import type { ProviderNotification } from '../provider.ts'
+import {
+  amountIn,
+  codeIn,
+  currencyIn,
+  emailIn,
+  idIn,
+  moneyIn,
+  objectIn,
+  paymentIdIn,
+  type StripeObject,
+  timeIn,
+} from './fields.ts'
 import { evidenceOf, PaymentIntent } from './paymentIntent.ts'
 
 export type StripeEventData = {
@@ -22,7 +34,6 @@ export type NotificationDetails = Omit<
 >
 
 const paymentIntent = Compile(PaymentIntent)
-const ourId = Compile(Id)
 
 /**
  * An event about an intent; the status follows from the event type. An unreadable intent reports nothing, because
@@ -47,25 +58,49 @@ export function intentDetails(
 /** A created intent changes nothing for our payments, but identifies a foreign payment. */
 export function referenceDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { report, ...details } = intentDetails(event, 'pending')
-  return report ? { ...details, report: referenceReport(event, report.provider_intent_id, null) } : details
+  return report
+    ? { ...details, report: { about: 'object', ...sourceOf(event, report.provider_intent_id, null) } }
+    : details
 }
+
+const paymentObjects: ReadonlySet<unknown> = new Set(['payment_intent', 'charge', 'refund', 'dispute', 'review'])
+
+/** An event of a type that we do not read, which may be about a payment. */
+export function objectDetails(event: StripeEventData): Partial<NotificationDetails> {
+  const { object } = event
+  if (!paymentObjects.has(object.object)) return {}
+  const intentId = idIn(isIntent(object) ? object.id : object.payment_intent)
+  const chargeId = idIn(object.object === 'charge' ? object.id : object.charge)
+  return {
+    referenced_payment_id: paymentIdIn(object),
+    report: { about: 'object', ...sourceOf(event, intentId, chargeId) },
+  }
+}
+
+/** Whether the object is an intent of another system: ours name their payment. Other objects may only refer to ours. */
+export function isOthersIntent(object: StripeObject): boolean {
+  return (
+    isIntent(object) && typeof object.metadata === 'object' && object.metadata !== null && paymentIdIn(object) === null
+  )
+}
+
+const isIntent = ({ object }: StripeObject) => object === 'payment_intent'
 
 export function chargeDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { object } = event
   return {
     ...moneyIn(object.amount, object.currency),
     referenced_payment_id: paymentIdIn(object),
-    report: referenceReport(event, idIn(object.payment_intent), idIn(object.id)),
+    report: { about: 'object', ...sourceOf(event, idIn(object.payment_intent), idIn(object.id)) },
   }
 }
 
-function referenceReport(
-  event: StripeEventData,
+function sourceOf(
+  { id, occurred_at }: StripeEventData,
   provider_intent_id: string | null,
   provider_payment_id: string | null,
-): ProviderReport {
-  const { id: provider_event_id, occurred_at: provider_time } = event
-  return { about: 'object', provider_time, provider_event_id, provider_intent_id, provider_payment_id }
+): ReportSource {
+  return { provider_time: occurred_at, provider_event_id: id, provider_intent_id, provider_payment_id }
 }
 
 /** `amount_refunded` is the sum of all refunds of the charge, so the difference is this refund. */
@@ -77,11 +112,12 @@ export function refundDetails(event: StripeEventData): Partial<NotificationDetai
   return {
     ...moneyIn(object.amount, object.currency),
     referenced_payment_id: paymentIdIn(object),
-    report: reportAbout(event, idIn(object.id), {
+    report: {
       about: 'refund',
+      ...sourceOf(event, idIn(object.payment_intent), idIn(object.id)),
       refund_id: idIn(latest),
       refunded_cents: moneyIn(added, object.currency).amount_cents,
-    }),
+    },
   }
 }
 
@@ -90,37 +126,15 @@ export function disputeDetails(event: StripeEventData): Partial<NotificationDeta
   const money = moneyIn(object.amount, object.currency)
   return {
     ...money,
-    report: reportAbout(event, idIn(object.charge), {
+    referenced_payment_id: paymentIdIn(object),
+    report: {
       about: 'dispute',
+      ...sourceOf(event, idIn(object.payment_intent), idIn(object.charge)),
       dispute_id: idIn(object.id),
       dispute_status: codeIn(object.status)?.toLowerCase() ?? 'unknown',
       disputed_cents: money.amount_cents,
-    }),
+    },
   }
-}
-
-type ReportSubject =
-  | Pick<Extract<ProviderReport, { about: 'refund' }>, 'about' | 'refund_id' | 'refunded_cents'>
-  | Pick<Extract<ProviderReport, { about: 'dispute' }>, 'about' | 'dispute_id' | 'dispute_status' | 'disputed_cents'>
-
-function reportAbout(
-  { id, occurred_at, object }: StripeEventData,
-  chargeId: string | null,
-  about: ReportSubject,
-): ProviderReport {
-  return {
-    ...about,
-    provider_time: occurred_at,
-    provider_event_id: id,
-    provider_intent_id: idIn(object.payment_intent),
-    provider_payment_id: chargeId,
-  }
-}
-
-/** The payment id in the metadata. Other systems may use the same key for other values. */
-function paymentIdIn(object: StripeObject): string | null {
-  const { payment_id } = objectIn(object.metadata)
-  return ourId.Check(payment_id) ? payment_id : null
 }
 
 function listIn(list: unknown): readonly unknown[] {
@@ -135,19 +149,16 @@ export function subscriptionDetails(
 ): Partial<NotificationDetails> {
   return {
     currency: currencyIn(object.currency),
-    subscription: {
-      subscription_id: idIn(object.id),
+    subscription: subscriptionFacts(idIn(object.id), {
       current_period_end: periodEndIn(object),
       status_changed: changed || codeIn(previous.status) !== null,
-      is_first_invoice: false,
-    },
+    }),
   }
 }
 
 /** API versions since 2025 have the period on the items. Items may differ; we read the first. */
 function periodEndIn(subscription: StripeObject): string | null {
-  const { data } = objectIn(subscription.items)
-  const [first]: readonly unknown[] = Array.isArray(data) ? data : []
+  const [first] = listIn(subscription.items)
   return timeIn(objectIn(first).current_period_end) ?? timeIn(subscription.current_period_end)
 }
 
@@ -166,9 +177,7 @@ export function invoiceDetails(
   return {
     ...moneyIn(object[paid] ?? object.amount, object.currency),
     customer_email: emailIn(object.customer_email),
-    subscription: isKnown
-      ? { subscription_id, current_period_end: null, status_changed: false, is_first_invoice }
-      : null,
+    subscription: isKnown ? subscriptionFacts(subscription_id, { is_first_invoice }) : null,
   }
 }
 

@@ -14,8 +14,10 @@ import {
   disputeDetails,
   intentDetails,
   invoiceDetails,
+  isOthersIntent,
   methodDetails,
   type NotificationDetails,
+  objectDetails,
   referenceDetails,
   refundDetails,
   type StripeEventData,
@@ -69,7 +71,7 @@ export function readStripeSignature(
 type NotificationKind = {
   /** The generic type; `null` where another event of Stripe's reports the same, or no generic type exists. */
   readonly generic: string | null
-  readonly details?: (event: StripeEventData) => Partial<NotificationDetails>
+  readonly details: (event: StripeEventData) => Partial<NotificationDetails>
 }
 
 const intentKind = (generic: string, status: PaymentStatus): NotificationKind => ({
@@ -183,17 +185,17 @@ export function readNotification(body: Buffer): ProviderNotification {
   }
   const { id, type, created, account, data } = event
   const occurred_at = isoTime(created)
-  const kind = notificationKinds.get(type)
-  const previous = data.previous_attributes ?? {}
+  const { object, previous_attributes } = data
+  const { generic = null, details = objectDetails } = notificationKinds.get(type) ?? {}
   return toProviderNotification(
-    { id, type, occurred_at, generic: kind?.generic ?? null },
+    { id, type, occurred_at, generic },
     {
-      object_id: idIn(data.object),
-      status: codeIn(data.object.status)?.toLowerCase() ?? null,
-      customer_id: idIn(data.object.customer),
-      ...kind?.details?.({ id, occurred_at, object: data.object, previous }),
+      object_id: idIn(object),
+      status: codeIn(object.status)?.toLowerCase() ?? null,
+      customer_id: idIn(object.customer),
+      ...details({ id, occurred_at, object, previous: previous_attributes ?? {} }),
       // Our intents belong to our own account, so metadata of a connected account never refers to our payments.
-      ...(account ? { referenced_payment_id: null } : {}),
+      ...(account || isOthersIntent(object) ? { referenced_payment_id: null, report: null } : {}),
     },
   )
 }

@@ -4,7 +4,7 @@ import type { Provider } from '../provider.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
 import { checkStripeAmount } from './fields.ts'
-import { cancelIntent, createIntent, createSetupIntent, findIntents, retrieveIntent } from './intents.ts'
+import { cancelIntent, createIntent, createSetupIntent, findIntents, findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
 import { readNotification, readStripeSignature, verifyStripeSignature } from './notifications.ts'
 
@@ -26,10 +26,12 @@ export function createStripe(options: {
     id: 'stripe',
     checkAmount: checkStripeAmount,
     isTestMethod: (paymentMethodId) => isTestKey && /^pm_card_\w+$/.test(paymentMethodId),
+    newPaymentId: null,
 
     createIntent: async (request) => createIntent(api, request),
     retrieveIntent: ({ provider_intent_id }) => retrieveIntent(api, provider_intent_id),
     findIntents: (paymentId) => findIntents(api, paymentId),
+    findPaymentId: (ids) => findPaymentId(api, ids),
     cancelIntent: (provider_intent_id) => cancelIntent(api, provider_intent_id),
     // Stripe captures automatically once the payer has confirmed.
     captureIntent: null,

@@ -160,6 +160,7 @@ export type Orders = {
   /** @param isWhole whether to return the whole order, as with `Prefer: return=representation` */
   create(json: unknown, isWhole: boolean): FakeResponse
   show(orderId: string): FakeResponse
+  showCapture(captureId: string): FakeResponse
   capture(orderId: string, isWhole: boolean): FakeResponse
   /** @throws Error when there is none */
   get(orderId: string): Order
@@ -230,6 +231,13 @@ export function createOrders(options: {
     show(orderId) {
       const order = all.get(orderId)
       return order ? respondWith(200, shown(order, true)) : errorResponse(404, 'INVALID_RESOURCE_ID')
+    },
+    showCapture(captureId) {
+      const order = [...all.values()].find(({ captures }) => captures.some(({ id }) => id === captureId))
+      const made = order?.captures.find(({ id }) => id === captureId)
+      if (!order || !made) return errorResponse(404, 'INVALID_RESOURCE_ID')
+      const supplementary_data = { related_ids: { order_id: order.id } }
+      return respondWith(200, () => ({ ...shownCapture(order, made), supplementary_data }))
     },
     capture,
     get,

@@ -164,7 +164,7 @@ export function respondToCall(parts: FakePaypalParts, call: ReceivedCall, respon
 }
 
 const objects =
-  /^\/(v2\/checkout\/orders|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
+  /^\/(v2\/checkout\/orders|v2\/payments\/captures|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
 
 function readResource(
   { orders, vault, catalog, plans }: FakePaypalParts,
@@ -176,6 +176,8 @@ function readResource(
   switch (kind) {
     case 'v2/checkout/orders':
       return orders.show(id)
+    case 'v2/payments/captures':
+      return orders.showCapture(id)
     case 'v3/vault/setup-tokens':
       return vault.showSetup(id)
     case 'v3/vault/payment-tokens':

@@ -1,4 +1,4 @@
-// The fake Stripe's routes for payment intents.
+// The fake Stripe's routes for payment intents and their charges.
 
 import { invalid, noSuch, StripeApiError } from './errors.ts'
 import { checkCharge, numberIn, textIn, textsIn } from './params.ts'
@@ -37,6 +37,16 @@ export const intentRoutes: readonly Route[] = [
     pattern: /^\/v1\/payment_intents\/(\w+)$/,
     params: {},
     act: ({ state, id }) => intentAt(state, id),
+  },
+  {
+    method: 'GET',
+    pattern: /^\/v1\/charges\/(\w+)$/,
+    params: {},
+    act({ state, id }) {
+      const charge = state.charges.get(id)
+      if (!charge) throw noSuch('charge', id, 'charge', 404)
+      return charge
+    },
   },
   {
     method: 'POST',

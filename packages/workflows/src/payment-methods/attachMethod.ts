@@ -4,9 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Guest, ownerOf, type Session } from '@paylog/domain/actor'
 import type { EventMetadata, Fold } from '@paylog/domain/events'
 import type { ProviderCustomerEvent } from '@paylog/domain/providerCustomer'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import { type AttachedMethod, customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
+import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 import type { SavingProvider } from './savedMethod.ts'
 
 export type User = { readonly user_id: string; readonly user_email: string | null }
@@ -87,36 +89,27 @@ export async function attachMethod(
   }
 }
 
-/**
- * Records the user's customer id at the provider, unless one of this generation or a later one is recorded.
- * @returns the recorded customer
- */
+type Link = { readonly provider_id: string; readonly user_id: string; readonly customer: Customer }
+
+/** Links the user to a customer, unless one of this generation or a later one is recorded. */
+function linked({ provider_id, user_id, customer }: Link, { generation }: Customer, occurred_at: string) {
+  const { provider_customer_id } = customer
+  if (provider_customer_id === null || generation >= customer.generation) return []
+  const data = { provider_id, user_id, provider_customer_id, occurred_at }
+  return [{ type: 'ProviderCustomerLinked' as const, data }]
+}
+
+/** Records the customer that the provider created together with its first method. */
 export async function linkCustomer(
   { store, now }: Workflow,
-  link: {
-    readonly provider_id: string
-    readonly user_id: string
-    readonly customer: Customer & { readonly provider_customer_id: string }
-    readonly metadata: EventMetadata
-  },
-): Promise<Customer> {
-  const { provider_id, user_id, customer, metadata } = link
-  const { provider_customer_id, generation } = customer
-  const { state } = await store.handle({
-    stream: providerCustomerStream(provider_id, user_id),
+  link: Link & { readonly metadata: EventMetadata },
+): Promise<void> {
+  await store.handle({
+    stream: providerCustomerStream(link.provider_id, link.user_id),
     fold: customerFold,
-    decide: (recorded) =>
-      recorded.generation >= generation
-        ? []
-        : [
-            {
-              type: 'ProviderCustomerLinked',
-              data: { provider_id, user_id, provider_customer_id, occurred_at: now().toISOString() },
-            },
-          ],
-    metadata,
+    decide: (state) => linked(link, state, now().toISOString()),
+    metadata: link.metadata,
   })
-  return state
 }
 
 /** The provider may have lost the customer; then the user gets another one, once. */
@@ -130,43 +123,58 @@ async function attachToCustomer(
     return { customer, attached: await attach(customer) }
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code !== customerMissing) throw error
-    const other = await createNextCustomer(workflow, of, customer)
+    const known = await loadCustomer(workflow, of)
+    const isReplaced = known.state.generation > customer.generation
+    const other = isReplaced ? known.state : await createNextCustomer(workflow, of, known)
     return { customer: other, attached: await attach(other) }
   }
 }
 
 /** @throws ProviderError, DomainError `event_store_unavailable` */
 async function findOrCreateCustomer(workflow: Workflow, of: CustomerContext): Promise<Customer> {
-  const recorded = await loadCustomer(workflow, of)
-  return recorded.generation > 0 ? recorded : createNextCustomer(workflow, of, recorded)
+  const known = await loadCustomer(workflow, of)
+  return known.state.generation > 0 ? known.state : createNextCustomer(workflow, of, known)
 }
 
 /**
  * Creates the next customer. Concurrent requests send the same idempotency key and get the same customer.
- * @param previous the customer that the provider no longer knows; generation 0 if there was none
+ * @param known the customer that the provider no longer knows; generation 0 if there was none
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
-async function createNextCustomer(workflow: Workflow, of: CustomerContext, previous: Customer): Promise<Customer> {
-  const { provider, user } = of
-  const generation = previous.generation + 1
-  let provider_customer_id: string | null
+async function createNextCustomer(
+  workflow: Workflow,
+  of: CustomerContext,
+  known: LoadedState<Customer>,
+): Promise<Customer> {
+  const { provider, user, metadata } = of
+  const { user_id, user_email } = user
+  const generation = known.state.generation + 1
+  const link = (provider_customer_id: string | null) => ({
+    provider_id: provider.id,
+    user_id,
+    customer: { provider_customer_id, generation },
+  })
+  const operation: ProviderOperation<Customer, ProviderCustomerEvent, string | null> = {
+    stream: providerCustomerStream(provider.id, user_id),
+    fold: customerFold,
+    call: () =>
+      provider.methods.createCustomer({
+        idempotency_key: customerKey(user, generation, workflow.now()),
+        user_id,
+        email: user_email,
+        name: null,
+      }),
+    done: (id, { state, occurred_at }) => linked(link(id), state, occurred_at),
+  }
   try {
-    provider_customer_id = await provider.methods.createCustomer({
-      idempotency_key: customerKey(user, generation, workflow.now()),
-      user_id: user.user_id,
-      email: user.user_email,
-      name: null,
-    })
+    const { state, result } = await callProvider(workflow, operation, { known, metadata })
+    return result === null ? link(null).customer : state
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const recorded = await createdConcurrently(workflow, of, previous, error)
+    const recorded = await createdConcurrently(workflow, of, known.state, error)
     if (recorded) return recorded
     throw error
   }
-  if (provider_customer_id === null) return { provider_customer_id, generation }
-  const { user_id } = user
-  const customer = { provider_customer_id, generation }
-  return linkCustomer(workflow, { provider_id: provider.id, user_id, customer, metadata: of.metadata })
 }
 
 /** A provider may reject a call while it processes another one with the same key; the other call's result serves both. */
@@ -178,15 +186,14 @@ async function createdConcurrently(
 ): Promise<Customer | undefined> {
   for (const pauseMs of kind === 'unknown' ? recheckDelaysMs : [0]) {
     await sleep(pauseMs)
-    const recorded = await loadCustomer(workflow, of)
-    if (recorded.generation > previous.generation) return recorded
+    const { state } = await loadCustomer(workflow, of)
+    if (state.generation > previous.generation) return state
   }
   return undefined
 }
 
-async function loadCustomer({ store }: Workflow, { provider, user }: CustomerContext): Promise<Customer> {
-  const { state } = await store.load(providerCustomerStream(provider.id, user.user_id), customerFold)
-  return state
+function loadCustomer({ store }: Workflow, { provider, user }: CustomerContext): Promise<LoadedState<Customer>> {
+  return store.load(providerCustomerStream(provider.id, user.user_id), customerFold)
 }
 
 /**

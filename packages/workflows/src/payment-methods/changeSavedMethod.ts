@@ -1,8 +1,9 @@
 // Changes and removes saved payment methods on behalf of their owner.
 import type { EventMetadata } from '@paylog/domain/events'
+import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   changeAlias,
-  type PaymentMethod,
+  type PaymentMethodState,
   paymentMethodFold,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
@@ -13,6 +14,7 @@ import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { withDefault } from '../defaults.ts'
 import { toDomainError } from '../providerErrors.ts'
+import { callProvider } from '../providerOperation.ts'
 import {
   loadOwnedMethod,
   methodItem,
@@ -76,33 +78,29 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
  */
 export async function removeSavedMethod(workflow: Workflow, request: RemoveSavedMethod): Promise<StoredMethod> {
   const { owner, checkRevision, metadata } = request
-  const known = await loadOwnedMethod(workflow, request.payment_method_id, owner)
+  const { method, ...known } = await loadOwnedMethod(workflow, request.payment_method_id, owner)
   checkRevision(known.revision)
-  const isDetached = await detach(workflow, known.method)
-  const handled = await workflow.store.handle({
-    stream: paymentMethodStream(known.method.payment_method_id),
-    fold: paymentMethodFold,
-    decide(state, revision) {
-      if (state.status === 'removed') return []
-      const method = ownedMethod(state, owner)
-      // A detached method is unusable, so a concurrent change no longer matters.
-      if (!isDetached) checkRevision(revision)
-      return removePaymentMethod({ occurred_at: workflow.now().toISOString(), by: 'owner' }, method)
-    },
-    metadata,
-    known,
-  })
-  return toStoredMethod(handled)
-}
-
-/** @returns false for a guest's method, which is not attached to a customer */
-async function detach(workflow: Workflow, method: PaymentMethod): Promise<boolean> {
   const { provider_id, provider_method_id, provider_customer_id } = method
-  if (provider_customer_id === null) return false
-  const { methods } = savingProvider(workflow, provider_id)
+  // A guest's method is not attached to a customer.
+  const attached = provider_customer_id === null ? null : { provider_method_id, provider_customer_id }
+  const methods = attached && savingProvider(workflow, provider_id).methods
   try {
-    await methods.detachMethod({ provider_method_id, provider_customer_id })
-    return true
+    const removal = await callProvider<PaymentMethodState, PaymentMethodEvent, unknown>(
+      workflow,
+      {
+        stream: paymentMethodStream(method.payment_method_id),
+        fold: paymentMethodFold,
+        call: async () => attached && methods?.detachMethod(attached),
+        done(_detached, { state, revision, occurred_at }) {
+          if (state.status === 'removed') return []
+          // A detached method is unusable, so a concurrent change no longer matters.
+          if (!attached) checkRevision(revision)
+          return removePaymentMethod({ occurred_at, by: 'owner' }, ownedMethod(state, owner))
+        },
+      },
+      { known, metadata },
+    )
+    return toStoredMethod(removal)
   } catch (error) {
     throw error instanceof ProviderError ? toDomainError(error) : error
   }

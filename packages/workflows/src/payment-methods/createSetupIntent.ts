@@ -1,17 +1,16 @@
 // Creates a setup intent at a provider and records it. Nothing is recorded before the call: a setup intent that no client
 // knows of has no effect.
 
-import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
-import { type SetupIntent, setupIntentFold } from '@paylog/domain/setupIntent'
+import { type SetupIntent, type SetupIntentEvent, setupIntentFold } from '@paylog/domain/setupIntent'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
-import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
-import type { Workflow } from '../context.ts'
-import { enabledProvider } from '../payments/providerCall.ts'
+import { type Provider, ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
+import { providerFor, type Workflow } from '../context.ts'
 import { toDomainError } from '../providerErrors.ts'
+import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 
 export type SetupIntentRequest = {
   readonly setup_intent_id: string
@@ -38,48 +37,37 @@ export type CreatedSetupIntent = {
  */
 export async function createSetupIntent(workflow: Workflow, request: SetupIntentRequest): Promise<CreatedSetupIntent> {
   const { setup_intent_id, request_fingerprint, user_id, metadata } = request
-  const found = await loadRecorded(workflow, request)
+  const loadRecorded = async () =>
+    request_fingerprint === null
+      ? newStream(setupIntentFold)
+      : workflow.store.load(setupIntentStream(setup_intent_id), setupIntentFold)
+  const found = await loadRecorded()
   if (found.state !== null) return toCreatedSetupIntent(request, found, { replayed: true })
-  const provider = setupIntentProvider(workflow, request.providerId())
+  const provider = providerFor(workflow, request.providerId(), 'setup intents', createsSetupIntents)
   const provider_customer_id = await customerOf(workflow, provider.id, user_id)
-  let created: ProviderSetupIntent
+  const facts = { setup_intent_id, provider_id: provider.id, provider_customer_id, user_id, request_fingerprint }
+  const operation: ProviderOperation<SetupIntent | null, SetupIntentEvent, ProviderSetupIntent> = {
+    stream: setupIntentStream(setup_intent_id),
+    fold: setupIntentFold,
+    call: () => provider.createSetupIntent({ idempotency_key: setup_intent_id, provider_customer_id }),
+    done: (created, { state, occurred_at }) =>
+      state === null ? [{ type: 'SetupIntentCreated', data: { ...facts, occurred_at, ...created } }] : [],
+  }
   try {
-    created = await provider.prepare({ idempotency_key: setup_intent_id, provider_customer_id })
+    const ended = await callProvider(workflow, operation, { known: found, metadata })
+    return toCreatedSetupIntent(request, ended, { replayed: ended.events.length === 0 })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     // A provider may reject a call while it processes another one with the same key; the other call's result serves both.
-    const concurrent = await loadRecorded(workflow, request)
+    const concurrent = await loadRecorded()
     if (concurrent.state !== null) return toCreatedSetupIntent(request, concurrent, { replayed: true })
     throw toDomainError(error)
   }
-  const data = {
-    setup_intent_id,
-    occurred_at: workflow.now().toISOString(),
-    provider_id: provider.id,
-    provider_setup_intent_id: created.provider_setup_intent_id,
-    client_secret: created.client_secret,
-    provider_customer_id,
-    user_id,
-    request_fingerprint,
-  }
-  const handled = await workflow.store.handle({
-    stream: setupIntentStream(setup_intent_id),
-    fold: setupIntentFold,
-    decide: (recorded) => (recorded === null ? [{ type: 'SetupIntentCreated', data }] : []),
-    metadata,
-    known: found,
-  })
-  return toCreatedSetupIntent(request, handled, { replayed: handled.events.length === 0 })
 }
 
-async function loadRecorded(
-  { store }: Workflow,
-  { setup_intent_id, request_fingerprint }: SetupIntentRequest,
-): Promise<LoadedState<SetupIntent | null>> {
-  return request_fingerprint === null
-    ? newStream(setupIntentFold)
-    : store.load(setupIntentStream(setup_intent_id), setupIntentFold)
-}
+type SetupIntentProvider = Provider & { readonly createSetupIntent: NonNullable<Provider['createSetupIntent']> }
+
+const createsSetupIntents = (provider: Provider): provider is SetupIntentProvider => provider.createSetupIntent !== null
 
 function toCreatedSetupIntent(
   { request_fingerprint }: SetupIntentRequest,
@@ -99,13 +87,4 @@ async function customerOf({ store }: Workflow, providerId: string, userId: strin
   } catch {
     return null
   }
-}
-
-function setupIntentProvider(workflow: Workflow, providerId: string) {
-  const provider = enabledProvider(workflow, providerId)
-  const { id, createSetupIntent: prepare } = provider
-  if (prepare) return { id, prepare }
-  throw new DomainError('provider_not_enabled', `${id} does not support setup intents; choose another provider`, {
-    enabled: [...workflow.providers.values()].filter((each) => each.createSetupIntent).map((each) => each.id),
-  })
 }

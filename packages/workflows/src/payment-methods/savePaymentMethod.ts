@@ -14,7 +14,7 @@ import { addressStream, paymentMethodRequestStream } from '@paylog/event-store/s
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { withDefault } from '../defaults.ts'
-import { idempotentRequests, type RepeatableRequest } from '../idempotentRequests.ts'
+import { processOnce, type RepeatableRequest } from '../idempotentRequests.ts'
 import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
 import { attachMethod, linkCustomer } from './attachMethod.ts'
 import {
@@ -24,20 +24,13 @@ import {
   recordMethod,
   updateSavedMethod,
 } from './recordMethod.ts'
-import {
-  loadMethod,
-  methodAt,
-  methodItem,
-  paymentMethodId,
-  type SavingProvider,
-  savingProvider,
-} from './savedMethod.ts'
+import { loadMethod, methodAt, methodItem, paymentMethodId, savingProvider } from './savedMethod.ts'
 
-const methodRequests = idempotentRequests<RecordedResponse, MethodRequestEvent>({
+const methodRequests = {
   rules: methodRequestRules,
   stream: paymentMethodRequestStream,
   inFlightMs: methodRequestInFlightMs,
-})
+}
 
 export type SavePaymentMethod = RepeatableRequest & {
   readonly caller: Session | Guest
@@ -63,59 +56,49 @@ export type SaveOutcome =
  *   what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
-  const previous = await methodRequests.earlier(workflow, request)
-  if (previous !== null) return replayedOutcome(workflow, request, previous.response)
-  const provider = savingProvider(workflow, request.providerId())
-  // Some tokens are the provider's method id. Then the owner is known without a provider call.
-  const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
-  const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
-  if (!isSaved) await requireAddress(workflow, request)
-  const concurrent = await methodRequests.begin(workflow, request, provider.id)
-  if (concurrent !== null) return replayedOutcome(workflow, request, concurrent.response)
-  try {
-    return isSaved
-      ? await recordSaved(workflow, request, await updateSavedMethod(workflow, request, known))
-      : await saveNew(workflow, request, provider)
-  } catch (error) {
-    throw await recordFailure(workflow, request, error)
-  }
-}
-
-async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider: SavingProvider): Promise<SaveOutcome> {
-  const { link, ...method } = await attachMethod(workflow, provider, request)
-  const outcome = await recordSaved(
+  const { outcome, replayed } = await processOnce<RecordedResponse, MethodRequestEvent, Saved>(
     workflow,
+    methodRequests,
     request,
-    await recordMethod(workflow, request, { provider_id: provider.id, ...method }),
-  )
-  await link()
-  return outcome
+    async () => {
+      const provider = savingProvider(workflow, request.providerId())
+      // Some tokens are the provider's method id. Then the owner is known without a provider call.
+      const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
+      const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
+      if (!isSaved) await requireAddress(workflow, request)
+      return {
+        provider_id: provider.id,
+        async process(metadata) {
+          const caused = { ...request, metadata }
+          if (isSaved) return { saved: await updateSavedMethod(workflow, caused, known), link: nothing }
+          const { link, ...method } = await attachMethod(workflow, provider, caused)
+          return { saved: await recordMethod(workflow, caused, { provider_id: provider.id, ...method }), link }
+        },
+        responseOf: ({ saved: { method, revision, created, is_default } }) => ({
+          kind: 'saved',
+          payment_method_id: method.payment_method_id,
+          revision: Number(revision),
+          created,
+          is_default,
+        }),
+        finalError: (error) =>
+          error instanceof ProviderError && error.kind === 'declined'
+            ? { kind: 'declined', message: error.message }
+            : undefined,
+      }
+    },
+  ).catch((error: unknown) => {
+    throw error instanceof ProviderError ? toDomainError(error) : error
+  })
+  if (replayed) return replayedOutcome(workflow, request, replayed.response)
+  await outcome.link()
+  return { kind: 'saved', replayed: false, ...outcome.saved }
 }
 
-async function recordSaved(
-  workflow: Workflow,
-  request: SavePaymentMethod,
-  saved: RecordedMethod,
-): Promise<SaveOutcome> {
-  const { method, created, is_default, revision } = saved
-  const { payment_method_id } = method
-  const response = { kind: 'saved', payment_method_id, revision: Number(revision), created, is_default } as const
-  await methodRequests.end(workflow, request, response)
-  return { kind: 'saved', replayed: false, ...saved }
-}
+/** `link` records the customer, after the response. */
+type Saved = { readonly saved: RecordedMethod; readonly link: () => Promise<void> }
 
-/** Records that a request failed. @returns the error for the caller */
-async function recordFailure(workflow: Workflow, request: SavePaymentMethod, error: unknown): Promise<unknown> {
-  // Recording would fail as well, and delay the response.
-  if (error instanceof DomainError && error.code === 'event_store_unavailable') return error
-  const isDecline = error instanceof ProviderError && error.kind === 'declined'
-  await methodRequests.end(
-    workflow,
-    request,
-    isDecline ? { kind: 'declined', message: error.message } : { kind: 'failed' },
-  )
-  return error instanceof ProviderError ? toDomainError(error) : error
-}
+const nothing = async () => undefined
 
 /** The response to an earlier request, with the method as it was then. */
 async function replayedOutcome(

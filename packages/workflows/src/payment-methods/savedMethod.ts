@@ -1,7 +1,6 @@
 // Loads saved payment methods, checks their owner, and derives their ids.
 
 import { recordedOwner } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
@@ -14,13 +13,12 @@ import {
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
-import type { ProviderMethods } from '@paylog/providers/provider'
+import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { v5 as uuidv5 } from 'uuid'
-import type { Workflow } from '../context.ts'
+import { providerFor, type Workflow } from '../context.ts'
 import type { ListItem } from '../defaults.ts'
-import { enabledProvider } from '../payments/providerCall.ts'
 
-export type SavingProvider = { readonly id: string; readonly methods: ProviderMethods }
+export type SavingProvider = Provider & { readonly methods: ProviderMethods }
 
 export type StoredMethod = {
   readonly method: PaymentMethod
@@ -47,15 +45,8 @@ export function paymentMethodId(provider_id: string, provider_method_id: string)
 
 /** @throws DomainError `provider_not_enabled`, listing the enabled providers that can save methods */
 export function savingProvider(workflow: Workflow, providerId: string): SavingProvider {
-  const { id, methods } = enabledProvider(workflow, providerId)
-  if (methods) return { id, methods }
-  throw new DomainError(
-    'provider_not_enabled',
-    `${id} does not support saved payment methods; choose another provider`,
-    {
-      enabled: [...workflow.providers.values()].filter((each) => each.methods).map((each) => each.id),
-    },
-  )
+  const savesMethods = (provider: Provider): provider is SavingProvider => provider.methods !== null
+  return providerFor(workflow, providerId, 'saved payment methods', savesMethods)
 }
 
 /**

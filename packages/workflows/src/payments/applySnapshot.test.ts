@@ -1,4 +1,4 @@
-import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
+import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider, type FakeIntent } from '../testing/fakeProvider.ts'
 import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
@@ -37,7 +37,6 @@ t.test('an approved payment is captured once, with or without a notification', a
     t.same(captures(), [`capture ${intent.id}-capture-1`])
     t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
     t.equal(fake.ledger.charges.filter(({ payment_id }) => payment_id === id).length, 1)
-    t.same(await typesOf(providerIntentStream(provider.id, String(intent.charges[0]))), ['ProviderIntentOwned'])
   }
 })
 

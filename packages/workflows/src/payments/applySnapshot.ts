@@ -10,11 +10,11 @@ import {
   type PaymentState,
   paymentFold,
 } from '@paylog/domain/payments/payment'
-import type { LoadedState } from '@paylog/event-store/eventStore'
+import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { recordIntentOwner } from './providerCall.ts'
+import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 
 export type ProviderContext = {
   readonly workflow: Workflow
@@ -42,22 +42,76 @@ export async function applySnapshot(
   known: LoadedState<PaymentState>,
   maxAgeMs = 0,
 ): Promise<SnapshotResult> {
-  const { provider } = context
+  const { workflow, provider, metadata } = context
   let current = known
   for (let attempt = 1; attempt <= maxSnapshots; attempt++) {
-    const as_of = asOf(context.workflow, current, maxAgeMs)
-    const snapshot = (await provider.retrieveIntent?.({ ...refOf(current), as_of })) ?? undefined
+    const found = await callProvider(workflow, retrieval(context, current, maxAgeMs), { known: current, metadata })
+    const { result: snapshot } = found
     if (!snapshot || isDeclinedApproval(snapshot, existingPayment(current.state))) return { loaded: current, snapshot }
-    const recorded = await record(context, current, snapshot)
-    current = recorded.loaded
-    if (recorded.changedConcurrently) continue
+    const isOutdated = hasChanged(found, current)
+    current = found
+    if (isOutdated) continue
     if (!mayCapture(provider, snapshot, current)) return { loaded: current, snapshot }
-    const captured = await capture(context, current)
-    const settled = await record(context, current, captured)
-    current = settled.loaded
-    if (!settled.changedConcurrently) return { loaded: current, snapshot: captured }
+    const known = current
+    const captured = await callProvider(workflow, capture(context, known), {
+      known,
+      metadata: causedBy(found, metadata),
+    })
+    current = captured
+    if (!hasChanged(captured, known)) return { loaded: current, snapshot: captured.result }
   }
   throw new DomainError('concurrent_modification', 'The payment keeps changing; try again')
+}
+
+/** Whether somebody else has changed the payment since it was loaded. Then the snapshot is not recorded. */
+function hasChanged(
+  { events, revision }: HandledCommand<PaymentState, PaymentEvent>,
+  known: LoadedState<PaymentState>,
+) {
+  return events.length === 0 && revision !== known.revision
+}
+
+type SnapshotOperation = ProviderOperation<PaymentState, PaymentEvent, IntentSnapshot | undefined>
+
+/** Fetches the snapshot. Nothing is changed by that, so there is no record of its begin. */
+function retrieval(
+  { workflow, provider }: ProviderContext,
+  known: LoadedState<PaymentState>,
+  maxAgeMs: number,
+): SnapshotOperation {
+  const as_of = asOf(workflow, known, maxAgeMs)
+  return {
+    ...snapshotEnd(known),
+    call: async (state) => (await provider.retrieveIntent?.({ ...refOf(state), as_of })) ?? undefined,
+  }
+}
+
+/**
+ * Captures the approved money. The recorded approval is its begin. The key changes only after a failed capture: a further
+ * capture then needs a new approval.
+ */
+function capture({ provider }: ProviderContext, known: LoadedState<PaymentState>): SnapshotOperation {
+  return {
+    ...snapshotEnd(known),
+    async call(state) {
+      const ref = refOf(state)
+      const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(state).failures + 1}`
+      if (!provider.captureIntent) throw new Error(`${provider.id} does not support captures`)
+      return provider.captureIntent({ ...ref, idempotency_key })
+    },
+  }
+}
+
+/** Records a snapshot, unless the payment has changed since it was requested. */
+function snapshotEnd({ state }: LoadedState<PaymentState>): Omit<SnapshotOperation, 'call'> {
+  return {
+    stream: paymentStream(existingPayment(state).payment_id),
+    fold: paymentFold,
+    done(snapshot, { state, called, occurred_at }) {
+      if (!snapshot || state !== called || isDeclinedApproval(snapshot, existingPayment(state))) return []
+      return eventsOf(snapshot, state, occurred_at)
+    },
+  }
 }
 
 /**
@@ -74,7 +128,7 @@ export function isDeclinedApproval(
   return awaits_capture && status === 'failed' && approvals_reported <= failures
 }
 
-function refOf({ state }: LoadedState<PaymentState>) {
+function refOf(state: PaymentState) {
   const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existingPayment(state)
   if (provider_intent_id === null) throw new Error('the created intent has no id')
   return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
@@ -96,34 +150,6 @@ function mayCapture(
 ) {
   const payment = existingPayment(state)
   return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
-}
-
-/** The key changes only after a failed capture: a further capture then needs a new approval. */
-async function capture({ provider }: ProviderContext, current: LoadedState<PaymentState>): Promise<IntentSnapshot> {
-  const ref = refOf(current)
-  const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(current.state).failures + 1}`
-  if (!provider.captureIntent) throw new Error(`${provider.id} does not support captures`)
-  return provider.captureIntent({ ...ref, idempotency_key })
-}
-
-/** Records a snapshot, unless the payment has changed since it was loaded. */
-async function record(
-  { workflow, metadata }: ProviderContext,
-  known: LoadedState<PaymentState>,
-  snapshot: IntentSnapshot,
-): Promise<{ readonly loaded: LoadedState<PaymentState>; readonly changedConcurrently: boolean }> {
-  const payment = existingPayment(known.state)
-  for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
-    if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)
-      await recordIntentOwner(workflow, payment, charge, metadata)
-  const loaded = await workflow.store.handle({
-    stream: paymentStream(payment.payment_id),
-    fold: paymentFold,
-    decide: (state) => (state === known.state ? eventsOf(snapshot, state, workflow.now().toISOString()) : []),
-    metadata,
-    known,
-  })
-  return { loaded, changedConcurrently: loaded.events.length === 0 && loaded.revision !== known.revision }
 }
 
 function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentState, occurred_at: string) {

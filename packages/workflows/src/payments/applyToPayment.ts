@@ -1,75 +1,99 @@
-// Applies a notification's report to its payment.
+// Finds the payment of a notification among ours, and records the notification and its report in it.
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { isForeignIntent, recordDispute, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
-import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { intentOwnerFold } from '@paylog/domain/providerEvents'
+import {
+  isAppliedBefore,
+  isForeignIntent,
+  recordDispute,
+  recordEvidence,
+  recordRefund,
+} from '@paylog/domain/payments/evidence'
+import { existingPayment, factsOf, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { LoadedState } from '@paylog/event-store/eventStore'
-import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
+import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification, ProviderReport } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { recordIntentOwner } from './providerCall.ts'
 
-export type AppliedPayment = {
-  readonly payment: Payment
-  /** The notification names this payment but a different intent, so its report was ignored. */
-  readonly isForeignIntent: boolean
+export type OwnPayment = LoadedState<PaymentState> & { readonly state: Payment }
+
+/** @returns undefined if it is none of our payments at this provider */
+export async function ownPayment(
+  { store }: Workflow,
+  provider: Provider,
+  paymentId: string | null,
+): Promise<OwnPayment | undefined> {
+  if (paymentId === null) return undefined
+  const { state, ...loaded } = await store.load(paymentStream(paymentId), paymentFold)
+  return state.status !== 'none' && state.provider_id === provider.id ? { ...loaded, state } : undefined
+}
+
+type Notified = {
+  readonly provider: Provider
+  readonly notification: ProviderNotification
+  readonly metadata: EventMetadata
+}
+
+/** Records the notification together with what follows from it, once. @throws DomainError `event_store_unavailable` */
+export async function recordInPayment(
+  workflow: Workflow,
+  received: Notified & { readonly body: string; readonly body_encoding?: 'gzip' },
+  known: OwnPayment,
+): Promise<void> {
+  await handle(workflow, received, known, (payment, occurred_at) => {
+    const { notification, body, body_encoding } = received
+    const { provider_event_id, provider_type, generic_type, report } = notification
+    if (isAppliedBefore({ provider_event_id }, payment)) return []
+    const data = {
+      ...factsOf(payment, occurred_at),
+      provider_time: notification.occurred_at,
+      provider_event_id,
+      provider_type,
+      generic_type,
+      object_id: notification.object_id,
+      reported_amount_cents: notification.amount_cents,
+      reported_currency: notification.currency,
+      reported_status: notification.status,
+      ...foreignIntentMark(report, payment),
+      body,
+      ...(body_encoding && { body_encoding }),
+    }
+    return [{ type: 'ProviderNotificationReceived', data }, ...consequences(received, payment, occurred_at)]
+  })
 }
 
 /**
- * Finds the notification's payment and records the report in it.
- * @returns the updated payment; undefined if the notification matches no payment
+ * Records what follows from a notification that was stored elsewhere.
+ * @returns the payment afterwards
  * @throws DomainError `event_store_unavailable`
  */
-export async function applyToPayment(
-  workflow: Workflow,
-  provider: Provider,
-  notification: ProviderNotification,
-  metadata: EventMetadata,
-): Promise<AppliedPayment | undefined> {
-  const { referenced_payment_id } = notification
-  if (!notification.report) return undefined
-  const owner = await ownerOf(workflow, provider, notification.report)
-  const paymentId = owner ?? referenced_payment_id
-  if (!paymentId) return undefined
-  const stream = paymentStream(paymentId)
-  const known: LoadedState<PaymentState> = await workflow.store.load(stream, paymentFold)
-  if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
-  const occurred_at = workflow.now().toISOString()
-  const report = { ...notification.report, occurred_at, is_own_intent: owner !== null }
-  // Later refunds and disputes may name only the charge.
-  const charge = newChargeId(report, known.state)
-  if (charge !== null) await recordIntentOwner(workflow, known.state, charge, metadata)
-  const { state } = await workflow.store.handle({
-    stream,
+export function applyToPayment(workflow: Workflow, notified: Notified, known: OwnPayment): Promise<Payment> {
+  return handle(workflow, notified, known, (payment, at) => consequences(notified, payment, at))
+}
+
+/** Marks a notification that names our payment, but is about another intent. */
+export function foreignIntentMark(report: ProviderReport | null, payment: Payment): { is_foreign_intent?: true } {
+  return report && isForeignIntent(report, payment) ? { is_foreign_intent: true } : {}
+}
+
+async function handle(
+  { store, now }: Workflow,
+  { metadata }: Notified,
+  known: OwnPayment,
+  decide: (payment: Payment, occurred_at: string) => PaymentEvent[],
+): Promise<Payment> {
+  const { state } = await store.handle({
+    stream: paymentStream(known.state.payment_id),
     fold: paymentFold,
-    decide: (payment) => decide(provider, report, payment),
+    decide: (state) => decide(existingPayment(state), now().toISOString()),
     metadata,
     known,
   })
-  return state.status === 'none' ? undefined : { payment: state, isForeignIntent: isForeignIntent(report, state) }
+  return existingPayment(state)
 }
 
-/** The payment that our records assign to the report's intent or charge. */
-async function ownerOf({ store }: Workflow, provider: Provider, report: ProviderReport): Promise<string | null> {
-  for (const id of [report.provider_intent_id, report.provider_payment_id]) {
-    if (id === null) continue
-    const { state: owner } = await store.load(providerIntentStream(provider.id, id), intentOwnerFold)
-    if (owner !== null) return owner
-  }
-  return null
-}
-
-type NotificationReport = ProviderReport & { readonly occurred_at: string; readonly is_own_intent: boolean }
-
-/** The report's charge, if it belongs to the payment and is not recorded yet. */
-function newChargeId(report: NotificationReport, payment: Payment): string | null {
-  const { provider_payment_id: charge, provider_intent_id } = report
-  if (charge === null || charge === provider_intent_id || charge === payment.provider_payment_id) return null
-  return isForeignIntent(report, payment) ? null : charge
-}
-
-function decide(provider: Provider, report: NotificationReport, payment: PaymentState): PaymentEvent[] {
+function consequences({ provider, notification }: Notified, payment: Payment, occurred_at: string): PaymentEvent[] {
+  if (!notification.report) return []
+  const report = { ...notification.report, occurred_at }
   switch (report.about) {
     case 'status': {
       const source = provider.retrieveIntent ? 'queryable_notification' : 'notification'

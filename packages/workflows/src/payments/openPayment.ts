@@ -1,16 +1,15 @@
-// Opens a payment: record the attempt, call the provider, record the outcome. After a crash at any point, the recorded
-// attempt is enough to finish the call.
-
+// Opens a payment: record it, create its intent at the provider, record the outcome. After a crash at any point, the record
+// is enough to finish.
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentRequest'
-import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { callProvider, isInFlight } from './providerCall.ts'
+import { beginOperation, callProvider } from '../providerOperation.ts'
+import { createIntent, isAttemptInFlight } from './createIntent.ts'
 
 export type OpenedPayment = {
   readonly payment: Payment
@@ -24,9 +23,8 @@ export type OpenedPayment = {
 }
 
 export type OpenPayment = {
-  readonly payment_id: string
-  /** SHA-256 of the request; null without an Idempotency-Key, when no earlier request can exist. */
-  readonly request_fingerprint: string | null
+  /** The payment that an earlier request with the same Idempotency-Key may have opened; null without a key. */
+  readonly earlier: { readonly payment_id: string; readonly request_fingerprint: string } | null
   /** Validates the request and builds the command. Not called for a repeated request. */
   readonly command: () => Promise<InitiatePayment>
   readonly metadata: EventMetadata
@@ -38,54 +36,55 @@ export type OpenPayment = {
  *   `event_store_unavailable`, and the errors of `command`
  */
 export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
-  const { payment_id, request_fingerprint, metadata } = request
-  const stream = paymentStream(payment_id)
-  const known: LoadedState<PaymentState> =
-    request_fingerprint === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
-  if (known.state.status !== 'none') return replayPayment(workflow, request, known)
+  const { earlier, metadata } = request
+  const known = earlier && (await workflow.store.load(paymentStream(earlier.payment_id), paymentFold))
+  if (known && known.state.status !== 'none') return replayPayment(workflow, request, known)
   const command = await request.command()
-  const initiated = await workflow.store.handle({
-    stream,
-    fold: paymentFold,
-    decide: (state) => initiatePayment(command, state),
-    metadata,
-    known,
-  })
-  if (initiated.events.length === 0) return replayPayment(workflow, request, initiated)
-  return makeCall(workflow, initiated, causedBy(initiated, metadata), 'first')
+  const opened = await beginOperation(
+    workflow,
+    createIntent(workflow, command.payment_id),
+    (state) => initiatePayment(command, state),
+    { known: known ?? newStream(paymentFold), metadata },
+  )
+  return opened.began ? toOpenedPayment(opened) : replayPayment(workflow, request, opened)
 }
 
 /** The result for a repeated request, depending on the outcome of the latest provider call. */
 async function replayPayment(
   workflow: Workflow,
-  { request_fingerprint, metadata }: OpenPayment,
-  found: LoadedState<PaymentState>,
+  { earlier, metadata }: OpenPayment,
+  known: LoadedState<PaymentState>,
 ): Promise<OpenedPayment> {
-  const payment = existingPayment(found.state)
-  requireSameRequest(payment, request_fingerprint)
-  const outcome = payment.intent_outcome
+  const payment = existingPayment(known.state)
+  const { payment_id, intent_outcome: outcome } = payment
+  requireSameRequest(payment, earlier?.request_fingerprint ?? null)
+  const operation = createIntent(workflow, payment_id)
+  const replayed = true
   switch (outcome.kind) {
     case 'unknown':
-      return toOpenedPayment(found, { replayed: true })
-    case 'created':
-      return toOpenedPayment(payment.was_unknown ? found : await firstResponseState(workflow, payment), {
-        replayed: true,
-      })
+      return { ...toOpenedPayment(known, { replayed }), error: undefined }
+    case 'created': {
+      // The payment as it was in the first response.
+      const isFirst = !payment.was_unknown
+      const then = isFirst ? await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated') : known
+      return toOpenedPayment(then, { replayed })
+    }
     case 'rejected': {
       if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
-      const started = await beginAttempt(workflow, found, metadata)
-      if (started.events.length > 0) return makeCall(workflow, started, causedBy(started, metadata), 'first')
-      const now = existingPayment(started.state)
-      if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
-      return toOpenedPayment(started, { replayed: true, error: recordedError(now) })
+      const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
+      const started = await beginOperation(workflow, operation, begin, { known, metadata })
+      if (!started.began && existingPayment(started.state).intent_outcome.kind === 'open')
+        throw keyInFlight({ payment_id })
+      return toOpenedPayment(started, { replayed: !started.began })
     }
     case 'throttled':
-      requireProvider(workflow, payment)
-      return makeCall(workflow, found, metadata, 'first')
     case 'open':
-      if (isInFlight(workflow, payment)) throw keyInFlight({ payment_id: payment.payment_id })
+      if (isAttemptInFlight(workflow, payment)) throw keyInFlight({ payment_id })
       requireProvider(workflow, payment)
-      return makeCall(workflow, found, metadata, 'repeated')
+      // A throttled call had no effect, so this call counts as the first.
+      return toOpenedPayment(
+        await callProvider(workflow, operation, { known, metadata, isRepeated: outcome.kind === 'open' }),
+      )
   }
 }
 
@@ -98,53 +97,27 @@ function requireProvider({ providers }: Workflow, { provider_id, payment_id }: P
   })
 }
 
-/** Records a further attempt, if one is allowed. Of concurrent requests only one records it and makes the call. */
-function beginAttempt(
-  { store, now }: Workflow,
-  known: LoadedState<PaymentState>,
-  metadata: EventMetadata,
-): Promise<HandledCommand<PaymentState, PaymentEvent>> {
-  return store.handle({
-    stream: paymentStream(existingPayment(known.state).payment_id),
-    fold: paymentFold,
-    decide: (state) => startAttempt({ occurred_at: now().toISOString() }, state),
-    metadata,
-    known,
-  })
-}
-
-/** The payment as it was in the first response. */
-function firstResponseState({ store }: Workflow, { payment_id }: Payment): Promise<LoadedState<PaymentState>> {
-  return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
-}
-
-async function makeCall(
-  workflow: Workflow,
-  found: LoadedState<PaymentState>,
-  metadata: EventMetadata,
-  call: 'first' | 'repeated',
-): Promise<OpenedPayment> {
-  const called = await callProvider(workflow, found, { metadata, call })
-  return toOpenedPayment(called, { replayed: false, error: recordedError(existingPayment(called.state)) })
-}
-
 /** The error for the caller when the intent was not created, or the outcome is unknown. */
 function recordedError({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
-  if (outcome.kind === 'rejected') return new DomainError(outcome.refusal, outcome.message, { payment_id })
-  if (outcome.kind === 'throttled')
-    return new DomainError('provider_unavailable', 'The provider is throttling requests; try again', {
-      payment_id,
-    })
-  if (outcome.kind !== 'unknown') return undefined
-  return new DomainError('provider_outcome_unknown', 'The provider did not respond; the outcome is not known yet', {
-    payment_id,
-  })
+  switch (outcome.kind) {
+    case 'rejected':
+      return new DomainError(outcome.refusal, outcome.message, { payment_id })
+    case 'throttled':
+      return new DomainError('provider_unavailable', 'The provider is throttling requests; try again', { payment_id })
+    case 'unknown': {
+      const message = 'The provider did not respond; the outcome is not known yet'
+      return new DomainError('provider_outcome_unknown', message, { payment_id })
+    }
+    default:
+      return undefined
+  }
 }
 
 function toOpenedPayment(
   { state, revision, position }: LoadedState<PaymentState>,
-  { replayed, error }: { readonly replayed: boolean; readonly error?: DomainError | undefined },
+  { replayed } = { replayed: false },
 ): OpenedPayment {
   if (revision === 'no_stream' || !position) throw new Error('the payment has no events')
-  return { payment: existingPayment(state), revision, position, replayed, error }
+  const payment = existingPayment(state)
+  return { payment, revision, position, replayed, error: recordedError(payment) }
 }

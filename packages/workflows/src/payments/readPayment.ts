@@ -8,7 +8,7 @@ import {
   paymentMethodSummary,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
-import { eventsUntil, type RecordedPaymentEvent } from '@paylog/domain/payments/history'
+import { eventsUntil } from '@paylog/domain/payments/history'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { type PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
@@ -26,7 +26,7 @@ export async function readPaymentEvents(
   store: EventStore,
   id: string,
   range?: ReadRange,
-): Promise<readonly RecordedPaymentEvent[]> {
+): Promise<readonly Recorded<PaymentEvent>[]> {
   const events = await store.readStream(paymentStream(id), range)
   return events.map((event) => {
     if (isPaymentEvent(event)) return event

@@ -1,11 +1,11 @@
-import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
+import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider, type FakeIntent } from '../testing/fakeProvider.ts'
 import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, fake } = createFakeProvider(t, { allowDouble: true })
-const { workflow, store, providers, open, notify, typesOf } = await workflowHarness(t, provider)
+const { workflow, providers, open, notify, typesOf } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   fake.calls.length = 0
@@ -34,7 +34,7 @@ t.test('a payment that agrees with its provider is unchanged', async (t) => {
   t.same(await historyOf(id), [])
 })
 
-t.test('a missed success is recorded once, together with the owner of the charge', async (t) => {
+t.test('a missed success is recorded once', async (t) => {
   const { id, intent } = await opened()
   const charge = fake.charge(intent)
   const { finding, payment, status_before } = await reconcile(id)
@@ -42,8 +42,6 @@ t.test('a missed success is recorded once, together with the owner of the charge
   t.equal(payment.provider_payment_id, charge)
   t.equal((await reconcile(id)).finding, 'same')
   t.same(await historyOf(id), ['PaymentSucceeded'])
-  const [owned] = await store.readStream(providerIntentStream(provider.id, charge))
-  t.match(owned?.data, { payment_id: id, provider_intent_id: charge })
 })
 
 t.test('every status of the provider is recorded, also processing back to pending', async (t) => {
@@ -101,7 +99,7 @@ t.test('a success that the provider withdraws is a conflict, and the payment sta
   t.same(await historyOf(id), ['PaymentSucceeded', 'ProviderEventIgnored'])
 })
 
-t.test('every further charge is a conflict, recorded once with its owner', async (t) => {
+t.test('every further charge is a conflict, recorded once', async (t) => {
   const { id, intent } = await opened()
   const charges = [fake.charge(intent), fake.charge(intent), fake.charge(intent)]
   for (let n = 0; n < 2; n++) {
@@ -109,8 +107,6 @@ t.test('every further charge is a conflict, recorded once with its owner', async
     t.same([finding, payment.status, payment.provider_payment_id], ['conflict', 'succeeded', charges[0]])
   }
   t.same(await historyOf(id), ['PaymentSucceeded', 'PaymentConflictDetected', 'PaymentConflictDetected'])
-  for (const charge of charges)
-    t.same(await typesOf(providerIntentStream(provider.id, charge)), ['ProviderIntentOwned'], charge)
 })
 
 t.test('a success whose notification names another charge is a conflict', async (t) => {
@@ -200,15 +196,6 @@ t.test('reconciling a payment that keeps changing is concurrent_modification aft
   fake.meanwhile = undefined
   intent.status = 'failed'
   t.equal((await reconcile(id)).finding, 'same')
-})
-
-t.test('finishing a create call also records the owner of the charge', async (t) => {
-  fake.failures.set('create', [{ kind: 'unknown', done: true }])
-  const { payment_id: id } = await open()
-  const charge = fake.charge(fake.onlyOf(id))
-  const { finding, payment } = await reconcile(id)
-  t.same([finding, payment.status], ['late', 'succeeded'])
-  t.same(await typesOf(providerIntentStream(provider.id, charge)), ['ProviderIntentOwned'])
 })
 
 t.test('a finished create call with another amount is amount_differs, not late', async (t) => {

@@ -14,8 +14,9 @@ import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
+import { callProvider } from '../providerOperation.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext } from './applySnapshot.ts'
-import { callProvider, isInFlight, recordIntentOwner } from './providerCall.ts'
+import { createIntent, isAttemptInFlight } from './createIntent.ts'
 
 export type Finding =
   /** The provider agrees with the record, or cannot be queried. */
@@ -108,13 +109,13 @@ async function finishCall(
   const { workflow, metadata } = context
   const payment = existingPayment(known.state)
   const { kind } = payment.intent_outcome
-  if (kind === 'created' || kind === 'rejected' || isInFlight(workflow, payment)) return known
+  if (kind === 'created' || kind === 'rejected' || isAttemptInFlight(workflow, payment)) return known
   const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
   const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
   if (existingPayment(adopted.state).intent_outcome.kind === 'created') return adopted
   // A throttled call had no effect, so this call counts as the first.
-  const call = kind === 'throttled' ? 'first' : 'repeated'
-  const called = await callProvider(workflow, adopted, { metadata, call })
+  const operation = createIntent(workflow, payment.payment_id)
+  const called = await callProvider(workflow, operation, { known: adopted, metadata, isRepeated: kind !== 'throttled' })
   return existingPayment(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(context, called) : called
 }
 
@@ -128,7 +129,6 @@ async function adoptFoundIntent(
   if (!best) return known
   const { provider_intent_id, client_secret } = best
   const { attempt } = payment
-  await recordIntentOwner(workflow, payment, provider_intent_id, metadata)
   const handled = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
     fold: paymentFold,

@@ -12,9 +12,8 @@ import {
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
-import type { Workflow } from '../context.ts'
-import { idempotentRequests, type RepeatableRequest, type StoredResponse } from '../idempotentRequests.ts'
-import { enabledProvider } from '../payments/providerCall.ts'
+import { enabledProvider, type Workflow } from '../context.ts'
+import { processOnce, type RepeatableRequest } from '../idempotentRequests.ts'
 import { unknownProduct } from './syncAssessment.ts'
 import { createSyncLimits, dryRunSync, type SyncContext, syncConcurrency, syncProduct } from './syncProduct.ts'
 
@@ -78,35 +77,30 @@ export async function requestSync(
   workflow: Workflow,
   request: RequestSync,
 ): Promise<SyncedProducts & { readonly replayed: boolean }> {
-  const requests = idempotentRequests<RecordedReport, ProductSyncRequestEvent>({
+  const kind = {
     rules: syncRequestRules,
     stream: productSyncRequestStream,
     inFlightMs: inFlightMs(request.product_ids.length),
-  })
-  const earlier = await requests.earlier(workflow, request)
-  if (earlier !== null) return replayed(earlier)
-  const provider = enabledProvider(workflow, request.providerId())
-  const concurrent = await requests.begin(workflow, request, provider.id)
-  if (concurrent !== null) return replayed(concurrent)
-  let synced: SyncedProducts
-  try {
-    synced = await syncProducts(workflow, { ...request, provider })
-  } catch (error) {
-    // Recording may fail for the same reason. The key is then free again after `inFlightMs`.
-    await requests.end(workflow, request, { kind: 'failed' }).catch(() => undefined)
-    throw error
   }
-  const recorded = await requests.end(workflow, request, { kind: 'reported', report: synced.report })
-  // If a slow request was overtaken by its repetition, both return the recorded response.
-  return recorded === null ? { ...synced, replayed: false } : { ...replayed(recorded), replayed: recorded.isEarlier }
+  const { outcome, position, replayed } = await processOnce<RecordedReport, ProductSyncRequestEvent, SyncedProducts>(
+    workflow,
+    kind,
+    request,
+    async () => {
+      const provider = enabledProvider(workflow, request.providerId())
+      return {
+        provider_id: provider.id,
+        process: (metadata) => syncProducts(workflow, { ...request, provider, metadata }),
+        responseOf: ({ report }) => ({ kind: 'reported', report }),
+      }
+    },
+  )
+  if (!replayed) return { ...outcome, position: position ?? outcome.position, replayed: false }
+  return { report: replayed.response.report, position: replayed.position, replayed: true }
 }
 
 /** How long we assume a first request with this many products is still running. */
 const inFlightMs = (products: number) => 20_000 + 500 * products
-
-function replayed({ response, position }: StoredResponse<RecordedReport>) {
-  return { report: response.report, position, replayed: true }
-}
 
 /** In the order of their first occurrence. */
 function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {

@@ -114,6 +114,11 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
         const intent = state.intents.get(ref.provider_intent_id)
         return intent ? snapshotOf(intent, captures) : null
       }),
+    findPaymentId: ({ provider_intent_id: id, provider_payment_id: charge }) =>
+      perform(state, `find payment of ${id ?? charge}`, () => {
+        const isMeant = (intent: FakeIntent) => intent.id === id || intent.charges.some((each) => each === charge)
+        return [...state.intents.values()].find(isMeant)?.payment_id ?? null
+      }),
     findIntents: (paymentId) => perform(state, `find ${paymentId}`, () => state.of(paymentId).map(foundIntent)),
     cancelIntent: (intentId) =>
       perform(state, `cancel ${intentId}`, () => {

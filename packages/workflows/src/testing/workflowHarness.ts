@@ -50,8 +50,7 @@ async function open(
   { payment_id = randomUUIDv7(), request_fingerprint }: Omit<OpenOptions, 'on'>,
 ) {
   const { payment } = await openPayment(workflow, {
-    payment_id,
-    request_fingerprint: request_fingerprint ?? null,
+    earlier: request_fingerprint === undefined ? null : { payment_id, request_fingerprint },
     metadata,
     command: async () => ({
       ...paymentFields,

@@ -46,7 +46,7 @@ function endpointVariables(index: number, mode: string) {
 }
 
 /** Every stream of these tests has one of these prefixes. */
-const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerIntent-', 'providerCustomer-']
+const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerCustomer-']
 
 export async function createCanonicalTableHarness(t: Test) {
   const log = await startEventStore(t)
@@ -78,7 +78,7 @@ export async function createCanonicalTableHarness(t: Test) {
       const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }
       const command = async () => ({
         ...paymentFields,
-        payment_id,
+        payment_id: provider.newPaymentId?.() ?? payment_id,
         provider_id: provider.id,
         occurred_at: now.toISOString(),
         total_cents: 2200,
@@ -86,8 +86,7 @@ export async function createCanonicalTableHarness(t: Test) {
         payer: ourPayer,
         is_guest_payment: false,
       })
-      const opening = { payment_id, request_fingerprint: null, command, metadata }
-      return (await openPayment(workflowOf(provider), opening)).payment
+      return (await openPayment(workflowOf(provider), { earlier: null, command, metadata })).payment
     },
     /** Receives a notification one or more times, and compares the webhooks of all endpoints with the expected ones. */
     async check(t: Test, provider: Provider, signed: Signed, expected: Expected, times = 1): Promise<void> {

@@ -17,7 +17,6 @@ const ids = fc.record({
   provider_event_id: fc.constantFrom('evt_a', 'evt_b', 'evt_c', 'evt_d', 'evt_e', 'evt_f'),
   provider_intent_id: fc.constantFrom('pi_1', 'pi_1', 'pi_1', 'pi_other', null),
   provider_payment_id: fc.constantFrom('ch_1', 'ch_2', null),
-  is_own_intent: fc.boolean(),
 })
 const report = fc.record({
   status: fc.constantFrom<PaymentStatus>('pending', 'processing', 'succeeded', 'failed', 'canceled'),

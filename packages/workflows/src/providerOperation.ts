@@ -1,0 +1,129 @@
+// A recorded provider operation: record that it begins, call the provider with a key that follows from the record, and
+// record how it ended. Whoever finds one that has not ended makes the same call again, with the same key.
+import type { EventMetadata, Fold } from '@paylog/domain/events'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { Revision } from '@paylog/event-store/append/append'
+import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
+import type { StreamName } from '@paylog/event-store/streamName'
+import { ProviderError } from '@paylog/providers/provider'
+import type { Workflow } from './context.ts'
+
+/** @typeParam Result what the provider responds */
+export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> = {
+  readonly stream: StreamName
+  readonly fold: Fold<State, Event>
+  /**
+   * Calls the provider.
+   * @param state as recorded when the operation began: the idempotency key follows from it
+   * @param metadata for what the call itself records: the begin is its cause
+   */
+  readonly call: (state: State, metadata: EventMetadata) => Promise<Result>
+  /** The events for a response; none if it is recorded. */
+  readonly done: (result: Result, end: OperationEnd<State>) => readonly Event[]
+  /**
+   * The events for a call that failed. Absent for an operation that the caller simply repeats: then nothing is recorded,
+   * and the caller gets the ProviderError.
+   */
+  readonly failed?: (failure: CallFailure, end: OperationEnd<State>) => readonly Event[]
+}
+
+export type OperationEnd<State> = {
+  /** As it is now. */
+  readonly state: State
+  readonly revision: Revision
+  /** As it was when the call was made. */
+  readonly called: State
+  readonly occurred_at: string
+}
+
+export type CallFailure = {
+  /** `rejected`: no effect. `throttled`: no effect, and the same call may be made again. `unknown`: perhaps an effect. */
+  readonly outcome: 'rejected' | 'throttled' | 'unknown'
+  readonly error: ProviderError
+}
+
+export type OperationContext<State> = {
+  /** The state that the call is made for. */
+  readonly known: LoadedState<State>
+  readonly metadata: EventMetadata
+  /** Whether an earlier call of this operation may have reached the provider. */
+  readonly isRepeated?: boolean
+}
+
+/** @typeParam Result undefined when the call failed, and that is recorded */
+export type EndedOperation<State, Event, Result> = HandledCommand<State, Event> & {
+  readonly result: Result | undefined
+}
+
+/** `began` is false when it may not begin: then nothing is recorded, and no call is made. */
+export type BegunOperation<State, Event, Result> = EndedOperation<State, Event, Result> & { readonly began: boolean }
+
+/**
+ * Begins an operation and makes its call. Of concurrent requests only one begins it.
+ * @param begin the events that record the begin; none when it may not begin, because it has begun or ended
+ * @throws DomainError `event_store_unavailable`, and what `begin` throws; see `callProvider`
+ */
+export async function beginOperation<State, Event extends RecordedDomainEvent, Result>(
+  workflow: Workflow,
+  operation: ProviderOperation<State, Event, Result>,
+  begin: (state: State, occurred_at: string) => readonly Event[],
+  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+): Promise<BegunOperation<State, Event, Result>> {
+  const begun = await workflow.store.handle({
+    stream: operation.stream,
+    fold: operation.fold,
+    decide: (state) => begin(state, workflow.now().toISOString()),
+    metadata,
+    known,
+  })
+  if (begun.events.length === 0) return { ...begun, began: false, result: undefined }
+  const ended = await callProvider(workflow, operation, { known: begun, metadata: causedBy(begun, metadata) })
+  return { ...ended, began: true }
+}
+
+/**
+ * Makes the call of an operation that has begun, or that needs no record of its begin, and records how it ended. The first
+ * recorded end is final: `done` and `failed` decide on the state that they find.
+ * @throws ProviderError unless the operation records failures; DomainError `event_store_unavailable`
+ */
+export async function callProvider<State, Event extends RecordedDomainEvent, Result>(
+  workflow: Workflow,
+  { stream, fold, call, done, failed }: ProviderOperation<State, Event, Result>,
+  { known, metadata, isRepeated = false }: OperationContext<State>,
+): Promise<EndedOperation<State, Event, Result>> {
+  const record = (decide: (end: OperationEnd<State>) => readonly Event[]) =>
+    workflow.store.handle({
+      stream,
+      fold,
+      decide: (state, revision) =>
+        decide({ state, revision, called: known.state, occurred_at: workflow.now().toISOString() }),
+      metadata,
+      known,
+    })
+  let result: Result
+  try {
+    result = await call(known.state, metadata)
+  } catch (error) {
+    if (!(error instanceof ProviderError) || !failed) throw error
+    const failure = { outcome: outcomeOf(error, isRepeated), error }
+    return { ...(await record((end) => failed(failure, end))), result: undefined }
+  }
+  return { ...(await record((end) => done(result, end))), result }
+}
+
+/** A repeated call that was not reached says nothing about the earlier one. */
+function outcomeOf({ kind, rateLimit }: ProviderError, isRepeated: boolean): CallFailure['outcome'] {
+  if (kind === 'unknown' || (kind === 'unavailable' && isRepeated)) return 'unknown'
+  return rateLimit === null ? 'rejected' : 'throttled'
+}
+
+/**
+ * How long we assume that whoever began an operation is still working on it. This is an optimization, not a lock: a second
+ * caller would make the same call with the same key, and the first recorded end is final.
+ */
+const inFlightMs = 20_000
+
+/** @param begun_at when the operation began, ISO 8601 @param ms see `inFlightMs` */
+export function isInFlight({ now }: Pick<Workflow, 'now'>, begun_at: string, ms = inFlightMs): boolean {
+  return now().getTime() - Date.parse(begun_at) < ms
+}
