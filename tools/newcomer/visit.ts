@@ -15,6 +15,8 @@ export type Visit = {
   system: Running | undefined
   /** Runs a command. It fails unless its output contains every text of `shows`. Returns the output. */
   run(command: string, shows?: readonly string[]): Promise<string>
+  /** Repeats a command that only reads, as a person would, until its output contains a text. Returns the output. */
+  runUntilShown(command: string, shown: string): Promise<string>
   /** Waits until a running command has printed a text. */
   await(command: string, running: Running, text: string): Promise<void>
   /** Skips a command and prints the reason. */
@@ -51,6 +53,15 @@ export function beginVisit(shell: Shell, print: (line: string) => void): Visit {
       record(command, failure, output)
       return output
     },
+    async runUntilShown(command, shown) {
+      let output = ''
+      await waitUntil(async () => {
+        ;({ output } = await shell.run(command))
+        return output.includes(shown)
+      })
+      record(command, output.includes(shown) ? undefined : `does not show ${shown}`, output)
+      return output
+    },
     skip(command, reason) {
       skipped += 1
       print(`skip ${command} (${reason})`)
@@ -69,7 +80,7 @@ export function beginVisit(shell: Shell, print: (line: string) => void): Visit {
   }
 }
 
-async function waitUntil(until: () => boolean): Promise<void> {
+async function waitUntil(until: () => boolean | Promise<boolean>): Promise<void> {
   const latest = Date.now() + timeoutMs
-  while (!until() && Date.now() < latest) await sleep(pollMs)
+  while (!(await until()) && Date.now() < latest) await sleep(pollMs)
 }

@@ -50,9 +50,9 @@ export const pages: readonly Page[] = [
     page: 'docs/webhooks.md',
     sections: {
       // First, because the next section needs a delivery.
-      'Try an endpoint': async ([trying], visit) => {
-        const shown = ['"canonical_events":["payment.succeeded"]', '"event_type":']
-        const output = await visit.run(trying?.text ?? '', shown)
+      'Try an endpoint': async ([trying, log], visit) => {
+        await visit.run(trying?.text ?? '', ['"canonical_events":["payment.succeeded"]'])
+        const output = await visit.runUntilShown(log?.text ?? '', '"event_type":')
         visit.delivery = /^\[\{"id":"([^"]+)"/m.exec(output)?.[1] ?? ''
       },
       Retries: async (blocks, visit) => {
