@@ -58,6 +58,7 @@ export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): 
       () => fail(unavailable('The log cannot be written now')),
     )
   }
+  sendTogether(call)
   const onStopping = () => fail(unavailable('The server is stopping'))
   stopping.addEventListener('abort', onStopping)
   closeListeners.push(
@@ -97,6 +98,37 @@ export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): 
     },
     onClose: (listener) => closeListeners.push(listener),
   }
+}
+
+/** Replies that may wait for the socket, beyond the buffer of the call. */
+const maxUnsentReplies = 1_000
+
+/**
+ * grpc-js hands a message to HTTP/2 when the one before it has left, so that each reply takes a turn of the event loop and a
+ * system call. A commit brings many replies at once; without the wait HTTP/2 sends them together.
+ */
+function sendTogether(call: BatchAppendCall): void {
+  const inner: unknown = Reflect.get(call, 'call')
+  if (!isSender(inner)) throw new Error('This version of @grpc/grpc-js sends messages in another way')
+  let unsent = 0
+  let resume: (() => void) | undefined
+  call._write = (message, _encoding, callback) => {
+    unsent += 1
+    inner.sendMessage(message, () => {
+      unsent -= 1
+      const next = resume
+      resume = undefined
+      next?.()
+    })
+    if (unsent < maxUnsentReplies) callback()
+    else resume = () => callback()
+  }
+}
+
+type Sender = { readonly sendMessage: (message: unknown, whenSent: () => void) => void }
+
+function isSender(value: unknown): value is Sender {
+  return typeof value === 'object' && value !== null && 'sendMessage' in value
 }
 
 function drained(call: BatchAppendCall): Promise<void> {

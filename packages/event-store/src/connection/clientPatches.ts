@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import streamsGrpc, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { Subchannel } from '@grpc/grpc-js/build/src/subchannel.js'
+import { Http2SubchannelCall } from '@grpc/grpc-js/build/src/subchannel-call.js'
 import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js'
 
 type BatchCall = ReturnType<StreamsClient['batchAppend']>
@@ -22,6 +23,7 @@ export function patchBatchAppend(): void {
   if (isBatchAppendPatched) return
   isBatchAppendPatched = true
   patchEncoding()
+  patchSending()
   const { prototype } = streamsGrpc.StreamsClient
   const open = prototype.batchAppend
   type Arguments = Parameters<typeof open>
@@ -55,6 +57,19 @@ function patchEncoding(): void {
       return { length: this.getData().length + this.getCustomMetadata().length }
     },
   })
+}
+
+/**
+ * gRPC hands a message to HTTP/2 when the one before it has left, so that each append takes a turn of the event loop and a
+ * system call. Without the wait HTTP/2 sends those together that are there; a failed write ends the call in any case.
+ */
+function patchSending(): void {
+  const { prototype } = Http2SubchannelCall
+  const send = prototype.sendMessageWithContext
+  prototype.sendMessageWithContext = function ({ callback, ...context }, message) {
+    send.call(this, context, message)
+    if (callback) process.nextTick(callback)
+  }
 }
 
 function patchCall(call: BatchCall): void {
