@@ -150,17 +150,23 @@ export function createHttp({
   return http
 }
 
-/** Makes the log of a request when it is first used, because most requests never do. */
+const logMethods: ReadonlySet<string> = new Set(['child', 'trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+
+/** Makes the log of a request when it is first used, because most requests never do. Fastify looks at its methods at once. */
 function lazily(create: () => FastifyBaseLogger): FastifyBaseLogger {
   let log: FastifyBaseLogger | undefined
-  const members = {
-    get(_target: object, name: string) {
-      log ??= create()
-      const member: unknown = Reflect.get(log, name)
-      return typeof member === 'function' ? member.bind(log) : member
-    },
+  const member = (name: string): unknown => {
+    log ??= create()
+    return Reflect.get(log, name)
   }
-  return new Proxy<FastifyBaseLogger>(Object.create(null), members)
+  const call = (name: string, args: readonly unknown[]): unknown => {
+    const method = member(name)
+    return typeof method === 'function' ? Reflect.apply(method, log, args) : undefined
+  }
+  return new Proxy<FastifyBaseLogger>(Object.create(null), {
+    get: (_target, name: string) =>
+      logMethods.has(name) ? (...args: readonly unknown[]) => call(name, args) : member(name),
+  })
 }
 
 /** Fastify's own limit makes an AbortController and aborts it for every request, which takes 3 % of the CPU of a write. */

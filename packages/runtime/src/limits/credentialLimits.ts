@@ -1,5 +1,5 @@
 // Keys for rate limits per credential, and the limit of invalid credentials per client address.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../http/networks.ts'
@@ -19,7 +19,7 @@ export function credentialKeys({ headers, query }: Pick<FastifyRequest, 'headers
     'session_id' in inQuery ? inQuery.session_id : undefined,
     'token' in inQuery ? inQuery.token : undefined,
   ].filter((credential) => credential !== undefined)
-  return [...new Set(presented.map(hash))]
+  return [...new Set(presented.map(keyOfCredential))]
 }
 
 /** @returns one key for all credentials of a request together; undefined for an anonymous request */
@@ -29,8 +29,8 @@ export function credentialKey(request: Parameters<typeof credentialKeys>[0]): st
 }
 
 /** A repeated parameter is an array: not a valid credential, but not anonymous either. */
-function hash(credential: unknown): string {
-  return createHash('sha256').update(String(credential)).digest('base64url')
+function keyOfCredential(credential: unknown): string {
+  return hash('sha256', String(credential), 'base64url')
 }
 
 /** How long credentials that were valid are validated without being counted. */
