@@ -9,6 +9,7 @@ export const providerErrorCodes = {
   currency: 'currency_not_supported',
   unavailable: 'provider_unavailable',
 } as const
+export type RejectionCode = (typeof providerErrorCodes)[keyof typeof providerErrorCodes]
 
 /** The error for a request that can simply be repeated. */
 export function toDomainError(error: ProviderError): DomainError {

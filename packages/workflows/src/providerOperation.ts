@@ -1,12 +1,14 @@
 // A recorded provider operation: record that it begins, call the provider with a key that follows from the record, and
 // record how it ended. Whoever finds one that has not ended makes the same call again, with the same key.
 import type { EventMetadata, Fold } from '@paylog/domain/events'
+import type { OpenCall } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Revision } from '@paylog/event-store/append/append'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
+import { providerErrorCodes, type RejectionCode } from './providerErrors.ts'
 
 /** @typeParam Result what the provider responds */
 export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> = {
@@ -20,6 +22,8 @@ export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> 
   readonly call: (state: State, metadata: EventMetadata) => Promise<Result>
   /** The events for a response; none if it is recorded. */
   readonly done: (result: Result, end: OperationEnd<State>) => readonly Event[]
+  /** The call that has begun and not ended; absent for an operation without a record of its begin. */
+  readonly openCall?: (state: State) => OpenCall | null
   /**
    * The events for a call that failed. Absent for an operation that the caller simply repeats: then nothing is recorded,
    * and the caller gets the ProviderError.
@@ -36,11 +40,11 @@ export type OperationEnd<State> = {
   readonly occurred_at: string
 }
 
-export type CallFailure = {
-  /** `rejected`: no effect. `throttled`: no effect, and the same call may be made again. `unknown`: perhaps an effect. */
-  readonly outcome: 'rejected' | 'throttled' | 'unknown'
-  readonly error: ProviderError
-}
+export type CallFailure =
+  /** It may have had an effect. */
+  | { readonly outcome: 'unknown'; readonly error: ProviderError }
+  /** It had no effect. After `throttled` the same call may be made again. */
+  | { readonly outcome: 'rejected' | 'throttled'; readonly error: ProviderError; readonly code: RejectionCode }
 
 export type OperationContext<State> = {
   /** The state that the call is made for. */
@@ -105,16 +109,33 @@ export async function callProvider<State, Event extends RecordedDomainEvent, Res
     result = await call(known.state, metadata)
   } catch (error) {
     if (!(error instanceof ProviderError) || !failed) throw error
-    const failure = { outcome: outcomeOf(error, isRepeated), error }
+    const failure = failureOf(error, isRepeated)
     return { ...(await record((end) => failed(failure, end))), result: undefined }
   }
   return { ...(await record((end) => done(result, end))), result }
 }
 
 /** A repeated call that was not reached says nothing about the earlier one. */
-function outcomeOf({ kind, rateLimit }: ProviderError, isRepeated: boolean): CallFailure['outcome'] {
-  if (kind === 'unknown' || (kind === 'unavailable' && isRepeated)) return 'unknown'
-  return rateLimit === null ? 'rejected' : 'throttled'
+function failureOf(error: ProviderError, isRepeated: boolean): CallFailure {
+  const { kind, rateLimit } = error
+  if (kind === 'unknown' || (kind === 'unavailable' && isRepeated)) return { outcome: 'unknown', error }
+  return { outcome: rateLimit === null ? 'rejected' : 'throttled', error, code: providerErrorCodes[kind] }
+}
+
+/**
+ * Repeats the call of an operation that has not ended, with the same key.
+ * @returns undefined when there is none, or somebody may still be making it
+ * @throws as `callProvider`
+ */
+export async function finishOperation<State, Event extends RecordedDomainEvent, Result>(
+  workflow: Workflow,
+  operation: ProviderOperation<State, Event, Result>,
+  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+): Promise<EndedOperation<State, Event, Result> | undefined> {
+  const open = operation.openCall?.(known.state)
+  if (!open || isInFlight(workflow, open)) return undefined
+  // A call that had no effect does not count: the next one is the first.
+  return callProvider(workflow, operation, { known, metadata, isRepeated: open.mayHaveEffect })
 }
 
 /**
@@ -123,7 +144,6 @@ function outcomeOf({ kind, rateLimit }: ProviderError, isRepeated: boolean): Cal
  */
 const inFlightMs = 20_000
 
-/** @param begun_at when the operation began, ISO 8601 @param ms see `inFlightMs` */
-export function isInFlight({ now }: Pick<Workflow, 'now'>, begun_at: string, ms = inFlightMs): boolean {
-  return now().getTime() - Date.parse(begun_at) < ms
+export function isInFlight({ now }: Pick<Workflow, 'now'>, { begun_at }: OpenCall): boolean {
+  return begun_at !== null && now().getTime() - Date.parse(begun_at) < inFlightMs
 }

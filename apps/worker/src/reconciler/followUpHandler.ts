@@ -1,7 +1,7 @@
 // Handles one follow-up: finishes the operation or queries the provider, logs the result, and plans the next look.
 
 import type { Span } from '@opentelemetry/api'
-import { isAbsorbing, type Payment, paymentFold } from '@paylog/domain/payments/payment'
+import { isAbsorbing, openCallOf, type Payment, paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { withPriority } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'
@@ -103,7 +103,7 @@ export function afterReconciliation(
   provider: Provider,
   timing: CheckTiming,
 ): NextCheck {
-  const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'rejected'
+  const isCallOpen = openCallOf(payment) !== null
   if (isFinal(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
   if (isCallOpen) return checkSoon(followUp, timing, { finish: true, ask: followUp.times.ask !== null })
   const awaitsCapture = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
@@ -121,9 +121,9 @@ export function afterFailure(followUp: FollowUp, timing: CheckTiming): NextCheck
   return checkSoon(followUp, timing, { finish, ask: !finish || followUp.times.ask !== null })
 }
 
-/** Whether nothing is left to do: the status is final and the intent recorded, or no intent was created. */
-function isFinal({ status, intent_outcome }: Payment): boolean {
-  return intent_outcome.kind === 'rejected' || (isAbsorbing(status) && intent_outcome.kind === 'created')
+/** Whether nothing is left to do: no call is open, and the status is final or no intent was created. */
+function isFinal(payment: Payment): boolean {
+  return openCallOf(payment) === null && (isAbsorbing(payment.status) || payment.intent_outcome.kind === 'rejected')
 }
 
 function isTooOld({ created_at }: Payment, now: Date): boolean {

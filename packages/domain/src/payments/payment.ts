@@ -73,6 +73,29 @@ export function existingPayment(state: PaymentState): Payment {
   return state
 }
 
+/** A provider call that has begun and has not ended. The reconciler finishes it. */
+export type OpenCall = {
+  /** When somebody began to make it; null when nobody does any more. */
+  readonly begun_at: string | null
+  /** Whether it may have had an effect at the provider. */
+  readonly mayHaveEffect: boolean
+}
+
+/** The call that creates the payment's intent, unless it has ended. */
+export function openCallOf({ intent_outcome: { kind }, attempt_started_at }: Payment): OpenCall | null {
+  switch (kind) {
+    case 'open':
+      return { begun_at: attempt_started_at, mayHaveEffect: true }
+    case 'unknown':
+      return { begun_at: null, mayHaveEffect: true }
+    case 'throttled':
+      return { begun_at: null, mayHaveEffect: false }
+    case 'created':
+    case 'rejected':
+      return null
+  }
+}
+
 /** The fields of every event of this payment. */
 export function factsOf(payment: Payment, occurred_at: string) {
   const { payment_id, provider_id, total_cents: amount_cents, currency, payer, project_id } = payment
@@ -151,19 +174,8 @@ function initiated({ data }: PaymentInitiated): Payment {
   }
 }
 
-type ProviderCallEnd = 'ProviderOutcomeUnknown' | 'ProviderCallThrottled'
-
-type EvidenceEvent = Exclude<
-  PaymentEvent,
-  {
-    type:
-      | 'PaymentInitiated'
-      | 'ProviderIntentCreated'
-      | ProviderCallEnd
-      | 'PaymentAttemptStarted'
-      | 'ProviderNotificationReceived'
-  }
->
+/** An event about what the provider reported of the payment. */
+type EvidenceEvent = Extract<PaymentEvent, { readonly data: { readonly provider_payment_id: unknown } }>
 
 type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 

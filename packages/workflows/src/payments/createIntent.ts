@@ -1,4 +1,5 @@
 // The operation that creates a payment's intent at its provider.
+import { DomainError } from '@paylog/domain/errors'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import {
   recordCallThrottled,
@@ -6,16 +7,26 @@ import {
   recordIntentRejected,
   recordOutcomeUnknown,
 } from '@paylog/domain/payments/initiate'
-import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import {
+  existingPayment,
+  openCallOf,
+  type Payment,
+  type PaymentState,
+  paymentFold,
+} from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { ProviderIntent } from '@paylog/providers/provider'
-import { enabledProvider, type Workflow } from '../context.ts'
-import { providerErrorCodes } from '../providerErrors.ts'
-import { isInFlight, type ProviderOperation } from '../providerOperation.ts'
+import type { Provider, ProviderIntent } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import type { ProviderOperation } from '../providerOperation.ts'
 
-/** Whether whoever began the payment's latest attempt may still be working on it. */
-export function isAttemptInFlight(workflow: Workflow, { intent_outcome, attempt_started_at }: Payment): boolean {
-  return intent_outcome.kind === 'open' && isInFlight(workflow, attempt_started_at)
+/** @throws DomainError `provider_not_enabled` */
+export function providerOf({ providers }: Workflow, { provider_id, payment_id }: Payment): Provider {
+  const provider = providers.get(provider_id)
+  if (provider) return provider
+  throw new DomainError('provider_not_enabled', 'The provider of this payment is no longer enabled', {
+    payment_id,
+    enabled: [...providers.keys()],
+  })
 }
 
 /**
@@ -32,7 +43,7 @@ export function createIntent(
     async call(state) {
       const payment = existingPayment(state)
       const { attempt, provider_method, payment_method_id } = payment
-      return enabledProvider(workflow, payment.provider_id).createIntent({
+      return providerOf(workflow, payment).createIntent({
         payment_id,
         idempotency_key: attempt === 1 ? payment_id : `${payment_id}-${attempt}`,
         amount_cents: payment.total_cents,
@@ -43,16 +54,17 @@ export function createIntent(
         provider_customer_id: provider_method?.provider_customer_id ?? null,
       })
     },
+    openCall: (state) => openCallOf(existingPayment(state)),
     done(intent, { state, called, occurred_at }) {
       const { attempt } = existingPayment(called)
       return recordIntentCreated({ occurred_at, attempt, ...intent }, state)
     },
-    failed({ outcome, error }, { state, called, occurred_at }) {
-      const { code, message, kind } = error
+    failed(failure, { state, called, occurred_at }) {
+      const { code, message } = failure.error
       const end = { occurred_at, attempt: existingPayment(called).attempt, reason: code }
-      if (outcome === 'unknown' || kind === 'unknown') return recordOutcomeUnknown(end, state)
-      if (outcome === 'throttled') return recordCallThrottled(end, state)
-      return recordIntentRejected({ ...end, refusal: providerErrorCodes[kind], code, message }, state)
+      if (failure.outcome === 'unknown') return recordOutcomeUnknown(end, state)
+      if (failure.outcome === 'throttled') return recordCallThrottled(end, state)
+      return recordIntentRejected({ ...end, refusal: failure.code, code, message }, state)
     },
   }
 }

@@ -8,8 +8,8 @@ import { existingPayment, type Payment, type PaymentState, paymentFold } from '@
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { beginOperation, callProvider } from '../providerOperation.ts'
-import { createIntent, isAttemptInFlight } from './createIntent.ts'
+import { beginOperation, finishOperation } from '../providerOperation.ts'
+import { createIntent, providerOf } from './createIntent.ts'
 
 export type OpenedPayment = {
   readonly payment: Payment
@@ -70,7 +70,8 @@ async function replayPayment(
       return toOpenedPayment(then, { replayed })
     }
     case 'rejected': {
-      if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
+      // Checked before an attempt is recorded, because the call to a disabled provider cannot be made.
+      if (outcome.refusal === 'provider_unavailable') providerOf(workflow, payment)
       const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
       const started = await beginOperation(workflow, operation, begin, { known, metadata })
       if (!started.began && existingPayment(started.state).intent_outcome.kind === 'open')
@@ -78,23 +79,12 @@ async function replayPayment(
       return toOpenedPayment(started, { replayed: !started.began })
     }
     case 'throttled':
-    case 'open':
-      if (isAttemptInFlight(workflow, payment)) throw keyInFlight({ payment_id })
-      requireProvider(workflow, payment)
-      // A throttled call had no effect, so this call counts as the first.
-      return toOpenedPayment(
-        await callProvider(workflow, operation, { known, metadata, isRepeated: outcome.kind === 'open' }),
-      )
+    case 'open': {
+      const finished = await finishOperation(workflow, operation, { known, metadata })
+      if (!finished) throw keyInFlight({ payment_id })
+      return toOpenedPayment(finished)
+    }
   }
-}
-
-/** Checked before an attempt is recorded, because a call to a disabled provider cannot be made. */
-function requireProvider({ providers }: Workflow, { provider_id, payment_id }: Payment): void {
-  if (providers.has(provider_id)) return
-  throw new DomainError('provider_not_enabled', 'The provider of this payment is no longer enabled', {
-    payment_id,
-    enabled: [...providers.keys()],
-  })
 }
 
 /** The error for the caller when the intent was not created, or the outcome is unknown. */

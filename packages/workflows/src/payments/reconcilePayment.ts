@@ -5,6 +5,7 @@ import { amountMatches } from '@paylog/domain/payments/evidence'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import {
   existingPayment,
+  openCallOf,
   type Payment,
   type PaymentState,
   type PaymentStatus,
@@ -14,9 +15,9 @@ import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { callProvider } from '../providerOperation.ts'
+import { finishOperation, isInFlight } from '../providerOperation.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext } from './applySnapshot.ts'
-import { createIntent, isAttemptInFlight } from './createIntent.ts'
+import { createIntent } from './createIntent.ts'
 
 export type Finding =
   /** The provider agrees with the record, or cannot be queried. */
@@ -108,14 +109,13 @@ async function finishCall(
 ): Promise<LoadedState<PaymentState>> {
   const { workflow, metadata } = context
   const payment = existingPayment(known.state)
-  const { kind } = payment.intent_outcome
-  if (kind === 'created' || kind === 'rejected' || isAttemptInFlight(workflow, payment)) return known
+  const open = openCallOf(payment)
+  if (!open || isInFlight(workflow, open)) return known
   const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
   const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
-  if (existingPayment(adopted.state).intent_outcome.kind === 'created') return adopted
-  // A throttled call had no effect, so this call counts as the first.
   const operation = createIntent(workflow, payment.payment_id)
-  const called = await callProvider(workflow, operation, { known: adopted, metadata, isRepeated: kind !== 'throttled' })
+  const called = await finishOperation(workflow, operation, { known: adopted, metadata })
+  if (!called) return adopted
   return existingPayment(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(context, called) : called
 }
 
