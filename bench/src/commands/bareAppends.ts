@@ -1,8 +1,9 @@
 // The minimal service on the same event store: a Fastify route that validates the session over HTTP and appends two events.
 import { randomUUID } from 'node:crypto'
-import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { loadConfig } from '@paylog/config/environment'
 import { port, url } from '@paylog/config/kinds'
+import { connect } from '@paylog/event-store/connection/connection'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { type Static, Type } from 'typebox'
@@ -52,8 +53,8 @@ const details = {
 
 runApp('bare-appends', async ({ lifecycle }) => {
   const config = loadConfig(BareAppendsConfig)
-  const client = EventStoreDBClient.connectionString(config.EVENTSTORE_URL)
-  lifecycle.add('event store', () => client.dispose())
+  const { client, close } = connect(config.EVENTSTORE_URL)
+  lifecycle.add('event store', close)
   const identity = new Pool(config.AUTH_URL, { connections: maxConnections })
   lifecycle.add('identity', () => identity.close())
 
