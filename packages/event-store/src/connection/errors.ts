@@ -59,23 +59,18 @@ function codeOf(error: unknown): number | undefined {
  * Waits for work with a timeout. The outcome of work that ends later is ignored.
  * @throws ResponseTimeoutError after `timeoutMs`, the signal's reason when it aborts, and the errors of the work
  */
-export async function withTimeout<T>(
-  work: Promise<T>,
-  timeoutMs: number,
-  what: string,
-  signal?: AbortSignal,
-): Promise<T> {
-  const { promise: timedOut, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new ResponseTimeoutError(what, timeoutMs)), timeoutMs)
-  const abort = () => reject(signal?.reason)
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted) abort()
-  try {
-    return await Promise.race([work, timedOut])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
+export function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string, signal?: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ResponseTimeoutError(what, timeoutMs)), timeoutMs)
+    const abort = () => reject(signal?.reason)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    work.then(resolve, reject).then(end, end)
+  })
 }
 
 /** For an append with an unknown outcome. */

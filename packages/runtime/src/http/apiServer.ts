@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { methodsOf } from './apiPaths.ts'
 import { browserHeaders } from './browserHeaders.ts'
-import { requestsInFlight } from './draining.ts'
+import { requestsInFlight } from './handlers.ts'
 import { createHttp } from './http.ts'
 import { isProxyRange } from './networks.ts'
 

@@ -121,63 +121,70 @@ const maxUnfinishedPerAddress = 128
 const firstChunkBytes = 16 * 1024
 
 type BodyUsage = { bytes: number; unfinished: number }
+/** What a request has in memory, and what all requests of its client address have. */
+type HeldBody = { readonly address: string; readonly ofAddress: BodyUsage; bytes: number }
 
 /** Decorates the server with `readBody`. Must be called before routes are registered. */
 export function limitBodies(http: FastifyInstance): void {
   const all: BodyUsage = { bytes: 0, unfinished: 0 }
-  const ofAddress = new Map<string, BodyUsage>()
-  const bytesOf = new WeakMap<FastifyRequest, number>()
-  const networks = new WeakMap<FastifyRequest, string>()
+  const addresses = new Map<string, BodyUsage>()
+  const bodies = new WeakMap<FastifyRequest, HeldBody>()
 
-  const usageOf = (address: string) => {
-    const usage = ofAddress.get(address) ?? { bytes: 0, unfinished: 0 }
-    ofAddress.set(address, usage)
-    return usage
+  const hold = (request: FastifyRequest): HeldBody => {
+    const address = clientNetwork(request.ip)
+    const ofAddress = addresses.get(address) ?? { bytes: 0, unfinished: 0 }
+    addresses.set(address, ofAddress)
+    const body = { address, ofAddress, bytes: 0 }
+    bodies.set(request, body)
+    return body
   }
-  const networkOf = (request: FastifyRequest) => {
-    const network = networks.get(request) ?? clientNetwork(request.ip)
-    networks.set(request, network)
-    return network
-  }
-  const change = (request: FastifyRequest, { bytes, unfinished }: BodyUsage) => {
-    const address = networkOf(request)
-    const usage = usageOf(address)
-    for (const count of [all, usage]) {
-      count.bytes += bytes
-      count.unfinished += unfinished
+  const change = (body: HeldBody, { bytes, unfinished }: BodyUsage): boolean => {
+    const { address, ofAddress } = body
+    body.bytes += bytes
+    for (const usage of [all, ofAddress]) {
+      usage.bytes += bytes
+      usage.unfinished += unfinished
     }
-    if (usage.bytes === 0 && usage.unfinished === 0) ofAddress.delete(address)
-    bytesOf.set(request, (bytesOf.get(request) ?? 0) + bytes)
+    if (ofAddress.bytes === 0 && ofAddress.unfinished === 0) addresses.delete(address)
     return (
       all.bytes <= maxBufferedBytes &&
-      usage.bytes <= maxBufferedBytesPerAddress &&
-      usage.unfinished <= maxUnfinishedPerAddress
+      ofAddress.bytes <= maxBufferedBytesPerAddress &&
+      ofAddress.unfinished <= maxUnfinishedPerAddress
     )
   }
 
   http.decorate('readBody', async (request, payload, maxBytes) => {
-    if (Number(request.headers['content-length']) > maxBytes) throw tooLargeError()
+    const announced = Number(request.headers['content-length'] ?? firstChunkBytes)
+    if (announced > maxBytes) throw tooLargeError()
+    const body = hold(request)
     try {
-      if (!change(request, { bytes: 0, unfinished: 1 })) throw overloadedError()
-      return await collect(payload, maxBytes, (bytes) => change(request, { bytes, unfinished: 0 }))
+      if (!change(body, { bytes: 0, unfinished: 1 })) throw overloadedError()
+      const firstBytes = Math.min(announced, firstChunkBytes, maxBytes)
+      return await collect(payload, { maxBytes, firstBytes }, (bytes) => change(body, { bytes, unfinished: 0 }))
     } finally {
-      change(request, { bytes: 0, unfinished: -1 })
+      change(body, { bytes: 0, unfinished: -1 })
     }
   })
   // Runs for disconnected clients, too: the handler keeps the body in memory until then.
-  http.addHook('onSend', async (request) => {
-    const bytes = bytesOf.get(request)
-    if (bytes) change(request, { bytes: -bytes, unfinished: 0 })
+  http.addHook('onSend', (request, _reply, _payload, done) => {
+    const body = bodies.get(request)
+    if (body) change(body, { bytes: -body.bytes, unfinished: 0 })
+    done()
   })
 }
 
 /**
  * Collects into one growing buffer, because chunks may be one byte long and each chunk object takes hundreds of bytes.
+ * @param firstBytes the size of the buffer to begin with
  * @param take reserves bytes; returns false when a limit is exceeded
  */
-function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer> {
+function collect(
+  payload: IncomingMessage,
+  { maxBytes, firstBytes }: { readonly maxBytes: number; readonly firstBytes: number },
+  take: (bytes: number) => boolean,
+): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  let buffer = Buffer.allocUnsafe(Math.min(maxBytes, firstChunkBytes))
+  let buffer = Buffer.allocUnsafe(firstBytes)
   let length = 0
   const onData = (piece: Buffer) => {
     const needed = length + piece.length

@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createHealth } from '../process/health.ts'
 import { createLog } from '../telemetry/log.ts'
-import { requestsInFlight } from './draining.ts'
+import { requestsInFlight } from './handlers.ts'
 import { createHttp } from './http.ts'
 
 /** Longer than the close waits for incomplete requests. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance } from 'fastify'
+import { watchHandlers } from './handlers.ts'
 
 const readTimeoutMs = 2_000
 
@@ -14,9 +15,10 @@ const readTimeoutMs = 2_000
  * Must be called after every other hook that may close the connection.
  */
 export function readBodyBeforeClosing(http: FastifyInstance): void {
-  http.addHook('onSend', async ({ raw }, reply) => {
+  http.addHook('onSend', ({ raw }, reply, _payload, done) => {
     const isLast = !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close'
-    if (isLast && !raw.complete) await readToEnd(raw)
+    if (isLast && !raw.complete) void readToEnd(raw).then(() => done())
+    else done()
   })
 }
 
@@ -31,13 +33,6 @@ const unsentTimeoutMs = 2_000
 /** An event loop turn shorter than this had nothing to read. */
 const quietLoopMs = 0.1
 const quietTimeoutMs = 500
-
-const running = new WeakMap<FastifyInstance, ReadonlyMap<symbol, string>>()
-
-/** The requests whose handlers have not ended, for the log: method, route and request id. */
-export function requestsInFlight(http: FastifyInstance): readonly string[] {
-  return [...(running.get(http)?.values() ?? [])]
-}
 
 const closing = new WeakSet<Server>()
 
@@ -66,8 +61,9 @@ export function drainOnClose(http: FastifyInstance): void {
     // If the headers were sent before the close began, the client expects to reuse the connection.
     response.once('close', () => isClosing(http) && setImmediate(closeIdle))
   })
-  http.addHook('onSend', async (_request, reply) => {
+  http.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing(http)) reply.header('connection', 'close')
+    done()
   })
   http.addHook('preClose', async () => {
     closing.add(server)
@@ -99,31 +95,6 @@ function rejectUnsent(server: Server, connections: readonly Connection[]): void 
     const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     if (socket.bytesRead === 0) socket.destroy()
     else server.emit('clientError', tooLate, socket)
-  }
-}
-
-/** @returns a function that waits until no handler runs */
-function watchHandlers(http: FastifyInstance): () => Promise<void> {
-  const names = new Map<symbol, string>()
-  const ends = new Map<symbol, Promise<void>>()
-  running.set(http, names)
-  http.addHook('onRoute', (route) => {
-    const { handler } = route
-    route.handler = function watched(request, reply) {
-      const result: unknown = handler.call(this, request, reply)
-      if (!(result instanceof Promise)) return result
-      const key = Symbol()
-      names.set(key, `${request.method} ${request.routeOptions.url ?? ''} ${request.id}`)
-      const ended = () => {
-        names.delete(key)
-        ends.delete(key)
-      }
-      ends.set(key, result.then(ended, ended))
-      return result
-    }
-  })
-  return async () => {
-    while (ends.size > 0) await Promise.all(ends.values())
   }
 }
 

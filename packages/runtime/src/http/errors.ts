@@ -123,6 +123,6 @@ function connectionError(code: string | undefined): HttpError {
   return createHttpError('invalid_request', 'This is not an HTTP request')
 }
 
-export function createHttpError(code: ErrorCode, message: string): HttpError {
+function createHttpError(code: ErrorCode, message: string): HttpError {
   return { status: errorStatus[code], code, message }
 }

@@ -4,19 +4,13 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type Logger, withoutRedaction } from '../telemetry/log.ts'
 import { traceRequests } from '../telemetry/spans.ts'
 import { limitBodies, parseStrictJson } from './body.ts'
 import { limitConnections, type PendingResponse, watchPendingResponses } from './connections.ts'
 import { drainOnClose, readBodyBeforeClosing } from './draining.ts'
-import { createHttpError, handleClientError, handleError, handleNoRoute } from './errors.ts'
+import { handleClientError, handleError, handleNoRoute } from './errors.ts'
 import { validateHeaders, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -25,11 +19,6 @@ declare module 'fastify' {
     errorCode: string
     /** Number of invalid credentials in the request, even if another one is valid. */
     invalidCredentials: number
-  }
-
-  interface FastifyContextConfig {
-    /** How long the handler may take; the default suits one provider call with its retries. */
-    handlerTimeoutMs?: number
   }
 }
 
@@ -43,8 +32,6 @@ const requestTimeoutMs = 10_000
 const timeoutCheckMs = 1_000
 // How long a client may not read a response. Node checks twice, so it takes up to twice as long.
 const unreadTimeoutMs = 5_000
-// Longer than a provider call with two retries in one request.
-const handlerTimeoutMs = 45_000
 const idleTimeoutMs = 65_000
 const maxParamLength = 255
 
@@ -129,13 +116,19 @@ export function createHttp({
     return parseStrictJson(decodeUtf8(body))
   })
   traceRequests(http)
-  http.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request take a callback, because a promise for each costs more than what they do.
+  http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    limitHandler(request, reply)
     validateHeaders(request)
+    done()
   })
+  logResponses(http, log)
+  return http
+}
+
+function logResponses(http: FastifyInstance, log: Logger): void {
   const requestLog = withoutRedaction(log)
-  http.addHook('onResponse', async (request, reply) => {
+  http.addHook('onResponse', (request, reply, done) => {
     requestLog.info(
       {
         requestId: request.id,
@@ -146,8 +139,8 @@ export function createHttp({
       },
       'request',
     )
+    done()
   })
-  return http
 }
 
 const logMethods: ReadonlySet<string> = new Set(['child', 'trace', 'debug', 'info', 'warn', 'error', 'fatal'])
@@ -167,14 +160,6 @@ function lazily(create: () => FastifyBaseLogger): FastifyBaseLogger {
     get: (_target, name: string) =>
       logMethods.has(name) ? (...args: readonly unknown[]) => call(name, args) : member(name),
   })
-}
-
-/** Fastify's own limit makes an AbortController and aborts it for every request, which takes 3 % of the CPU of a write. */
-function limitHandler({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
-  const timer = setTimeout(() => {
-    if (!reply.sent) reply.send(createHttpError('service_unavailable', 'The request took too long'))
-  }, routeOptions.config.handlerTimeoutMs ?? handlerTimeoutMs)
-  reply.raw.once('close', () => clearTimeout(timer))
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -61,7 +61,7 @@ export function createMetrics(): Metrics {
   })
 
   async function plugin(http: FastifyInstance): Promise<void> {
-    http.addHook('onResponse', async (request, reply) => {
+    http.addHook('onResponse', (request, reply, done) => {
       const { url: route, schema } = request.routeOptions
       const operation = schema && 'operationId' in schema ? schema.operationId : undefined
       if (typeof operation === 'string' && request.method !== 'GET' && request.method !== 'HEAD')
@@ -70,6 +70,7 @@ export function createMetrics(): Metrics {
         { method: route === undefined ? 'any' : request.method, route: route ?? 'unknown', status: reply.statusCode },
         reply.elapsedTime / 1_000,
       )
+      done()
     })
     let collecting: Promise<string> | undefined
     http.get('/metrics', { config: { isForOperators: true }, schema: metricsSchema }, async (_request, reply) => {
