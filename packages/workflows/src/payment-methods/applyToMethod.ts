@@ -71,17 +71,8 @@ async function decisionFor(
     if (details === null) return removed
     return (occurred_at, state) => refreshPaymentMethod({ occurred_at, details }, state)
   }
-  return generic_type === detached && !isBefore(reportedAt, method.created_at) ? removed : noEvents
-}
-
-/**
- * Whether a provider's time is before one of ours. Compares whole seconds, because most providers truncate their times: a
- * notification from the second in which the method was added would otherwise look older than the method.
- */
-function isBefore(providerTime: string, ourTime: string): boolean {
-  return wholeSeconds(providerTime) < wholeSeconds(ourTime)
-}
-
-function wholeSeconds(time: string): number {
-  return Math.floor(Date.parse(time) / 1_000)
+  // Compares whole seconds, because most providers truncate their times: a notification from the second in which the method
+  // was added would otherwise look older than the method.
+  const seconds = (time: string) => Math.floor(Date.parse(time) / 1_000)
+  return generic_type === detached && seconds(reportedAt) >= seconds(method.created_at) ? removed : noEvents
 }
