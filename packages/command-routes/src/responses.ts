@@ -1,11 +1,11 @@
 // Responses of write routes: envelope, headers and OpenAPI descriptions.
-import type { Actor } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/events'
+import { exampleId } from '@paylog/domain/examples'
 import type { Revision } from '@paylog/event-store/append/append'
 import { dataResponse, errorResponses, etagHeader, type RouteNotes } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { etagOf } from './ifMatch.ts'
 
 const position = {
@@ -27,23 +27,11 @@ export const responseHeaders = {
   deleted: position,
 }
 
-/** OpenAPI description of changes that an expired guest token can make. @param resource the response for all other callers */
-export const orIdOnly = <Resource extends TSchema>(resource: Resource) =>
-  Type.Union([
-    resource,
-    Type.Object({ id: Type.String() }, { description: 'For a guest whose token has expired: only the id' }),
-  ])
-
-/** The response data of a change. An expired guest token must not read the resource, so it gets only the id. */
-export function changedData<Resource extends { readonly id: string }>(actor: Actor, resource: Resource) {
-  return actor.kind === 'guest' && actor.is_remembered ? { id: resource.id } : resource
-}
-
 export const deletedResponse = (description: string) =>
   dataResponse(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
     description,
     headers: responseHeaders.deleted,
-    examples: [{ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', deleted: true } }],
+    examples: [{ success: true, data: { id: exampleId, deleted: true } }],
   })
 
 /**
@@ -90,6 +78,12 @@ export function setWriteHeaders(
   if (replayed) setReplayedHeader(reply)
 }
 
+/** The response with one resource. @param write see `setWriteHeaders` */
+export function replyWith<Resource>(reply: FastifyReply, write: Parameters<typeof setWriteHeaders>[1], data: Resource) {
+  setWriteHeaders(reply, write)
+  return { success: true as const, data }
+}
+
 /** Marks the response as that of an earlier request with the same Idempotency-Key. */
 export function setReplayedHeader(reply: FastifyReply): void {
   reply.header('idempotent-replayed', 'true')
@@ -101,6 +95,5 @@ export function replyDeleted(
   removed: { readonly id: string; readonly position: LogPosition | undefined },
 ) {
   const { id, position } = removed
-  setWriteHeaders(reply, { position })
-  return { success: true as const, data: { id, deleted: true as const } }
+  return replyWith(reply, { position }, { id, deleted: true as const })
 }

@@ -7,6 +7,7 @@ import {
   setDefault,
 } from '@paylog/domain/defaultChoice'
 import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
+import type { Revision } from '@paylog/event-store/append/append'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
@@ -19,6 +20,22 @@ export type ListItem = {
   /** See `ownerOf`. */
   readonly owner: string
   readonly item_id: string
+}
+
+/** An item as responses show it. */
+export type ShownItem<State> = LoadedState<State> & { readonly is_default: boolean }
+
+/** An item that its owner's request changes or removes. */
+export type ItemTarget = {
+  /** In lower case, and possibly malformed. */
+  readonly id: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  /** Throws when the request's If-Match does not allow this revision. */
+  readonly checkRevision: (revision: Revision) => void
+  /** Throws for a body with card data. Called last, when everything else is valid. */
+  readonly checkBody: () => void
+  readonly metadata: EventMetadata
 }
 
 export type ChangeDefault = ListItem & {

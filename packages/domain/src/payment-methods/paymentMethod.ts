@@ -10,6 +10,7 @@ import {
   type MethodRequestEvent,
   type PaymentMethodAdded,
   type PaymentMethodEvent,
+  type RecordedResponse,
 } from './events.ts'
 
 export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at'> & {
@@ -74,14 +75,8 @@ export function refreshPaymentMethod(
 ): PaymentMethodEvent[] {
   if (state.status !== 'saved') return []
   const current = detailsOf(state)
-  const refreshed: MethodDetails = {
-    payment_type: details.payment_type ?? current.payment_type,
-    wallet_type: details.wallet_type ?? current.wallet_type,
-    card_brand: details.card_brand ?? current.card_brand,
-    last_four: details.last_four ?? current.last_four,
-    expiry_month: details.expiry_month ?? current.expiry_month,
-    expiry_year: details.expiry_year ?? current.expiry_year,
-  }
+  const known = Object.entries(detailsOf(details)).filter(([, value]) => value !== null)
+  const refreshed: MethodDetails = { ...current, ...Object.fromEntries(known) }
   if (JSON.stringify(refreshed) === JSON.stringify(current)) return []
   const { payment_method_id } = state
   return [{ type: 'PaymentMethodRefreshed', data: { payment_method_id, occurred_at, ...refreshed } }]
@@ -148,11 +143,6 @@ export function paymentMethodResource(method: PaymentMethod, is_default: boolean
     updated_at: method.updated_at,
   }
 }
-
-type RequestAnswered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']
-
-/** The result of a request to save a method, which a repeated request gets as well. */
-export type RecordedResponse = Exclude<RequestAnswered['answer'], { kind: 'failed' }>
 
 /** Longer than a request with all its provider calls takes. */
 export const methodRequestInFlightMs = 20_000

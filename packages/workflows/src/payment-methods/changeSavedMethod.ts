@@ -1,5 +1,4 @@
 // Changes and removes saved payment methods on behalf of their owner.
-import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   changeAlias,
@@ -7,53 +6,32 @@ import {
   paymentMethodFold,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import type { Revision } from '@paylog/event-store/append/append'
-import { causedBy } from '@paylog/event-store/eventStore'
+import { causedBy, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { withDefault } from '../defaults.ts'
+import { type ItemTarget, type ShownItem, withDefault } from '../defaults.ts'
 import { toDomainError } from '../providerErrors.ts'
 import { callProvider } from '../providerOperation.ts'
-import {
-  loadOwnedMethod,
-  methodItem,
-  ownedMethod,
-  type ShownMethod,
-  type StoredMethod,
-  savingProvider,
-  toStoredMethod,
-} from './savedMethod.ts'
+import { loadOwnedMethod, methodItem, ownedMethod, savingProvider } from './savedMethod.ts'
 
-export type ChangeSavedMethod = {
-  readonly payment_method_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  /** Unchanged if absent. */
-  readonly alias?: string | null
-  readonly is_default?: boolean
-  /** Throws when the request's If-Match does not allow this revision. */
-  readonly checkRevision: (revision: Revision) => void
-  readonly metadata: EventMetadata
-}
-
-export type RemoveSavedMethod = {
-  readonly payment_method_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  /** Throws when the request's If-Match does not allow this revision. Called before the method is detached. */
-  readonly checkRevision: (revision: Revision) => void
-  readonly metadata: EventMetadata
+export type ChangeSavedMethod = ItemTarget & {
+  /** Unchanged if undefined. */
+  readonly alias: string | null | undefined
+  readonly is_default: boolean | undefined
 }
 
 /**
  * Changes a method's alias, and whether it is the default.
- * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` throws; nothing is recorded then
+ * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` and `checkBody` throw; nothing is
+ *   recorded then
  */
-export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<ShownMethod> {
+export async function changeSavedMethod(
+  workflow: Workflow,
+  request: ChangeSavedMethod,
+): Promise<ShownItem<PaymentMethodState>> {
   const { owner, alias, is_default, checkRevision, metadata } = request
-  const known = await loadOwnedMethod(workflow, request.payment_method_id, owner)
-  checkRevision(known.revision)
+  const known = await loadOwnedMethod(workflow, request)
   const { payment_method_id } = known.method
   const changed = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
@@ -67,25 +45,27 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
     known,
   })
   const choice = { ...methodItem(payment_method_id, owner), is_default, metadata: causedBy(changed, metadata) }
-  return withDefault(workflow, toStoredMethod(changed), choice)
+  return withDefault(workflow, changed, choice)
 }
 
 /**
  * Removes a method. Detaches it at the provider first, so that a removed method cannot be charged. A concurrent removal
  * counts as success.
  * @throws DomainError `not_found`, `provider_not_enabled`, `event_store_unavailable`, the codes of `toDomainError`, and what
- *   `checkRevision` throws; nothing is removed then
+ *   `checkRevision` and `checkBody` throw; nothing is removed then
  */
-export async function removeSavedMethod(workflow: Workflow, request: RemoveSavedMethod): Promise<StoredMethod> {
-  const { owner, checkRevision, metadata } = request
-  const { method, ...known } = await loadOwnedMethod(workflow, request.payment_method_id, owner)
-  checkRevision(known.revision)
+export async function removeSavedMethod(
+  workflow: Workflow,
+  target: ItemTarget,
+): Promise<LoadedState<PaymentMethodState>> {
+  const { owner, checkRevision, metadata } = target
+  const { method, ...known } = await loadOwnedMethod(workflow, target)
   const { provider_id, provider_method_id, provider_customer_id } = method
   // A guest's method is not attached to a customer.
   const attached = provider_customer_id === null ? null : { provider_method_id, provider_customer_id }
   const methods = attached && savingProvider(workflow, provider_id).methods
   try {
-    const removal = await callProvider<PaymentMethodState, PaymentMethodEvent, unknown>(
+    return await callProvider<PaymentMethodState, PaymentMethodEvent, unknown>(
       workflow,
       {
         stream: paymentMethodStream(method.payment_method_id),
@@ -100,7 +80,6 @@ export async function removeSavedMethod(workflow: Workflow, request: RemoveSaved
       },
       { known, metadata },
     )
-    return toStoredMethod(removal)
   } catch (error) {
     throw error instanceof ProviderError ? toDomainError(error) : error
   }

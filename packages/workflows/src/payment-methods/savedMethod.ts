@@ -1,7 +1,6 @@
 // Loads saved payment methods, checks their owner, and derives their ids.
 
 import { recordedOwner } from '@paylog/domain/actor'
-import type { LogPosition } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
 import {
@@ -16,19 +15,9 @@ import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { v5 as uuidv5 } from 'uuid'
 import { providerFor, type Workflow } from '../context.ts'
-import type { ListItem } from '../defaults.ts'
+import type { ItemTarget, ListItem } from '../defaults.ts'
 
 export type SavingProvider = Provider & { readonly methods: ProviderMethods }
-
-export type StoredMethod = {
-  readonly method: PaymentMethod
-  readonly revision: bigint
-  /** Position of its last event. */
-  readonly position: LogPosition
-}
-
-/** A method as responses show it. */
-export type ShownMethod = StoredMethod & { readonly is_default: boolean }
 
 /** A method in its owner's list of methods, which has a default. @param owner see `ownerOf` */
 export function methodItem(payment_method_id: string, owner: string): ListItem {
@@ -50,19 +39,20 @@ export function savingProvider(workflow: Workflow, providerId: string): SavingPr
 }
 
 /**
- * A removed method and another owner's are `not_found`, just like an unknown id.
- * @param payment_method_id client input: in any case, and possibly malformed
- * @param owner see `ownerOf`
- * @throws DomainError `not_found`
+ * Loads the method that a request changes or removes, and checks the request. A removed method and another owner's are
+ * `not_found`, just like an unknown id.
+ * @throws DomainError `not_found`, and what `checkRevision` and `checkBody` throw
  */
 export async function loadOwnedMethod(
   workflow: Workflow,
-  payment_method_id: string,
-  owner: string,
+  { id, owner, checkRevision, checkBody }: ItemTarget,
 ): Promise<LoadedState<PaymentMethodState> & { readonly method: PaymentMethod }> {
-  const id = recordedId(payment_method_id)
-  const loaded = id === null ? newStream(paymentMethodFold) : await loadMethod(workflow, id)
-  return { ...loaded, method: ownedMethod(loaded.state, owner) }
+  const recorded = recordedId(id)
+  const loaded = recorded === null ? newStream(paymentMethodFold) : await loadMethod(workflow, recorded)
+  const method = ownedMethod(loaded.state, owner)
+  checkRevision(loaded.revision)
+  checkBody()
+  return { ...loaded, method }
 }
 
 export function loadMethod({ store }: Workflow, id: string): Promise<LoadedState<PaymentMethodState>> {
@@ -76,16 +66,14 @@ export function ownedMethod(state: PaymentMethodState, owner: string): PaymentMe
 }
 
 /** The method at a revision of its stream. */
-export async function methodAt({ store }: Workflow, id: string, revision: bigint): Promise<StoredMethod> {
+export async function methodAt(
+  { store }: Workflow,
+  id: string,
+  revision: bigint,
+): Promise<LoadedState<PaymentMethodState>> {
   const events = await store.readStream(paymentMethodStream(id), { limit: Number(revision) + 1 })
   const state = events.filter(isMethodEvent).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
-  return toStoredMethod({ state, revision, position: events.at(-1)?.position })
-}
-
-export function toStoredMethod({ state, revision, position }: LoadedState<PaymentMethodState>): StoredMethod {
-  if (state.status === 'none' || revision === 'no_stream' || !position)
-    throw new Error('the payment method has no events')
-  return { method: state, revision, position }
+  return { state, revision, position: events.at(-1)?.position }
 }
 
 export function isMethodEvent(event: Recorded): event is Recorded<PaymentMethodEvent> {
