@@ -1,14 +1,13 @@
 // POST /webhooks/test and POST /webhooks/external/simulate send test webhooks (interface, sections 4.9 and 4.10).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { requestIdentity } from '../idempotency.ts'
+import type { FastifyRequest } from 'fastify'
 import { createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf, sessionOf } from '../requestContext.ts'
-import { setWriteHeaders } from '../responses.ts'
-import { type RecordedTest, recordTest } from './recordTest.ts'
+import { type CommandDependencies, repeatableRequest, sessionOf } from '../requestContext.ts'
+import { replyWith } from '../responses.ts'
+import { recordTest } from './recordTest.ts'
 import { maxBodyBytes, simulateSchema, testSchema } from './routeSchemas.ts'
-import { parseRequestedName, simulationFacts, simulatorOf, testFacts } from './webhookTestFacts.ts'
+import { parseRequestedName, simulationFacts, testFacts } from './webhookTestFacts.ts'
 
 const testRoute = '/webhooks/test'
 const simulateRoute = '/webhooks/external/simulate'
@@ -29,44 +28,31 @@ export const webhookTestRoutes =
       bodyLimit: maxBodyBytes,
       config: { limit: 'webhookTests' },
     } as const
-    const identify = (request: FastifyRequest, route: string) => ({
+    const identified = (request: FastifyRequest, route: string) => ({
+      ...repeatableRequest(request, `POST ${route}`),
       session: sessionOf(request),
-      identity: requestIdentity(request.headers['idempotency-key'], request.actor, `POST ${route}`, request.body),
       endpoints,
-      metadata: metadataOf(request),
     })
 
     app.post(testRoute, { ...guarded, schema: testSchema }, async (request, reply) => {
       const { event, test_data: sent = {} } = request.body
-      const requested = identify(request, testRoute)
-      const facts = testFacts({ event, test_data: sent, id: requested.identity.id, at: workflow.now() })
+      const test = identified(request, testRoute)
+      const facts = testFacts({ event, test_data: sent, id: test.request_id, at: workflow.now() })
       rejectCardNumbers(request)
-      return webhookTestResponse(
-        reply,
-        await recordTest(workflow, { type: 'WebhookTestRequested', facts, sent, ...requested }),
-      )
+      const recorded = await recordTest(workflow, { ...test, type: 'WebhookTestRequested', facts, sent })
+      reply.code(202)
+      return replyWith(reply, recorded, recorded.data)
     })
 
     app.post(simulateRoute, { ...guarded, schema: simulateSchema }, async (request, reply) => {
-      const { payload: sent = {}, ...names } = request.body
-      const requested = identify(request, simulateRoute)
-      const name = parseRequestedName(names)
-      const simulator = simulatorOf(names.provider, () => rejectCardNumbers(request))
-      const origin = { simulator, id: requested.identity.id, at: workflow.now() }
-      const facts = simulationFacts({ ...names, payload: sent }, name, origin)
+      const { event, provider, payload: sent = {} } = request.body
+      const test = identified(request, simulateRoute)
+      const name = parseRequestedName(event, provider)
+      // Before the error for an unknown provider, because card data must be reported first.
       rejectCardNumbers(request)
-      return webhookTestResponse(
-        reply,
-        await recordTest(workflow, { type: 'WebhookSimulationRequested', facts, sent, ...requested }),
-      )
+      const facts = simulationFacts({ provider, ...name, payload: sent, id: test.request_id, at: workflow.now() })
+      const recorded = await recordTest(workflow, { ...test, type: 'WebhookSimulationRequested', facts, sent })
+      reply.code(202)
+      return replyWith(reply, recorded, recorded.data)
     })
   }
-
-function webhookTestResponse(
-  reply: FastifyReply,
-  { id, canonical_events, deliveries, position, replayed }: RecordedTest,
-) {
-  reply.code(202)
-  setWriteHeaders(reply, { position, replayed })
-  return { success: true as const, data: { id, canonical_events, deliveries } }
-}
