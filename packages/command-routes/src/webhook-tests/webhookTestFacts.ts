@@ -4,6 +4,7 @@ import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/providers/genericEvent'
 import { type ProviderObject, testIdOf } from '@paylog/providers/providerPlugin'
 import { type SimulatedNotification, type Simulator, simulators } from '@paylog/providers/simulation'
+import { invalidInput } from '@paylog/runtime/http/validation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
 
 /** The facts that depend on the request's content, not on its caller. */
@@ -47,9 +48,12 @@ const statuses: Readonly<Record<string, string>> = {
 export function testFacts(test: TestRequest): RequestedFacts {
   const { event } = test
   const canonical = canonicalName(event)
-  if (canonical !== undefined) return canonicalTest(test, canonical)
+  if (canonical !== undefined) {
+    const facts = canonicalFacts(testProvider, canonical, simulatedNotification(test, genericFor(canonical)))
+    return { ...facts, ...subscriptionOf(test, canonical, facts.object_id) }
+  }
   if (!genericNames.includes(event))
-    throw invalidField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
+    throw invalidEvent(`must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
   return notificationFacts(testProvider, simulatedNotification(test, event))
 }
 
@@ -74,11 +78,8 @@ export function simulationFacts({ provider, name, isNative, payload, id, at }: S
 export function parseRequestedName(event: string, provider: string): RequestedName {
   const [, prefix, name] = namePattern.exec(event) ?? []
   if (name === undefined || name.length > maxNameLength)
-    throw invalidField(
-      'event',
-      'must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed',
-    )
-  if (prefix !== undefined && prefix !== provider) throw invalidField('event', 'has the prefix of another provider')
+    throw invalidEvent('must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed')
+  if (prefix !== undefined && prefix !== provider) throw invalidEvent('has the prefix of another provider')
   return { name, isNative: prefix !== undefined }
 }
 
@@ -88,11 +89,6 @@ export function simulatorOf(provider: string): Simulator {
   if (simulator) return simulator
   const known = [...simulators.keys()]
   throw new DomainError('provider_not_enabled', `The provider must be one of ${known.join(', ')}`, { known })
-}
-
-function canonicalTest(test: TestRequest, name: CanonicalName): RequestedFacts {
-  const facts = canonicalFacts(testProvider, name, simulatedNotification(test, genericFor(name)))
-  return { ...facts, ...subscriptionOf(test, name, facts.object_id) }
 }
 
 /** Adds the subscription that a membership message contains, because the sandbox object has none. */
@@ -145,8 +141,6 @@ function canonicalFacts(
 }
 
 /** @param message continues the field name to a sentence */
-function invalidField(field: string, message: string): DomainError {
-  return new DomainError('invalid_request', `The body is invalid: ${field} ${message}`, {
-    fields: [{ field, message }],
-  })
+function invalidEvent(message: string): DomainError {
+  return invalidInput('body', [{ field: 'event', message }])
 }
