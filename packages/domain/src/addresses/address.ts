@@ -18,24 +18,19 @@ export type AddressState = { readonly status: 'none' } | Address
 export const addressFold: Fold<AddressState, AddressEvent> = {
   initialState: Object.freeze({ status: 'none' }),
   evolve(state, event) {
-    if (event.type === 'AddressAdded') return added(event)
-    return state.status === 'none' ? state : evolved(state, event)
+    const updated_at = event.data.occurred_at
+    if (event.type === 'AddressAdded') {
+      const { occurred_at: created_at, is_default: was_added_as_default, ...added } = event.data
+      return { ...added, status: 'kept', was_added_as_default, created_at, updated_at }
+    }
+    if (state.status === 'none') return state
+    switch (event.type) {
+      case 'AddressChanged':
+        return { ...state, ...event.data.changes, updated_at }
+      case 'AddressRemoved':
+        return { ...state, updated_at, status: 'removed' }
+    }
   },
-}
-
-function added({ data: { occurred_at, is_default, ...rest } }: AddressAdded): Address {
-  const times = { created_at: occurred_at, updated_at: occurred_at }
-  return { ...rest, status: 'kept', was_added_as_default: is_default, ...times }
-}
-
-function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): Address {
-  const updated_at = event.data.occurred_at
-  switch (event.type) {
-    case 'AddressChanged':
-      return { ...address, ...event.data.changes, updated_at }
-    case 'AddressRemoved':
-      return { ...address, updated_at, status: 'removed' }
-  }
 }
 
 export type AddAddress = AddressAdded['data']

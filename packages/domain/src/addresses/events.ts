@@ -8,6 +8,7 @@ export type AddressType = Static<typeof AddressType>
 
 const Text = Nullable(Type.String())
 
+/** `country` is ISO 3166-1 alpha-2, upper case. */
 export const placeFields = [
   'organization_id',
   'name',
@@ -16,7 +17,6 @@ export const placeFields = [
   'city',
   'state',
   'postal_code',
-  /** ISO 3166-1 alpha-2, upper case. */
   'country',
 ] as const
 export const contactFields = ['business_name', 'tax_id', 'tax_id_type', 'phone', 'email', 'alias'] as const

@@ -24,25 +24,21 @@ export type PaymentMethodState = { readonly status: 'none' } | PaymentMethod
 export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
   initialState: Object.freeze({ status: 'none' }),
   evolve(state, event) {
-    if (event.type === 'PaymentMethodAdded') return added(event)
-    return state.status === 'none' ? state : evolved(state, event)
+    const updated_at = event.data.occurred_at
+    if (event.type === 'PaymentMethodAdded') {
+      const { occurred_at: created_at, ...added } = event.data
+      return { ...added, status: 'saved', created_at, updated_at }
+    }
+    if (state.status === 'none') return state
+    switch (event.type) {
+      case 'PaymentMethodAliasChanged':
+        return { ...state, updated_at, alias: event.data.alias }
+      case 'PaymentMethodRefreshed':
+        return { ...state, updated_at, ...detailsOf(event.data) }
+      case 'PaymentMethodRemoved':
+        return { ...state, updated_at, status: 'removed' }
+    }
   },
-}
-
-function added({ data: { occurred_at, ...rest } }: PaymentMethodAdded): PaymentMethod {
-  return { ...rest, status: 'saved', created_at: occurred_at, updated_at: occurred_at }
-}
-
-function evolved(method: PaymentMethod, event: Exclude<PaymentMethodEvent, PaymentMethodAdded>): PaymentMethod {
-  const updated_at = event.data.occurred_at
-  switch (event.type) {
-    case 'PaymentMethodAliasChanged':
-      return { ...method, updated_at, alias: event.data.alias }
-    case 'PaymentMethodRefreshed':
-      return { ...method, updated_at, ...detailsOf(event.data) }
-    case 'PaymentMethodRemoved':
-      return { ...method, updated_at, status: 'removed' }
-  }
 }
 
 /** Picks the provider's details. */
