@@ -1,5 +1,6 @@
 // What PUT and DELETE of addresses and payment methods share: an owner's item in the path, If-Match, and the responses.
 import { type Actor, ownerOf } from '@paylog/domain/actor'
+import type { ErrorCode } from '@paylog/domain/errors'
 import type { Revision } from '@paylog/event-store/append/append'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
@@ -8,9 +9,15 @@ import type { FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { IfMatchHeaders, requireMatch } from './ifMatch.ts'
 import { metadataOf } from './requestContext.ts'
+import { writeErrors } from './responses.ts'
 
-/** OpenAPI description of a request to change or delete an item. @param name of the resource */
-export const oneItem = (name: string) => ({
+/**
+ * OpenAPI description of a request to change or delete an item.
+ * @param name of the resource
+ * @param errors beside those of every such request
+ */
+export const oneItem = (name: string, errors: readonly ErrorCode[] = []) => ({
+  ...writeErrors(['not_found', 'precondition_failed', ...errors]),
   security: callerSecurity,
   params: Type.Object({ id: Type.String({ description: `The id of the ${name}` }) }),
   headers: IfMatchHeaders,

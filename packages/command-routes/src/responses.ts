@@ -58,19 +58,17 @@ export const idempotencyErrors = [
   'idempotency_key_reused',
 ] as const satisfies readonly ErrorCode[]
 
-/**
- * Sets the headers that describe a write.
- * @param write `position` of its last event; `revision` of the resource in the response, if there is one; `replayed` when
- *   an earlier request got this response
- */
-export function setWriteHeaders(
-  reply: FastifyReply,
-  write: {
-    readonly position: LogPosition | undefined
-    readonly revision?: Revision
-    readonly replayed?: boolean
-  },
-): void {
+export type RecordedWrite = {
+  /** Of its last event. */
+  readonly position: LogPosition | undefined
+  /** Of the resource in the response, if there is one. */
+  readonly revision?: Revision
+  /** True when an earlier request got this response. */
+  readonly replayed?: boolean
+}
+
+/** Sets the headers that describe a write. */
+export function setWriteHeaders(reply: FastifyReply, write: RecordedWrite): void {
   const { position, revision, replayed } = write
   if (!position) throw new Error('the write has no events')
   reply.header('x-event-position', position.commit.toString())
@@ -78,7 +76,7 @@ export function setWriteHeaders(
   if (replayed) setReplayedHeader(reply)
 }
 
-/** The response with one resource. @param write see `setWriteHeaders` */
+/** The response with one resource. */
 export function replyWith<Resource>(reply: FastifyReply, write: Parameters<typeof setWriteHeaders>[1], data: Resource) {
   setWriteHeaders(reply, write)
   return { success: true as const, data }
@@ -87,13 +85,4 @@ export function replyWith<Resource>(reply: FastifyReply, write: Parameters<typeo
 /** Marks the response as that of an earlier request with the same Idempotency-Key. */
 export function setReplayedHeader(reply: FastifyReply): void {
   reply.header('idempotent-replayed', 'true')
-}
-
-/** The response to a DELETE. @param removed the resource's id, and the position of its last event */
-export function replyDeleted(
-  reply: FastifyReply,
-  removed: { readonly id: string; readonly position: LogPosition | undefined },
-) {
-  const { id, position } = removed
-  return replyWith(reply, { position }, { id, deleted: true as const })
 }

@@ -29,7 +29,7 @@ import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
 import { allowEmptyBody, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
-import { deletedResponse, replyDeleted, replyWith, responseHeaders, writeErrors } from '../responses.ts'
+import { deletedResponse, replyWith, responseHeaders, writeErrors } from '../responses.ts'
 import { createAddress, deleteAddress, updateAddress } from './addressCommands.ts'
 
 const fields = {
@@ -97,7 +97,7 @@ const addressResponse = <Data extends TSchema>(data: Data, description: string, 
   dataResponse(data, { description, headers, examples: [example] })
 
 const tags = ['addresses']
-const oneAddress = { ...oneItem('address'), ...writeErrors(['not_found', 'precondition_failed']), tags }
+const oneAddress = { ...oneItem('address'), tags }
 
 const createSchema = {
   ...writeErrors(['forbidden', 'idempotency_key_reused']),
@@ -190,7 +190,7 @@ export const addressRoutes =
       async (request, reply) => {
         const target = targetOf(request, request.params.id)
         const { position } = await deleteAddress(workflow, target)
-        return replyDeleted(reply, { id: target.id, position })
+        return replyWith(reply, { position }, { id: target.id, deleted: true as const })
       },
     )
   }

@@ -25,7 +25,6 @@ import {
   idempotencyErrors,
   providerErrors,
   replayedHeader,
-  replyDeleted,
   replyWith,
   responseHeaders,
   setReplayedHeader,
@@ -139,7 +138,6 @@ const saveSchema = {
 
 const changeSchema = {
   ...oneMethod,
-  ...writeErrors(['not_found', 'precondition_failed']),
   operationId: 'updatePaymentMethod',
   summary: 'Update a payment method',
   description:
@@ -152,7 +150,7 @@ const changeSchema = {
 
 const removeSchema = {
   ...oneMethod,
-  ...writeErrors(['not_found', 'precondition_failed', ...providerErrors]),
+  ...oneItem('payment method', providerErrors),
   operationId: 'deletePaymentMethod',
   summary: 'Delete a payment method',
   description:
@@ -207,7 +205,7 @@ export const paymentMethodRoutes =
       async (request, reply) => {
         const target = targetOf(request, request.params.id)
         const { position } = await removeSavedMethod(workflow, target)
-        return replyDeleted(reply, { id: target.id, position })
+        return replyWith(reply, { position }, { id: target.id, deleted: true as const })
       },
     )
   }

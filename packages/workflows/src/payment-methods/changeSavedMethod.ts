@@ -1,19 +1,23 @@
 // Changes and removes saved payment methods on behalf of their owner.
+import { recordedOwner } from '@paylog/domain/actor'
+import { recordedId } from '@paylog/domain/fields'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   changeAlias,
+  existingMethod,
+  type PaymentMethod,
   type PaymentMethodState,
   paymentMethodFold,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import { causedBy, type LoadedState } from '@paylog/event-store/eventStore'
+import { causedBy, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { type ItemTarget, type ShownItem, withDefault } from '../defaults.ts'
 import { toDomainError } from '../providerErrors.ts'
 import { callProvider } from '../providerOperation.ts'
-import { loadOwnedMethod, methodItem, ownedMethod, savingProvider } from './savedMethod.ts'
+import { loadMethod, methodItem, savingProvider } from './savedMethod.ts'
 
 export type ChangeSavedMethod = ItemTarget & {
   /** Unchanged if undefined. */
@@ -83,4 +87,27 @@ export async function removeSavedMethod(
   } catch (error) {
     throw error instanceof ProviderError ? toDomainError(error) : error
   }
+}
+
+/**
+ * Loads the method that a request changes or removes, and checks the request. A removed method and another owner's are
+ * `not_found`, just like an unknown id.
+ * @throws DomainError `not_found`, and what `checkRevision` and `checkBody` throw
+ */
+async function loadOwnedMethod(
+  workflow: Workflow,
+  { id, owner, checkRevision, checkBody }: ItemTarget,
+): Promise<LoadedState<PaymentMethodState> & { readonly method: PaymentMethod }> {
+  const recorded = recordedId(id)
+  const loaded = recorded === null ? newStream(paymentMethodFold) : await loadMethod(workflow, recorded)
+  const method = ownedMethod(loaded.state, owner)
+  checkRevision(loaded.revision)
+  checkBody()
+  return { ...loaded, method }
+}
+
+/** @throws DomainError `not_found` */
+function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
+  const isOwn = state.status !== 'none' && recordedOwner(state) === owner
+  return existingMethod(isOwn ? state : paymentMethodFold.initialState)
 }

@@ -4,7 +4,6 @@
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/events'
 import type { MethodRequestEvent, PaymentMethodAdded, RecordedResponse } from '@paylog/domain/payment-methods/events'
 import {
   addPaymentMethod,
@@ -78,7 +77,7 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
         provider_id: provider.id,
         async process(metadata) {
           const caused = { ...request, metadata }
-          if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: nothing }
+          if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: async () => undefined }
           const { link, ...method } = await attachMethod(workflow, provider, caused)
           return { saved: await recordMethod(workflow, caused, { provider_id: provider.id, ...method }), link }
         },
@@ -105,8 +104,6 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
 
 /** `link` records the customer, after the response. */
 type Saved = { readonly saved: SavedMethod; readonly link: () => Promise<void> }
-
-const nothing = async () => undefined
 
 /** The response to an earlier request, with the method as it was then. */
 async function replayedOutcome(
@@ -154,39 +151,42 @@ async function recordMethod(
   request: SavePaymentMethod,
   method: ProviderMethod,
 ): Promise<SavedMethod> {
-  const { caller, options, metadata } = request
+  const { caller, metadata } = request
+  const { is_default, ...options } = request.options
   const owner = ownerOf(caller)
   const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
   const known = await loadMethod(workflow, payment_method_id)
   if (isSavedByOwner(known.state, owner)) return alreadySaved(workflow, request, known)
-  await endFormerDefault(workflow, known.state, metadata)
+  // A removed method may still be the choice of the list it was in. It must not be the default when it is added again.
+  const former = known.state.status === 'removed' ? recordedOwner(known.state) : null
+  if (former !== null)
+    await changeDefault(workflow, { ...methodItem(payment_method_id, former), is_default: false, metadata })
+  const { provider_id, provider_method_id, provider_customer_id } = method
+  const content = {
+    user_id: caller.kind === 'session' ? caller.user_id : null,
+    guest_email: caller.kind === 'guest' ? caller.guest_email : null,
+    provider_id,
+    provider_method_id,
+    provider_customer_id,
+    ...options,
+    ...detailsOf(method),
+    wallet_type: method.wallet_type ?? options.wallet_type,
+  }
   const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state) {
       if (isSavedByOwner(state, owner)) return []
-      const occurred_at = workflow.now().toISOString()
-      return addPaymentMethod({ payment_method_id, occurred_at, ...methodContent(request, method) }, state)
+      return addPaymentMethod({ payment_method_id, occurred_at: workflow.now().toISOString(), ...content }, state)
     },
     metadata,
     known,
   })
   if (handled.events.length === 0) return alreadySaved(workflow, request, handled)
   const added = { ...handled, created: true, is_default: false }
-  if (!options.is_default) return added
-  const choice = { ...methodItem(payment_method_id, owner), is_default: true, metadata: causedBy(handled, metadata) }
+  if (!is_default) return added
+  const choice = { ...methodItem(payment_method_id, owner), is_default, metadata: causedBy(handled, metadata) }
   return withDefault(workflow, added, choice)
-}
-
-/** A removed method may still be the choice of the list it was in. It must not be the default when it is added again. */
-async function endFormerDefault(
-  workflow: Workflow,
-  method: PaymentMethodState,
-  metadata: EventMetadata,
-): Promise<void> {
-  const owner = method.status === 'removed' ? recordedOwner(method) : null
-  if (method.status === 'none' || owner === null) return
-  await changeDefault(workflow, { ...methodItem(method.payment_method_id, owner), is_default: false, metadata })
 }
 
 /**
@@ -213,20 +213,4 @@ function isSavedByOwner(state: PaymentMethodState, owner: string): boolean {
   if (recordedOwner(state) === owner) return state.status === 'saved'
   if (state.status === 'removed' && state.user_id === null) return false
   throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_token' })
-}
-
-function methodContent({ caller, options }: SavePaymentMethod, method: ProviderMethod) {
-  const { is_default: _, ...given } = options
-  const { provider_id, provider_method_id, provider_customer_id } = method
-  const details = detailsOf(method)
-  return {
-    user_id: caller.kind === 'session' ? caller.user_id : null,
-    guest_email: caller.kind === 'guest' ? caller.guest_email : null,
-    provider_id,
-    provider_method_id,
-    provider_customer_id,
-    ...given,
-    ...details,
-    wallet_type: details.wallet_type ?? given.wallet_type,
-  }
 }

@@ -1,21 +1,13 @@
-// Loads saved payment methods, checks their owner, and derives their ids.
-
-import { recordedOwner } from '@paylog/domain/actor'
-import { recordedId } from '@paylog/domain/fields'
+// Loads saved payment methods and derives their ids.
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
-import {
-  existingMethod,
-  type PaymentMethod,
-  type PaymentMethodState,
-  paymentMethodFold,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { v5 as uuidv5 } from 'uuid'
 import { providerFor, type Workflow } from '../context.ts'
-import type { ItemTarget, ListItem } from '../defaults.ts'
+import type { ListItem } from '../defaults.ts'
 
 export type SavingProvider = Provider & { readonly methods: ProviderMethods }
 
@@ -38,31 +30,8 @@ export function savingProvider(workflow: Workflow, providerId: string): SavingPr
   return providerFor(workflow, providerId, 'saved payment methods', savesMethods)
 }
 
-/**
- * Loads the method that a request changes or removes, and checks the request. A removed method and another owner's are
- * `not_found`, just like an unknown id.
- * @throws DomainError `not_found`, and what `checkRevision` and `checkBody` throw
- */
-export async function loadOwnedMethod(
-  workflow: Workflow,
-  { id, owner, checkRevision, checkBody }: ItemTarget,
-): Promise<LoadedState<PaymentMethodState> & { readonly method: PaymentMethod }> {
-  const recorded = recordedId(id)
-  const loaded = recorded === null ? newStream(paymentMethodFold) : await loadMethod(workflow, recorded)
-  const method = ownedMethod(loaded.state, owner)
-  checkRevision(loaded.revision)
-  checkBody()
-  return { ...loaded, method }
-}
-
 export function loadMethod({ store }: Workflow, id: string): Promise<LoadedState<PaymentMethodState>> {
   return store.load(paymentMethodStream(id), paymentMethodFold)
-}
-
-/** @throws DomainError `not_found` */
-export function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
-  const isOwn = state.status !== 'none' && recordedOwner(state) === owner
-  return existingMethod(isOwn ? state : paymentMethodFold.initialState)
 }
 
 /** The method at a revision of its stream. */
