@@ -5,7 +5,7 @@ import { exampleId } from '@paylog/domain/examples'
 import type { Revision } from '@paylog/event-store/append/append'
 import { dataResponse, errorResponses, etagHeader, type RouteNotes } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { etagOf } from './ifMatch.ts'
 
 const position = {
@@ -26,6 +26,12 @@ export const responseHeaders = {
   changed: { ...position, ...etagHeader },
   deleted: position,
 }
+
+/** OpenAPI descriptions of responses with a resource. @param example of it, which all of them show */
+export const responsesWith =
+  (example: object) =>
+  <Data extends TSchema>(data: Data, description: string, headers: object = responseHeaders.created) =>
+    dataResponse(data, { description, headers, examples: [{ success: true, data: example }] })
 
 export const deletedResponse = (description: string) =>
   dataResponse(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
@@ -77,7 +83,7 @@ export function setWriteHeaders(reply: FastifyReply, write: RecordedWrite): void
 }
 
 /** The response with one resource. */
-export function replyWith<Resource>(reply: FastifyReply, write: Parameters<typeof setWriteHeaders>[1], data: Resource) {
+export function replyWith<Resource>(reply: FastifyReply, write: RecordedWrite, data: Resource) {
   setWriteHeaders(reply, write)
   return { success: true as const, data }
 }

@@ -19,17 +19,17 @@ import {
 import { exampleAddress } from '@paylog/domain/examples'
 import { fieldsOf } from '@paylog/domain/fields'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import { type FieldProblem, validatorWithRules } from '@paylog/runtime/http/validation'
 import type { ShownItem } from '@paylog/workflows/defaults'
 import type { FastifyRequest } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
 import { allowEmptyBody, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
-import { deletedResponse, replyWith, responseHeaders, writeErrors } from '../responses.ts'
+import { deletedResponse, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import { createAddress, deleteAddress, updateAddress } from './addressCommands.ts'
 
 const fields = {
@@ -91,11 +91,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const example = { success: true, data: exampleAddress }
-
-const addressResponse = <Data extends TSchema>(data: Data, description: string, headers: object) =>
-  dataResponse(data, { description, headers, examples: [example] })
-
+const addressResponse = responsesWith(exampleAddress)
 const tags = ['addresses']
 const oneAddress = { ...oneItem('address'), tags }
 
@@ -109,7 +105,7 @@ const createSchema = {
     'For a session, or a guest with a token. line1, city and country are required unless is_partial is true; business_name is required if is_business is true. With is_default the address replaces the default of its type. With an Idempotency-Key the request can be repeated safely.',
   headers: IdempotencyHeaders,
   body: NewAddressBody,
-  response: { 201: addressResponse(AddressResource, 'The address was created', responseHeaders.created) },
+  response: { 201: addressResponse(AddressResource, 'The address was created') },
 }
 
 const changeSchema = {

@@ -10,12 +10,12 @@ import {
   paymentMethodResource,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import type { ShownItem } from '@paylog/workflows/defaults'
 import { changeSavedMethod, removeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { type MethodOptions, savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import type { FastifyRequest } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
 import { allowEmptyBody, chosenProviderId, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
@@ -27,6 +27,7 @@ import {
   replayedHeader,
   replyWith,
   responseHeaders,
+  responsesWith,
   setReplayedHeader,
   writeErrors,
 } from '../responses.ts'
@@ -109,16 +110,8 @@ function billingDetailsOf(details: Static<typeof BillingDetailsBody>) {
   }
 }
 
-const example = { success: true, data: exampleMethod }
-
-const methodResponse = <Data extends TSchema>(
-  data: Data,
-  description: string,
-  headers: object = responseHeaders.created,
-) => dataResponse(data, { description, headers, examples: [example] })
-
+const methodResponse = responsesWith(exampleMethod)
 const tags = ['payment methods']
-const oneMethod = { ...oneItem('payment method'), tags }
 
 const saveSchema = {
   ...writeErrors([...providerErrors, ...idempotencyErrors, 'reference_not_found'], { 402: replayedHeader }),
@@ -137,7 +130,8 @@ const saveSchema = {
 }
 
 const changeSchema = {
-  ...oneMethod,
+  ...oneItem('payment method'),
+  tags,
   operationId: 'updatePaymentMethod',
   summary: 'Update a payment method',
   description:
@@ -149,8 +143,8 @@ const changeSchema = {
 }
 
 const removeSchema = {
-  ...oneMethod,
   ...oneItem('payment method', providerErrors),
+  tags,
   operationId: 'deletePaymentMethod',
   summary: 'Delete a payment method',
   description:
@@ -189,12 +183,8 @@ export const paymentMethodRoutes =
       '/payment-methods/:id',
       { onRequest: callers.sessionOrRememberedGuest, schema: changeSchema },
       async (request, reply) => {
-        const { alias, is_default } = request.body
-        const changed = await changeSavedMethod(workflow, {
-          ...targetOf(request, request.params.id),
-          alias,
-          is_default,
-        })
+        const target = targetOf(request, request.params.id)
+        const changed = await changeSavedMethod(workflow, { ...request.body, ...target })
         return replyWith(reply, changed, changedData(request.actor, shown(changed)))
       },
     )

@@ -20,9 +20,9 @@ import { callProvider } from '../providerOperation.ts'
 import { loadMethod, methodItem, savingProvider } from './savedMethod.ts'
 
 export type ChangeSavedMethod = ItemTarget & {
-  /** Unchanged if undefined. */
-  readonly alias: string | null | undefined
-  readonly is_default: boolean | undefined
+  /** Unchanged if absent. */
+  readonly alias?: string | null
+  readonly is_default?: boolean
 }
 
 /**

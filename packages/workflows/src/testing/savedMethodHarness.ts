@@ -82,8 +82,6 @@ export async function savedMethodHarness(t: Test) {
     change: (target: Target, changes: Check & { readonly is_default?: boolean; readonly alias?: string }) =>
       changeSavedMethod(target.on ?? workflow, {
         ...targetOf(target),
-        alias: undefined,
-        is_default: undefined,
         ...changes,
       }),
     remove: (target: Target, check: Check = {}) =>
