@@ -10,7 +10,7 @@ import {
 } from '@paylog/domain/providerCustomer'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
-import { type AttachedMethod, customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
+import { customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 import type { SavingProvider } from './savedMethod.ts'
@@ -56,7 +56,13 @@ export async function attachMethod(
       user_id: caller.user_id,
       provider_customer_id,
     })
-  const { customer, attached } = await attachToCustomer(workflow, of, attach)
+  let customer = await customerAfter(workflow, of, 0)
+  const attached = await attach(customer).catch(async (error: unknown) => {
+    // The provider may have lost the customer; then the user gets another one, once.
+    if (!(error instanceof ProviderError) || error.code !== customerMissing) throw error
+    customer = await customerAfter(workflow, of, customer.generation)
+    return attach(customer)
+  })
   return {
     ...attached,
     async link() {
@@ -88,22 +94,6 @@ export async function linkCustomer(
     decide: (state) => linked(link, state, now().toISOString()),
     metadata: link.metadata,
   })
-}
-
-/** The provider may have lost the customer; then the user gets another one, once. */
-async function attachToCustomer(
-  workflow: Workflow,
-  of: CustomerContext,
-  attach: (customer: ProviderCustomer) => Promise<AttachedMethod>,
-): Promise<{ readonly customer: ProviderCustomer; readonly attached: AttachedMethod }> {
-  const customer = await customerAfter(workflow, of, 0)
-  try {
-    return { customer, attached: await attach(customer) }
-  } catch (error) {
-    if (!(error instanceof ProviderError) || error.code !== customerMissing) throw error
-    const other = await customerAfter(workflow, of, customer.generation)
-    return { customer: other, attached: await attach(other) }
-  }
 }
 
 /**

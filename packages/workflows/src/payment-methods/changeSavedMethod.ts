@@ -54,7 +54,7 @@ export async function changeSavedMethod(
 
 /**
  * Removes a method. Detaches it at the provider first, so that a removed method cannot be charged. A concurrent removal
- * counts as success.
+ * counts as success. If-Match is checked before the method is detached, because that cannot be undone.
  * @throws DomainError `not_found`, `provider_not_enabled`, `event_store_unavailable`, the codes of `toDomainError`, and what
  *   `checkRevision` and `checkBody` throw; nothing is removed then
  */

@@ -119,7 +119,13 @@ async function replayedOutcome(
   const { caller, metadata } = request
   // The earlier request may have crashed before this last step.
   if (caller.kind === 'session' && provider_customer_id !== null)
-    await linkCustomer(workflow, { provider_id, user_id: caller.user_id, provider_customer_id, generation: 1, metadata })
+    await linkCustomer(workflow, {
+      provider_id,
+      user_id: caller.user_id,
+      provider_customer_id,
+      generation: 1,
+      metadata,
+    })
   const choice = { ...methodItem(payment_method_id, ownerOf(caller)), is_default: undefined, metadata }
   const { position } = is_default ? await withDefault(workflow, then, choice) : then
   return { kind: 'saved', created, replayed: true, ...then, is_default, position }
