@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
+import { existingMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { addressStream } from '@paylog/event-store/streamName'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -50,7 +51,7 @@ async function save(payment_method_token: string) {
     metadata,
   })
   if (outcome.kind !== 'saved') throw new Error('The sandbox declined the token')
-  return outcome.method
+  return existingMethod(outcome.state)
 }
 
 async function keepAddress(): Promise<void> {
@@ -100,9 +101,10 @@ const everything = ['payment', 'address', 'defaultChoice', 'provider', 'setupInt
 t.test("webhooks about methods and addresses contain only the provider's own text [6.2-methods-raw]", async (t) => {
   const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
   const { payment_method_id } = first
-  const change = { payment_method_id, owner: 'user:user-1', checkRevision: () => undefined, metadata }
-  await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
-  await changeSavedMethod(workflow, { ...change, is_default: false })
+  const allowed = () => undefined
+  const target = { id: payment_method_id, owner: 'user:user-1', checkRevision: allowed, checkBody: allowed, metadata }
+  await changeSavedMethod(workflow, { ...target, alias: canary('other alias'), is_default: true })
+  await changeSavedMethod(workflow, { ...target, is_default: false })
   await keepAddress()
   const { provider_method_id, provider_customer_id } = first
   await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })

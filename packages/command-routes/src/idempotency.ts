@@ -45,12 +45,7 @@ export function requestIdentity(
   if (typeof key !== 'string' || key.length > maxKeyLength || !/^[\x20-\x7e]+$/.test(key))
     throw new DomainError('invalid_request', `Idempotency-Key must be 1 to ${maxKeyLength} printable characters`)
   const id = uuidv5(JSON.stringify([callerScope(actor, client), route, key]), namespace)
-  return {
-    id,
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify(sorted(body)))
-      .digest('hex'),
-  }
+  return { id, fingerprint: createHash('sha256').update(JSON.stringify(body, withSortedKeys)).digest('hex') }
 }
 
 /** Keys are scoped by caller, so that guessing another caller's key has no effect. */
@@ -62,12 +57,7 @@ function callerScope(actor: Actor, client: AnonymousClient | undefined): string 
 }
 
 /** Sorts object keys, whose order has no meaning in JSON. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, sorted(entry)]),
-  )
+function withSortedKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

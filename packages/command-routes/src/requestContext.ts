@@ -4,13 +4,25 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { Callers } from '@paylog/runtime/http/callers'
 import type { Workflow } from '@paylog/workflows/context'
+import type { RepeatableRequest } from '@paylog/workflows/idempotentRequests'
 import type { FastifyRequest } from 'fastify'
+import { requestIdentity } from './idempotency.ts'
 
 export type CommandDependencies = { readonly workflow: Workflow; readonly callers: Callers }
 
 /** @returns the metadata of the events that a request records */
 export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetadata {
   return { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
+}
+
+/**
+ * The identity and metadata of a request that creates something.
+ * @throws the errors of `requestIdentity`
+ */
+export function repeatableRequest(request: FastifyRequest, route: string): RepeatableRequest {
+  const { headers, actor, body } = request
+  const { id, fingerprint } = requestIdentity(headers['idempotency-key'], actor, route, body)
+  return { request_id: id, request_fingerprint: fingerprint, metadata: metadataOf(request) }
 }
 
 /** @throws DomainError `forbidden` for a caller without a session */

@@ -1,7 +1,7 @@
 // Responses of write routes: envelope, headers and OpenAPI descriptions.
-import type { Actor } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/events'
+import { exampleId } from '@paylog/domain/examples'
 import type { Revision } from '@paylog/event-store/append/append'
 import { dataResponse, errorResponses, etagHeader, type RouteNotes } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
@@ -27,23 +27,17 @@ export const responseHeaders = {
   deleted: position,
 }
 
-/** OpenAPI description of changes that an expired guest token can make. @param resource the response for all other callers */
-export const orIdOnly = <Resource extends TSchema>(resource: Resource) =>
-  Type.Union([
-    resource,
-    Type.Object({ id: Type.String() }, { description: 'For a guest whose token has expired: only the id' }),
-  ])
-
-/** The response data of a change. An expired guest token must not read the resource, so it gets only the id. */
-export function changedData<Resource extends { readonly id: string }>(actor: Actor, resource: Resource) {
-  return actor.kind === 'guest' && actor.is_remembered ? { id: resource.id } : resource
-}
+/** OpenAPI descriptions of responses with a resource. @param example of it, which all of them show */
+export const responsesWith =
+  (example: object) =>
+  <Data extends TSchema>(data: Data, description: string, headers: object = responseHeaders.created) =>
+    dataResponse(data, { description, headers, examples: [{ success: true, data: example }] })
 
 export const deletedResponse = (description: string) =>
   dataResponse(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
     description,
     headers: responseHeaders.deleted,
-    examples: [{ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', deleted: true } }],
+    examples: [{ success: true, data: { id: exampleId, deleted: true } }],
   })
 
 /**
@@ -70,19 +64,17 @@ export const idempotencyErrors = [
   'idempotency_key_reused',
 ] as const satisfies readonly ErrorCode[]
 
-/**
- * Sets the headers that describe a write.
- * @param write `position` of its last event; `revision` of the resource in the response, if there is one; `replayed` when
- *   an earlier request got this response
- */
-export function setWriteHeaders(
-  reply: FastifyReply,
-  write: {
-    readonly position: LogPosition | undefined
-    readonly revision?: Revision
-    readonly replayed?: boolean
-  },
-): void {
+export type RecordedWrite = {
+  /** Of its last event. */
+  readonly position: LogPosition | undefined
+  /** Of the resource in the response, if there is one. */
+  readonly revision?: Revision
+  /** True when an earlier request got this response. */
+  readonly replayed?: boolean
+}
+
+/** Sets the headers that describe a write. */
+export function setWriteHeaders(reply: FastifyReply, write: RecordedWrite): void {
   const { position, revision, replayed } = write
   if (!position) throw new Error('the write has no events')
   reply.header('x-event-position', position.commit.toString())
@@ -90,17 +82,13 @@ export function setWriteHeaders(
   if (replayed) setReplayedHeader(reply)
 }
 
+/** The response with one resource. */
+export function replyWith<Resource>(reply: FastifyReply, write: RecordedWrite, data: Resource) {
+  setWriteHeaders(reply, write)
+  return { success: true as const, data }
+}
+
 /** Marks the response as that of an earlier request with the same Idempotency-Key. */
 export function setReplayedHeader(reply: FastifyReply): void {
   reply.header('idempotent-replayed', 'true')
-}
-
-/** The response to a DELETE. @param removed the resource's id, and the position of its last event */
-export function replyDeleted(
-  reply: FastifyReply,
-  removed: { readonly id: string; readonly position: LogPosition | undefined },
-) {
-  const { id, position } = removed
-  setWriteHeaders(reply, { position })
-  return { success: true as const, data: { id, deleted: true as const } }
 }

@@ -5,11 +5,7 @@ import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant } from './fields.ts'
 
 /** An owner has one default per list. */
-export const DefaultsList = Type.Union([
-  Type.Literal('payment_methods'),
-  Type.Literal('billing_addresses'),
-  Type.Literal('shipping_addresses'),
-])
+export const DefaultsList = Type.Enum(['payment_methods', 'billing_addresses', 'shipping_addresses'])
 export type DefaultsList = Static<typeof DefaultsList>
 
 /** `list_id` is derived from the list and its owner. */

@@ -11,16 +11,6 @@ const otherExampleId = '018f0000-0000-7000-8000-0000000000aa'
 const user_id = '00000000-0000-4000-8000-000000000001'
 const times = { created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.100Z' }
 
-const card = {
-  payment_type: 'card',
-  wallet_type: null,
-  card_brand: 'visa',
-  last_four: '4242',
-  expiry_month: '12',
-  expiry_year: '2034',
-  alias: 'Everyday card',
-}
-
 export const exampleListedPayment: ListedPayment = {
   id: exampleId,
   subtotal_cents: 2599,
@@ -54,7 +44,13 @@ export const examplePayment: PaymentResource = {
 
 export const exampleMethod: PaymentMethodResource = {
   id: exampleId,
-  ...card,
+  payment_type: 'card',
+  wallet_type: null,
+  card_brand: 'visa',
+  last_four: '4242',
+  expiry_month: '12',
+  expiry_year: '2034',
+  alias: 'Everyday card',
   type: 'card',
   provider_id: 'sandbox',
   customer_id: 'sandbox_cus_example',

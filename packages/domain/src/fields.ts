@@ -27,3 +27,7 @@ export const ClientObject = (options: { readonly maxProperties?: number; readonl
 
 /** A required field that may be null. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+/** An object with these fields, for several with the same schema or value. The cast names what `fromEntries` loses. */
+export const fieldsOf = <Name extends string, Value>(names: readonly Name[], fieldOf: (name: Name) => Value) =>
+  Object.fromEntries(names.map((name) => [name, fieldOf(name)])) as Record<Name, Value>

@@ -13,8 +13,17 @@ export const providerCustomerEvents = {
 }
 export type ProviderCustomerEvent = EventsOf<typeof providerCustomerEvents>
 
-/** Folds to the provider's customer id. */
-export const providerCustomerFold: Fold<string | null, ProviderCustomerEvent> = {
-  initialState: null,
-  evolve: (_state, { data }) => data.provider_customer_id,
+export type ProviderCustomer = {
+  /** `null` if there is none, or if the provider creates the customer together with its first method. */
+  readonly provider_customer_id: string | null
+  /** Counts the user's customers at this provider, from 1; 0 if there is none. */
+  readonly generation: number
+}
+
+export const providerCustomerFold: Fold<ProviderCustomer, ProviderCustomerEvent> = {
+  initialState: Object.freeze({ provider_customer_id: null, generation: 0 }),
+  evolve: ({ generation }, { data: { provider_customer_id } }) => ({
+    provider_customer_id,
+    generation: generation + 1,
+  }),
 }

@@ -64,10 +64,12 @@ t.test('a notification is received, then settled by any of its other events', as
   t.same(evolve(received, { type: 'ProviderEventAppliedToMethod', data: appliedToMethod }), { state: 'settled' })
 })
 
-t.test('providerCustomerFold returns the customer that was linked last', async (t) => {
+t.test('providerCustomerFold counts the customers and returns the one that was linked last', async (t) => {
   const data = { provider_id: 'stripe', user_id: 'u1', provider_customer_id: 'cus_2', occurred_at }
-  t.equal(providerCustomerFold.initialState, null)
-  t.equal(providerCustomerFold.evolve('cus_1', { type: 'ProviderCustomerLinked', data }), 'cus_2')
+  t.same(providerCustomerFold.initialState, { provider_customer_id: null, generation: 0 })
+  const first = { provider_customer_id: 'cus_1', generation: 1 }
+  const second = { provider_customer_id: 'cus_2', generation: 2 }
+  t.same(providerCustomerFold.evolve(first, { type: 'ProviderCustomerLinked', data }), second)
 })
 
 t.test('setupIntentFold returns the created setup intent', async (t) => {

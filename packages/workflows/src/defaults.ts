@@ -7,9 +7,10 @@ import {
   setDefault,
 } from '@paylog/domain/defaultChoice'
 import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
+import type { Revision } from '@paylog/event-store/append/append'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
-import { defaultChoiceStream } from '@paylog/event-store/streamName'
+import { defaultChoiceStream, type StreamName } from '@paylog/event-store/streamName'
 import { v5 as uuidv5 } from 'uuid'
 import type { Workflow } from './context.ts'
 
@@ -19,6 +20,22 @@ export type ListItem = {
   /** See `ownerOf`. */
   readonly owner: string
   readonly item_id: string
+}
+
+/** An item as responses show it. */
+export type ShownItem<State> = LoadedState<State> & { readonly is_default: boolean }
+
+/** An item that its owner's request changes or removes. */
+export type ItemTarget = {
+  /** In lower case, and possibly malformed. */
+  readonly id: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  /** Throws when the request's If-Match does not allow this revision. */
+  readonly checkRevision: (revision: Revision) => void
+  /** Throws for a body with card data. Called last, when everything else is valid. */
+  readonly checkBody: () => void
+  readonly metadata: EventMetadata
 }
 
 export type ChangeDefault = ListItem & {
@@ -60,12 +77,13 @@ export async function withDefault<Write extends { readonly position: LogPosition
  */
 export async function changeDefault(workflow: Workflow, change: ChangeDefault): Promise<LoadedState<string | null>> {
   const { list, item_id: chosen_id, is_default, metadata, unlessChangedAfter } = change
-  const known = await loadDefault(workflow, change)
+  const list_id = listId(change)
+  const stream = defaultChoiceStream(list_id)
+  const known = await loadDefault(workflow, stream)
   const isSuperseded = unlessChangedAfter && known.position && isAfter(known.position, unlessChangedAfter)
   if (is_default === undefined || isSuperseded || is_default === (known.state === chosen_id)) return known
-  const list_id = listId(change)
   return workflow.store.handle({
-    stream: defaultChoiceStream(list_id),
+    stream,
     fold: defaultChoiceFold,
     decide: (current) =>
       setDefault({ list_id, list, occurred_at: workflow.now().toISOString(), chosen_id, is_default }, current),
@@ -75,11 +93,8 @@ export async function changeDefault(workflow: Workflow, change: ChangeDefault): 
 }
 
 /** Reads the last event only: an owner who changes the default with every order has a long stream. */
-async function loadDefault(
-  { store }: Workflow,
-  item: Pick<ListItem, 'list' | 'owner'>,
-): Promise<LoadedState<string | null>> {
-  const [last] = await store.readStream(defaultChoiceStream(listId(item)), { last: 1 })
+async function loadDefault({ store }: Workflow, stream: StreamName): Promise<LoadedState<string | null>> {
+  const [last] = await store.readStream(stream, { last: 1 })
   if (last === undefined || !isDefaultChoiceEvent(last)) return newStream(defaultChoiceFold)
   const { revision, position } = last
   return { state: defaultChoiceFold.evolve(null, last), revision, position }

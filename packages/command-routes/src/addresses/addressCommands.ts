@@ -14,14 +14,10 @@ import {
 import type { AddressContent, AddressType } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
-import type { Revision } from '@paylog/event-store/append/append'
 import { causedBy, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { changeDefault, type ListItem, withDefault } from '@paylog/workflows/defaults'
-
-/** An address as responses show it. */
-export type ShownAddress = LoadedState<AddressState> & { readonly is_default: boolean }
+import { changeDefault, type ItemTarget, type ListItem, type ShownItem, withDefault } from '@paylog/workflows/defaults'
 
 export type CreateAddress = {
   readonly address: AddAddress
@@ -30,21 +26,10 @@ export type CreateAddress = {
   readonly metadata: EventMetadata
 }
 
-export type AddressTarget = {
-  readonly address_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  /** Throws when the request's If-Match does not allow this revision. */
-  readonly checkRevision: (revision: Revision) => void
-  /** Throws for a body with card data. Called last, when everything else is valid. */
-  readonly checkBody: () => void
-  readonly metadata: EventMetadata
-}
-
-export type UpdateAddress = AddressTarget & {
+export type UpdateAddress = ItemTarget & {
   readonly changes: Partial<AddressContent>
-  /** Unchanged if absent. */
-  readonly is_default?: boolean
+  /** Unchanged if undefined. */
+  readonly is_default: boolean | undefined
 }
 
 /**
@@ -54,24 +39,31 @@ export type UpdateAddress = AddressTarget & {
  */
 export async function createAddress(
   workflow: Workflow,
-  command: CreateAddress,
-): Promise<ShownAddress & { readonly replayed: boolean }> {
-  const { address, metadata } = command
-  const stream = addressStream(address.address_id)
-  // Without a key the id is random, so the stream is new.
-  const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
-  if (known.state.status !== 'none') return replayed(workflow, command, known)
+  { address, owner, metadata }: CreateAddress,
+): Promise<ShownItem<AddressState> & { readonly replayed: boolean }> {
+  const { address_id, address_type, request_fingerprint } = address
+  const stream = addressStream(address_id)
+  const choice = { ...addressItem(address_type, address_id, owner), is_default: true }
   const added = await workflow.store.handle({
     stream,
     fold: addressFold,
     decide: (state) => addAddress(address, state),
     metadata,
-    known,
+    known: newStream(addressFold),
   })
-  if (added.events.length === 0) return replayed(workflow, command, await firstState(workflow, stream))
-  const shown = { ...added, is_default: false, replayed: false }
-  const following = { ...command, metadata: causedBy(added, metadata) }
-  return address.is_default ? withDefault(workflow, shown, creationChoice(following)) : shown
+  if (added.events.length > 0) {
+    const shown = { ...added, is_default: false, replayed: false }
+    if (!address.is_default) return shown
+    return withDefault(workflow, shown, { ...choice, metadata: causedBy(added, metadata) })
+  }
+  const first = await workflow.store.load(stream, addressFold, 'AddressAdded')
+  const { was_added_as_default: is_default, ...earlier } = existingAddress(first.state)
+  requireSameRequest(earlier, request_fingerprint)
+  const shown = { ...first, is_default, replayed: true }
+  if (!is_default) return shown
+  // The first request may have crashed before it made the address the default.
+  const { position } = await withDefault(workflow, first, { ...choice, metadata, unlessChangedAfter: first.position })
+  return { ...shown, position }
 }
 
 /**
@@ -79,18 +71,18 @@ export async function createAddress(
  * @throws DomainError `not_found`, `invalid_request` when a required field would be missing, `concurrent_modification`,
  *   `event_store_unavailable`, and what `checkRevision` and `checkBody` throw; nothing is recorded then
  */
-export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<ShownAddress> {
+export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<ShownItem<AddressState>> {
   const { store, now } = workflow
-  const { address_id, owner, changes, is_default, metadata } = update
+  const { id, owner, changes, is_default, metadata } = update
   const command = { occurred_at: now().toISOString(), changes }
-  const stream = addressStream(address_id)
+  const stream = addressStream(id)
   const known = await store.load(stream, addressFold)
   const { address_type: previousType } = ownedAddress(update, known)
   // All checks come before a change of the default.
   changeAddress(command, known.state)
   update.checkBody()
   const address_type = changes.address_type ?? previousType
-  const item = { ...addressItem(address_type, address_id, owner), metadata }
+  const item = { ...addressItem(address_type, id, owner), metadata }
   // It may have been the default of this type before it got another type, and must not be it again by coming back.
   if (address_type !== previousType) await changeDefault(workflow, { ...item, is_default: false })
   const changed = await store.handle({
@@ -110,9 +102,9 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
  * Removes an address.
  * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` and `checkBody` throw
  */
-export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<LoadedState<AddressState>> {
+export function deleteAddress({ store, now }: Workflow, target: ItemTarget): Promise<LoadedState<AddressState>> {
   return store.handle({
-    stream: addressStream(target.address_id),
+    stream: addressStream(target.id),
     fold: addressFold,
     decide(state, revision) {
       ownedAddress(target, { state, revision })
@@ -128,30 +120,9 @@ function addressItem(address_type: AddressType, item_id: string, owner: string):
   return { list: `${address_type}_addresses`, owner, item_id }
 }
 
-function firstState({ store }: Workflow, stream: string): Promise<LoadedState<AddressState>> {
-  return store.load(stream, addressFold, 'AddressAdded')
-}
-
-/** Makes it the default again, because the first request may have crashed before it did. */
-async function replayed(
-  workflow: Workflow,
-  command: CreateAddress,
-  first: LoadedState<AddressState>,
-): Promise<ShownAddress & { readonly replayed: true }> {
-  const { was_added_as_default, request_fingerprint } = existingAddress(first.state)
-  requireSameRequest({ request_fingerprint }, command.address.request_fingerprint)
-  const choice = { ...creationChoice(command), unlessChangedAfter: first.position }
-  const { position } = was_added_as_default ? await withDefault(workflow, first, choice) : first
-  return { ...first, position, is_default: was_added_as_default, replayed: true }
-}
-
-function creationChoice({ address: { address_id, address_type }, owner, metadata }: CreateAddress) {
-  return { ...addressItem(address_type, address_id, owner), is_default: true, metadata }
-}
-
 /** Another owner's address is `not_found`, like an unknown one. */
 function ownedAddress(
-  { owner, checkRevision }: AddressTarget,
+  { owner, checkRevision }: ItemTarget,
   { state, revision }: Pick<LoadedState<AddressState>, 'state' | 'revision'>,
 ): Address {
   const address = existingAddress(

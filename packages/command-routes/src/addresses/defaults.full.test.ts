@@ -1,12 +1,12 @@
 import { guestOwner, ownerOf, userOwner } from '@paylog/domain/actor'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
+import { emptyAddressContent } from '@paylog/domain/addresses/events'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import { listId } from '@paylog/workflows/defaults'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
 import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
 import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../testing/commandApiHarness.ts'
-import { newContent } from './routeSchemas.ts'
 
 const { post, put, remove, addressOf, eventsOf, defaultOf, store, recordsNothing } = await addressesHarness(t)
 
@@ -124,7 +124,7 @@ t.test('a retry finishes a request for a new default address that crashed after 
   await addressOf(ada, asDefault)
   const key = freshKey()
   const { id, fingerprint } = requestIdentity(key['idempotency-key'], actor, 'POST /addresses', asDefault)
-  const content = newContent({ ...billing, address_type: 'billing' })
+  const content = { ...emptyAddressContent, ...billing, address_type: 'billing' } as const
   const facts = { occurred_at: new Date().toISOString(), user_id: adaId, guest_email: null, is_default: true }
   await store.handle({
     stream: addressStream(id),

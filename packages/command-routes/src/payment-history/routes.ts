@@ -7,6 +7,7 @@ import { Instant, recordedId } from '@paylog/domain/fields'
 import { eventsUntil, HistoryEntry, paymentHistory } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
+import { invalidInput } from '@paylog/runtime/http/validation'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { Type } from 'typebox'
 import { etagOf } from '../ifMatch.ts'
@@ -28,14 +29,6 @@ const common = {
   security: [{ session: [] }],
 }
 
-const facts = {
-  payment_id: exampleId,
-  provider_id: 'sandbox',
-  amount_cents: 2599,
-  currency: 'EUR',
-  payer: { id: null, type: 'guest', email: 'guest@example.com' },
-  project_id: null,
-}
 const request = '018f0000-0000-7000-8000-0000000000aa'
 
 const entry = {
@@ -48,7 +41,12 @@ const entry = {
   causation_id: request,
   status_after: 'pending',
   data: {
-    ...facts,
+    payment_id: exampleId,
+    provider_id: 'sandbox',
+    amount_cents: 2599,
+    currency: 'EUR',
+    payer: { id: null, type: 'guest', email: 'guest@example.com' },
+    project_id: null,
     occurred_at: '2026-01-31T12:00:00.100Z',
     provider_intent_id: 'pi_1',
     client_secret: 'pi_1_secret',
@@ -56,7 +54,7 @@ const entry = {
   },
 }
 
-const AsOf = Type.Object({
+const querystring = Type.Object({
   as_of: Type.Optional(
     Type.With(Instant, {
       description:
@@ -71,7 +69,7 @@ const paymentSchema = {
   summary: 'Get any payment, now or as of a time',
   description:
     "For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.",
-  querystring: AsOf,
+  querystring,
   response: {
     200: dataResponse(PaymentResource, {
       description: 'The payment at that time; the ETag is its revision then',
@@ -87,7 +85,7 @@ const historySchema = {
   summary: 'Get the history of a payment',
   description:
     'For administrators. All events of the payment in stream order, each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.',
-  querystring: AsOf,
+  querystring,
   response: {
     200: dataResponse(Type.Array(HistoryEntry), {
       description: 'The timeline, the oldest event first',
@@ -101,25 +99,25 @@ export const paymentHistoryRoutes =
   ({ workflow: { store }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     /**
-     * @param time in ms since 1970; without it, all events
+     * @param as_of without it, all events
      * @throws DomainError `not_found`, with the same message for a malformed id and for an unknown one
      */
-    async function eventsOf(id: string, time: number | undefined) {
+    async function eventsOf(id: string, as_of: string | undefined) {
+      const time = timeOf(as_of)
       const recorded = recordedId(id)
       const all = recorded === null ? [] : await readPaymentEvents(store, recorded)
       const events = time === undefined ? all : eventsUntil(all, time)
       const last = events.at(-1)
       if (all.length === 0) throw new DomainError('not_found', 'No payment with this id')
       if (last === undefined) throw new DomainError('not_found', 'The payment did not exist at that time')
-      return { events, last }
+      return { events, last, time }
     }
 
     app.get(
       '/admin/payments/:id',
       { onRequest: callers.administrator, schema: paymentSchema },
       async ({ params, query }, reply) => {
-        const time = timeOf(query.as_of)
-        const { events, last } = await eventsOf(params.id, time)
+        const { events, last, time } = await eventsOf(params.id, query.as_of)
         const data = await paymentAfter(store, events, time)
         reply.header('etag', etagOf(last.revision))
         return { success: true as const, data }
@@ -130,7 +128,7 @@ export const paymentHistoryRoutes =
       '/admin/payments/:id/history',
       { onRequest: callers.administrator, schema: historySchema },
       async ({ params, query }) => {
-        const { events } = await eventsOf(params.id, timeOf(query.as_of))
+        const { events } = await eventsOf(params.id, query.as_of)
         return { success: true as const, data: paymentHistory(events) }
       },
     )
@@ -141,8 +139,5 @@ function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const time = Date.parse(text)
   if (!Number.isNaN(time)) return time
-  const message = 'must be a time'
-  throw new DomainError('invalid_request', `The query is invalid: as_of ${message}`, {
-    fields: [{ field: 'as_of', message }],
-  })
+  throw invalidInput('querystring', [{ field: 'as_of', message: 'must be a time' }])
 }

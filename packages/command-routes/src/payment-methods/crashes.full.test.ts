@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ownerOf, type Session } from '@paylog/domain/actor'
-import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/paymentMethod'
+import { existingMethod, methodRequestInFlightMs } from '@paylog/domain/payment-methods/paymentMethod'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
@@ -73,15 +73,16 @@ for (const fake of fakes) {
       t.equal(fake.attached(), before.attached + 1, `${name}: attached once`)
       if (before.customers !== null) t.equal(fake.customers(), before.customers + 1, `${name}: one customer is created`)
       t.equal(await customersOf(fake, caller), 1, `${name}: the customer is linked`)
-      const { payment_method_id } = finished.method
+      const { payment_method_id, provider_customer_id } = existingMethod(finished.state)
       t.match(await stateOf(payment_method_id), { status: 'saved', user_id: caller.user_id, alias: 'Mine' }, name)
       t.equal(await defaultOf(ownerOf(caller)), payment_method_id, `${name}: it is the default`)
       if (!isSpent)
         t.match(await save(workflow, token), { kind: 'saved', replayed: true }, `${name}: the response is replayed`)
       const next = await save(workflow, fake.token(), { request_id: randomUUID() })
       if (next.kind !== 'saved') throw new Error('declined')
-      t.equal(next.method.provider_customer_id, finished.method.provider_customer_id, `${name}: the same customer`)
-      t.equal(await defaultOf(ownerOf(caller)), next.method.payment_method_id, `${name}: the next default replaces it`)
+      const following = existingMethod(next.state)
+      t.equal(following.provider_customer_id, provider_customer_id, `${name}: the same customer`)
+      t.equal(await defaultOf(ownerOf(caller)), following.payment_method_id, `${name}: the next default replaces it`)
     }
     t.ok(appends > 4, 'there are at least five crash points')
   })

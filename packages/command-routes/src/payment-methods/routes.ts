@@ -1,40 +1,168 @@
-// POST /payment-methods, PUT and DELETE /payment-methods/{id} (interface, section 4.5).
+// POST /payment-methods, PUT and DELETE /payment-methods/{id} (interface, sections 2.3 and 4.5).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { ownerOf } from '@paylog/domain/actor'
-import type { Revision } from '@paylog/event-store/append/append'
+import { exampleMethod } from '@paylog/domain/examples'
+import { fieldsOf, Nullable, RequiredText } from '@paylog/domain/fields'
+import { billingAddressFields, billingFields } from '@paylog/domain/payment-methods/events'
+import {
+  existingMethod,
+  PaymentMethodResource,
+  type PaymentMethodState,
+  paymentMethodResource,
+} from '@paylog/domain/payment-methods/paymentMethod'
 import { knownActor } from '@paylog/runtime/http/callers'
+import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
+import type { ShownItem } from '@paylog/workflows/defaults'
 import { changeSavedMethod, removeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
-import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
+import { type MethodOptions, savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import type { FastifyRequest } from 'fastify'
-import { requestIdentity } from '../idempotency.ts'
-import { requireMatch } from '../ifMatch.ts'
-import { allowEmptyBody, chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf } from '../requestContext.ts'
-import { changedData, replyDeleted, setReplayedHeader } from '../responses.ts'
-import { changeSchema, methodOptionsOf, removeSchema, replyWithMethod, saveSchema } from './routeSchemas.ts'
+import { type Static, Type } from 'typebox'
+import { IdempotencyHeaders } from '../idempotency.ts'
+import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
+import { allowEmptyBody, chosenProviderId, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
+import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
+import {
+  deletedResponse,
+  idempotencyErrors,
+  providerErrors,
+  replayedHeader,
+  replyWith,
+  responseHeaders,
+  responsesWith,
+  setReplayedHeader,
+  writeErrors,
+} from '../responses.ts'
+
+/** An Authorize.Net token is the payer's encrypted form, some thousand characters; those of Stripe and PayPal are short ids. */
+const maxTokenLength = 8_000
+
+const BillingDetailsBody = Type.Object({
+  ...fieldsOf(billingFields, () => optionalText()),
+  email: optionalEmail(),
+  address: Type.Optional(Nullable(Type.Object(fieldsOf(billingAddressFields, () => optionalText())))),
+})
+
+const NewMethodBody = Type.Object(
+  {
+    payment_method_token: Type.String({
+      minLength: 1,
+      maxLength: maxTokenLength,
+      description: "Issued by the provider's form in the frontend; sent to the provider and not stored",
+    }),
+    type: optionalText(),
+    wallet_type: optionalText({ description: 'Used unless the provider reports one' }),
+    provider_id: Type.Optional(RequiredText),
+    customer_id: optionalText({ description: 'Ignored: Paylog manages the customer at the provider' }),
+    organization_id: optionalText(),
+    alias: optionalText(),
+    billing_address_id: optionalText({ description: "The id of one of the caller's addresses" }),
+    billing_details: Type.Optional(Nullable(BillingDetailsBody)),
+    is_default: Type.Optional(Type.Boolean()),
+  },
+  {
+    examples: [
+      { payment_method_token: 'pm_card_visa', provider_id: 'sandbox' },
+      {
+        payment_method_token: 'pm_card_mastercard',
+        type: 'card',
+        provider_id: 'sandbox',
+        alias: 'Everyday card',
+        billing_details: {
+          name: 'Ada Example',
+          email: 'ada@example.com',
+          phone: '+49 30 000000',
+          address: { line1: '1 Sample Street', city: 'Berlin', postal_code: '10115', country: 'DE' },
+        },
+        is_default: true,
+      },
+    ],
+  },
+)
+type NewMethodBody = Static<typeof NewMethodBody>
+
+const MethodChangeBody = Type.Object(
+  {
+    alias: optionalText({ description: 'null clears it' }),
+    is_default: Type.Optional(Type.Boolean()),
+  },
+  { minProperties: 1, examples: [{ alias: 'Everyday card', is_default: true }, { alias: null }] },
+)
+
+/** All options, with `null` for omitted ones. */
+function methodOptionsOf(body: NewMethodBody): MethodOptions {
+  return {
+    type: body.type ?? null,
+    wallet_type: body.wallet_type ?? null,
+    organization_id: body.organization_id ?? null,
+    alias: body.alias ?? null,
+    // Ids are case-insensitive.
+    billing_address_id: body.billing_address_id?.toLowerCase() ?? null,
+    billing_details: body.billing_details ? billingDetailsOf(body.billing_details) : null,
+    is_default: body.is_default ?? false,
+  }
+}
+
+/** Picks the known fields: validation does not drop unknown ones of a field that may be null. */
+function billingDetailsOf(details: Static<typeof BillingDetailsBody>) {
+  const { address } = details
+  return {
+    ...fieldsOf(billingFields, (name) => details[name] ?? null),
+    address: address ? fieldsOf(billingAddressFields, (name) => address[name] ?? null) : null,
+  }
+}
+
+const methodResponse = responsesWith(exampleMethod)
+const tags = ['payment methods']
+
+const saveSchema = {
+  ...writeErrors([...providerErrors, ...idempotencyErrors, 'reference_not_found'], { 402: replayedHeader }),
+  tags,
+  security: callerSecurity,
+  operationId: 'createPaymentMethod',
+  summary: 'Save a payment method',
+  description:
+    "For a session, or a guest with a token. A user's method is attached to the user's customer at the provider, which is created with the first method; a guest's method is read but not attached. Brand, last four digits and expiry come from the provider. If its owner saves a method again, the existing method is returned, and only is_default: true takes effect. With an Idempotency-Key the request can be repeated safely.",
+  headers: IdempotencyHeaders,
+  body: NewMethodBody,
+  response: {
+    201: methodResponse(PaymentMethodResource, 'The method was saved'),
+    200: methodResponse(PaymentMethodResource, 'The caller had already saved it'),
+  },
+}
+
+const changeSchema = {
+  ...oneItem('payment method'),
+  tags,
+  operationId: 'updatePaymentMethod',
+  summary: 'Update a payment method',
+  description:
+    'Changes the alias, and whether the method is the default: with is_default it replaces the previous one. Omitted fields stay as they are. With If-Match the method is changed only if the ETag still matches.',
+  body: MethodChangeBody,
+  response: {
+    200: methodResponse(orIdOnly(PaymentMethodResource), 'The updated method', responseHeaders.changed),
+  },
+}
+
+const removeSchema = {
+  ...oneItem('payment method', providerErrors),
+  tags,
+  operationId: 'deletePaymentMethod',
+  summary: 'Delete a payment method',
+  description:
+    "A user's method is first detached at the provider; if that fails, nothing is deleted. With If-Match the method is deleted only if the ETag still matches.",
+  response: { 200: deletedResponse('The method was deleted') },
+}
 
 export const paymentMethodRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
-    const targetOf = (request: FastifyRequest, payment_method_id: string) => ({
-      payment_method_id,
-      owner: ownerOf(knownActor(request.actor)),
-      checkRevision(revision: Revision) {
-        requireMatch(request.headers['if-match'], revision)
-        rejectCardNumbers(request)
-      },
-      metadata: metadataOf(request),
-    })
+    const targetOf = (request: FastifyRequest, id: string) => itemTarget(request, id, rejectCardNumbers)
 
     app.post('/payment-methods', { onRequest: callers.sessionOrGuest, schema: saveSchema }, async (request, reply) => {
       const { body } = request
-      const caller = knownActor(request.actor)
-      const identity = requestIdentity(request.headers['idempotency-key'], caller, 'POST /payment-methods', body)
       const outcome = await savePaymentMethod(workflow, {
-        request_id: identity.id,
-        request_fingerprint: identity.fingerprint,
-        caller,
+        ...repeatableRequest(request, 'POST /payment-methods'),
+        caller: knownActor(request.actor),
         providerId() {
           const provider_id = chosenProviderId(body, workflow.providers)
           rejectCardNumbers(request)
@@ -42,28 +170,22 @@ export const paymentMethodRoutes =
         },
         token: body.payment_method_token,
         options: methodOptionsOf(body),
-        metadata: metadataOf(request),
       })
       if (outcome.kind === 'declined') {
         setReplayedHeader(reply)
         throw outcome.error
       }
       reply.code(outcome.created ? 201 : 200)
-      return replyWithMethod(reply, outcome)
+      return replyWith(reply, outcome, shown(outcome))
     })
 
     app.put(
       '/payment-methods/:id',
       { onRequest: callers.sessionOrRememberedGuest, schema: changeSchema },
       async (request, reply) => {
-        const { alias, is_default } = request.body
-        const changed = await changeSavedMethod(workflow, {
-          ...targetOf(request, request.params.id),
-          ...(alias !== undefined && { alias }),
-          ...(is_default !== undefined && { is_default }),
-        })
-        const { success, data } = replyWithMethod(reply, changed)
-        return { success, data: changedData(request.actor, data) }
+        const target = targetOf(request, request.params.id)
+        const changed = await changeSavedMethod(workflow, { ...request.body, ...target })
+        return replyWith(reply, changed, changedData(request.actor, shown(changed)))
       },
     )
 
@@ -71,8 +193,13 @@ export const paymentMethodRoutes =
       '/payment-methods/:id',
       { onRequest: [callers.sessionOrRememberedGuest, allowEmptyBody], schema: removeSchema },
       async (request, reply) => {
-        const { method, position } = await removeSavedMethod(workflow, targetOf(request, request.params.id))
-        return replyDeleted(reply, { id: method.payment_method_id, position })
+        const target = targetOf(request, request.params.id)
+        const { position } = await removeSavedMethod(workflow, target)
+        return replyWith(reply, { position }, { id: target.id, deleted: true as const })
       },
     )
   }
+
+function shown({ state, is_default }: ShownItem<PaymentMethodState>): PaymentMethodResource {
+  return paymentMethodResource(existingMethod(state), is_default)
+}

@@ -4,9 +4,9 @@ import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
-import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
+import { IdempotencyHeaders } from '../idempotency.ts'
 import { allowEmptyBody, chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf, sessionOf } from '../requestContext.ts'
+import { type CommandDependencies, repeatableRequest, sessionOf } from '../requestContext.ts'
 import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 
 const route = '/payment-methods/setup-intent'
@@ -57,18 +57,14 @@ export const setupIntentRoutes =
       },
       async (request, reply) => {
         const { body } = request
-        const actor = sessionOf(request)
-        const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
         const { setup_intent, position, replayed } = await createSetupIntent(workflow, {
-          setup_intent_id: identity.id,
-          request_fingerprint: identity.fingerprint,
-          user_id: actor.user_id,
+          ...repeatableRequest(request, `POST ${route}`),
+          user_id: sessionOf(request).user_id,
           providerId() {
             const provider_id = chosenProviderId(body, workflow.providers)
             rejectCardNumbers(request)
             return provider_id
           },
-          metadata: metadataOf(request),
         })
         reply.code(201)
         setWriteHeaders(reply, { position, replayed })

@@ -1,4 +1,5 @@
 // Bodies, responses and OpenAPI descriptions of the webhook test routes.
+import { exampleId } from '@paylog/domain/examples'
 import { ClientObject } from '@paylog/domain/fields'
 import { DispatchPlan } from '@paylog/domain/webhookTest'
 import { genericNames } from '@paylog/providers/genericEvent'
@@ -77,79 +78,66 @@ const WebhookTestResource = Type.Object({
   ...DispatchPlan.properties,
 })
 
-const exampleResponse = (data: object) => ({
-  success: true,
-  data: { id: '018f0000-0000-7000-8000-000000000001', ...data },
-})
-
-const accepted = (examples: readonly object[]) => ({
+/** @param examples of the plan */
+const accepted = (...examples: readonly DispatchPlan[]) => ({
   202: dataResponse(WebhookTestResource, {
     description:
       'The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed.',
     headers: responseHeaders.begun,
-    examples,
+    examples: examples.map((plan) => ({ success: true, data: { id: exampleId, ...plan } })),
   }),
 })
 
-const path =
-  'The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.'
+const toCanonical = {
+  canonical_events: ['payment.succeeded'],
+  deliveries: [{ node: '1', event: 'payment.succeeded', mode: 'canonical' }],
+}
 
-const limits =
-  'The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.'
+/** What the descriptions of both routes end with. */
+const shared = [
+  `The canonical names are ${canonicalNames.join(', ')}.`,
+  `The generic names are ${genericNames.join(', ')}.`,
+  'The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.',
+  'The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.',
+]
 
-const genericList = `The generic names are ${genericNames.join(', ')}.`
-const canonicalList = `The canonical names are ${canonicalNames.join(', ')}.`
+const common = { tags: ['webhooks'], security: [{ session: [] }], headers: IdempotencyHeaders }
 
 export const testSchema = {
+  ...common,
   ...writeErrors(['idempotency_key_reused', 'recorded_payment_id']),
   operationId: 'testWebhooks',
-  tags: ['webhooks'],
-  security: [{ session: [] }],
   summary: 'Send a test to the configured webhooks',
   description: [
     "For sessions. Sends a made-up event of the sandbox provider about the session's user.",
     'A canonical name goes only to canonical endpoints. A generic name is treated like a notification with that name: it goes to raw endpoints and the legacy list, and its canonical events go to canonical endpoints.',
-    canonicalList,
-    genericList,
-    path,
-    limits,
+    ...shared,
   ].join('\n\n'),
-  headers: IdempotencyHeaders,
   body: TestBody,
-  response: accepted([
-    exampleResponse({
-      canonical_events: ['payment.succeeded'],
-      deliveries: [{ node: '1', event: 'payment.succeeded', mode: 'canonical' }],
-    }),
-  ]),
+  response: accepted(toCanonical),
 }
 
 export const simulateSchema = {
+  ...common,
   ...writeErrors(['idempotency_key_reused', 'provider_not_enabled', 'recorded_payment_id']),
   operationId: 'simulateWebhook',
-  tags: ['webhooks'],
-  security: [{ session: [] }],
   summary: 'Simulate a provider notification',
   description: [
     'For sessions. Sends the configured webhooks for a notification that the provider did not send. Nothing else happens: no payment or payment method changes, even if the payload names one, and the provider is not called.',
     "The name is looked up in this order. 1. With the prefix <provider>: it is the provider's own name (stripe:customer.subscription.paused). 2. A generic name stands for the provider's own name, even if it is canonical too (subscription.deleted is PayPal's BILLING.SUBSCRIPTION.CANCELLED). 3. A canonical name is that canonical event, and goes only to canonical endpoints (membership.extended). 4. Anything else is the provider's own name (charge.refunded); one without a canonical meaning goes only to raw endpoints.",
     "Amounts are read in the provider's format (PayPal's decimal strings, Authorize.Net's `authAmount` in major units), otherwise as integers in minor units. canonical_events is empty when the event has no canonical meaning. For a canonical name the payload is the object of the event: an intent or a charge for payment.*, an invoice for membership.extended, a subscription for the other memberships and for subscription.*, a customer for customer.*.",
-    canonicalList,
-    genericList,
-    path,
-    limits,
+    ...shared,
   ].join('\n\n'),
-  headers: IdempotencyHeaders,
   body: SimulateBody,
-  response: accepted([
-    exampleResponse({
-      canonical_events: ['payment.succeeded'],
+  response: accepted(
+    {
+      ...toCanonical,
       deliveries: [
-        { node: '1', event: 'payment.succeeded', mode: 'canonical' },
+        ...toCanonical.deliveries,
         { node: '2', event: 'stripe:payment_intent.succeeded', mode: 'raw' },
         { node: 'legacy-1', event: 'payment_intent.succeeded', mode: 'legacy' },
       ],
-    }),
-    exampleResponse({ canonical_events: [], deliveries: [] }),
-  ]),
+    },
+    { canonical_events: [], deliveries: [] },
+  ),
 }

@@ -1,14 +1,27 @@
-// POST /webhooks/test and POST /webhooks/external/simulate send test webhooks (interface, sections 4.9 and 4.10).
+// POST /webhooks/test and POST /webhooks/external/simulate send test webhooks (interface, sections 4.9 and 4.10). The test
+// is recorded together with its planned deliveries, and the worker sends them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Session } from '@paylog/domain/actor'
+import {
+  requestWebhookTest,
+  type WebhookTestEvent,
+  type WebhookTestFacts,
+  webhookTestFold,
+} from '@paylog/domain/webhookTest'
+import { newStream } from '@paylog/event-store/eventStore'
+import { webhookTestStream } from '@paylog/event-store/streamName'
+import { canonicalMessages } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { requestIdentity } from '../idempotency.ts'
+import { plannedDeliveries } from '@paylog/webhooks/outbound'
+import type { Workflow } from '@paylog/workflows/context'
+import type { RepeatableRequest } from '@paylog/workflows/idempotentRequests'
+import type { FastifyRequest } from 'fastify'
 import { createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf, sessionOf } from '../requestContext.ts'
-import { setWriteHeaders } from '../responses.ts'
-import { type RecordedTest, recordTest } from './recordTest.ts'
+import { type CommandDependencies, repeatableRequest, sessionOf } from '../requestContext.ts'
+import { replyWith } from '../responses.ts'
+import { rejectRecordedPayments } from './recordedPayments.ts'
 import { maxBodyBytes, simulateSchema, testSchema } from './routeSchemas.ts'
-import { parseRequestedName, simulationFacts, simulatorOf, testFacts } from './webhookTestFacts.ts'
+import { parseRequestedName, type RequestedFacts, simulationFacts, testFacts } from './webhookTestFacts.ts'
 
 const testRoute = '/webhooks/test'
 const simulateRoute = '/webhooks/external/simulate'
@@ -29,44 +42,71 @@ export const webhookTestRoutes =
       bodyLimit: maxBodyBytes,
       config: { limit: 'webhookTests' },
     } as const
-    const identify = (request: FastifyRequest, route: string) => ({
+    const identified = (request: FastifyRequest, route: string) => ({
+      ...repeatableRequest(request, `POST ${route}`),
       session: sessionOf(request),
-      identity: requestIdentity(request.headers['idempotency-key'], request.actor, `POST ${route}`, request.body),
       endpoints,
-      metadata: metadataOf(request),
     })
 
     app.post(testRoute, { ...guarded, schema: testSchema }, async (request, reply) => {
       const { event, test_data: sent = {} } = request.body
-      const requested = identify(request, testRoute)
-      const facts = testFacts({ event, test_data: sent, id: requested.identity.id, at: workflow.now() })
+      const test = identified(request, testRoute)
+      const facts = testFacts({ event, test_data: sent, id: test.request_id, at: workflow.now() })
       rejectCardNumbers(request)
-      return webhookTestResponse(
-        reply,
-        await recordTest(workflow, { type: 'WebhookTestRequested', facts, sent, ...requested }),
-      )
+      const recorded = await recordTest(workflow, { ...test, type: 'WebhookTestRequested', facts, sent })
+      reply.code(202)
+      return replyWith(reply, recorded, recorded.data)
     })
 
     app.post(simulateRoute, { ...guarded, schema: simulateSchema }, async (request, reply) => {
-      const { payload: sent = {}, ...names } = request.body
-      const requested = identify(request, simulateRoute)
-      const name = parseRequestedName(names)
-      const simulator = simulatorOf(names.provider, () => rejectCardNumbers(request))
-      const origin = { simulator, id: requested.identity.id, at: workflow.now() }
-      const facts = simulationFacts({ ...names, payload: sent }, name, origin)
+      const { event, provider, payload: sent = {} } = request.body
+      const test = identified(request, simulateRoute)
+      const name = parseRequestedName(event, provider)
+      // Before the error for an unknown provider, because card data must be reported first.
       rejectCardNumbers(request)
-      return webhookTestResponse(
-        reply,
-        await recordTest(workflow, { type: 'WebhookSimulationRequested', facts, sent, ...requested }),
-      )
+      const facts = simulationFacts({ provider, ...name, payload: sent, id: test.request_id, at: workflow.now() })
+      const recorded = await recordTest(workflow, { ...test, type: 'WebhookSimulationRequested', facts, sent })
+      reply.code(202)
+      return replyWith(reply, recorded, recorded.data)
     })
   }
 
-function webhookTestResponse(
-  reply: FastifyReply,
-  { id, canonical_events, deliveries, position, replayed }: RecordedTest,
-) {
-  reply.code(202)
-  setWriteHeaders(reply, { position, replayed })
-  return { success: true as const, data: { id, canonical_events, deliveries } }
+type RecordTest = RepeatableRequest & {
+  readonly type: WebhookTestEvent['type']
+  readonly session: Session
+  readonly facts: RequestedFacts
+  /** The payload as the client sent it. */
+  readonly sent: Readonly<Record<string, unknown>>
+  /** The currently configured endpoints. */
+  readonly endpoints: readonly WebhookEndpoint[]
+}
+
+/**
+ * Records a test, or finds the one that the same Idempotency-Key recorded. A repeated request returns the first plan.
+ * @returns the response's data, and what `setWriteHeaders` needs
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless the session is an
+ *   administrator's
+ */
+async function recordTest(workflow: Workflow, request: RecordTest) {
+  const { request_id: id, request_fingerprint, type, session, facts, sent, endpoints, metadata } = request
+  const { user_id, user_type, user_email, is_administrator } = session
+  const test = { stream: webhookTestStream(id), fold: webhookTestFold }
+  const known = request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
+  // A repeated request sends nothing, so it needs no check.
+  if (known.state === null && !is_administrator) await rejectRecordedPayments(workflow, sent)
+  const data = {
+    ...facts,
+    webhook_test_id: id,
+    requested_by: { id: user_id, type: user_type, email: user_email },
+    request_fingerprint,
+    plan: { canonical_events: [], deliveries: [] },
+  }
+  const plan = {
+    canonical_events: canonicalMessages({ type, data }).map(({ name }) => name),
+    deliveries: [...plannedDeliveries({ type, data }, endpoints)],
+  }
+  const event = { type, data: { ...data, plan } }
+  const decide = (recorded: WebhookTestFacts | null) => requestWebhookTest(event, recorded)
+  const { state, position, events } = await workflow.store.handle({ ...test, decide, metadata, known })
+  return { data: { id, ...(state?.plan ?? plan) }, position, replayed: events.length === 0 }
 }

@@ -21,8 +21,7 @@ const currencies: Readonly<Record<string, string | null>> = { 'authorize-net': n
 const providers = Object.keys(money)
 
 function simulated(provider: string, event: string, payload: Payload) {
-  const request = { provider, event, payload }
-  return simulationFacts(request, parseRequestedName(request), { simulator: simulatorOf(provider), id, at })
+  return simulationFacts({ provider, ...parseRequestedName(event, provider), payload, id, at })
 }
 
 function meaning(provider: string, event: string, payload: Payload) {
@@ -143,13 +142,10 @@ t.test("a malformed name and another provider's name are rejected", async (t) =>
   const further = [':a', 'Stripe:a', 'stripe:stripe:a', 'käse', 'a/b', 'a\u0000b', '{}', 'x'.repeat(201)]
   for (const event of [...malformed, ...further]) {
     const error = { code: 'invalid_request', details: { fields: [{ field: 'event' }] } }
-    t.throws(() => parseRequestedName({ event, provider: 'stripe' }), error, JSON.stringify(event))
+    t.throws(() => parseRequestedName(event, 'stripe'), error, JSON.stringify(event))
   }
-  t.throws(
-    () => parseRequestedName({ event: 'paypal:PAYMENT.CAPTURE.COMPLETED', provider: 'stripe' }),
-    /another provider/,
-  )
-  t.strictSame(parseRequestedName({ event: 'x'.repeat(200), provider: 'stripe' }), {
+  t.throws(() => parseRequestedName('paypal:PAYMENT.CAPTURE.COMPLETED', 'stripe'), /another provider/)
+  t.strictSame(parseRequestedName('x'.repeat(200), 'stripe'), {
     name: 'x'.repeat(200),
     isNative: false,
   })

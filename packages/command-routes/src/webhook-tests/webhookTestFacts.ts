@@ -2,28 +2,20 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/providers/genericEvent'
-import { testIdOf } from '@paylog/providers/providerPlugin'
+import { type ProviderObject, testIdOf } from '@paylog/providers/providerPlugin'
 import { type SimulatedNotification, type Simulator, simulators } from '@paylog/providers/simulation'
+import { invalidInput } from '@paylog/runtime/http/validation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
 
 /** The facts that depend on the request's content, not on its caller. */
 export type RequestedFacts = Omit<WebhookTestFacts, 'webhook_test_id' | 'requested_by' | 'request_fingerprint' | 'plan'>
 
-export type SimulationRequest = {
-  readonly event: string
-  readonly provider: string
-  readonly payload: Readonly<Record<string, unknown>>
-}
-
 /** A requested name: with `isNative` the provider's own, otherwise one to look up. */
 export type RequestedName = { readonly name: string; readonly isNative: boolean }
 
-export type TestRequest = {
-  readonly event: string
-  readonly test_data: Readonly<Record<string, unknown>>
-  readonly id: string
-  readonly at: Date
-}
+type Origin = { readonly id: string; readonly at: Date }
+export type TestRequest = Origin & { readonly event: string; readonly test_data: ProviderObject }
+export type SimulationRequest = Origin & RequestedName & { readonly provider: string; readonly payload: ProviderObject }
 
 /** Stripe's v2 event names contain brackets. */
 const part = '[A-Za-z0-9_[\\]-]+'
@@ -56,21 +48,22 @@ const statuses: Readonly<Record<string, string>> = {
 export function testFacts(test: TestRequest): RequestedFacts {
   const { event } = test
   const canonical = canonicalName(event)
-  if (canonical !== undefined) return canonicalTest(test, canonical)
+  if (canonical !== undefined) {
+    const facts = canonicalFacts(testProvider, canonical, simulatedNotification(test, genericFor(canonical)))
+    return { ...facts, ...subscriptionOf(test, canonical, facts.object_id) }
+  }
   if (!genericNames.includes(event))
-    throw invalidField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
+    throw invalidEvent(`must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
   return notificationFacts(testProvider, simulatedNotification(test, event))
 }
 
 /**
  * The facts of a simulation. A provider's own name or a generic one gives a notification, a name that is only canonical gives
  * that event, and an unknown name gives a notification that only raw endpoints receive.
+ * @throws DomainError `provider_not_enabled` for an unknown provider
  */
-export function simulationFacts(
-  { provider, payload }: SimulationRequest,
-  { name, isNative }: RequestedName,
-  { simulator, id, at }: { readonly simulator: Simulator; readonly id: string; readonly at: Date },
-): RequestedFacts {
+export function simulationFacts({ provider, name, isNative, payload, id, at }: SimulationRequest): RequestedFacts {
+  const simulator = simulatorOf(provider)
   const simulated = (type: string, generic_type: string | null) =>
     simulator.simulate({ type, generic_type, payload, id, at })
   const type = isNative ? undefined : simulator.nativeType(name)
@@ -82,32 +75,20 @@ export function simulationFacts(
 }
 
 /** @throws DomainError `invalid_request` for a malformed name, or one with another provider's prefix */
-export function parseRequestedName({ event, provider }: Pick<SimulationRequest, 'event' | 'provider'>): RequestedName {
+export function parseRequestedName(event: string, provider: string): RequestedName {
   const [, prefix, name] = namePattern.exec(event) ?? []
   if (name === undefined || name.length > maxNameLength)
-    throw invalidField(
-      'event',
-      'must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed',
-    )
-  if (prefix !== undefined && prefix !== provider) throw invalidField('event', 'has the prefix of another provider')
+    throw invalidEvent('must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed')
+  if (prefix !== undefined && prefix !== provider) throw invalidEvent('has the prefix of another provider')
   return { name, isNative: prefix !== undefined }
 }
 
-/**
- * @param checkBody called before the error for an unknown provider, because card data must be reported first
- * @throws DomainError `provider_not_enabled`
- */
-export function simulatorOf(provider: string, checkBody: () => void = () => undefined): Simulator {
+/** @throws DomainError `provider_not_enabled` */
+export function simulatorOf(provider: string): Simulator {
   const simulator = simulators.get(provider)
   if (simulator) return simulator
-  checkBody()
   const known = [...simulators.keys()]
   throw new DomainError('provider_not_enabled', `The provider must be one of ${known.join(', ')}`, { known })
-}
-
-function canonicalTest(test: TestRequest, name: CanonicalName): RequestedFacts {
-  const facts = canonicalFacts(testProvider, name, simulatedNotification(test, genericFor(name)))
-  return { ...facts, ...subscriptionOf(test, name, facts.object_id) }
 }
 
 /** Adds the subscription that a membership message contains, because the sandbox object has none. */
@@ -160,8 +141,6 @@ function canonicalFacts(
 }
 
 /** @param message continues the field name to a sentence */
-function invalidField(field: string, message: string): DomainError {
-  return new DomainError('invalid_request', `The body is invalid: ${field} ${message}`, {
-    fields: [{ field, message }],
-  })
+function invalidEvent(message: string): DomainError {
+  return invalidInput('body', [{ field: 'event', message }])
 }

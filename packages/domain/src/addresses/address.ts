@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
 import { Nullable } from '../fields.ts'
-import { type AddressAdded, AddressContent, type AddressEvent, addressContentOf } from './events.ts'
+import { type AddressAdded, AddressContent, type AddressEvent } from './events.ts'
 
 export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'is_default'> & {
   readonly status: 'kept' | 'removed'
@@ -18,24 +18,19 @@ export type AddressState = { readonly status: 'none' } | Address
 export const addressFold: Fold<AddressState, AddressEvent> = {
   initialState: Object.freeze({ status: 'none' }),
   evolve(state, event) {
-    if (event.type === 'AddressAdded') return added(event)
-    return state.status === 'none' ? state : evolved(state, event)
+    const updated_at = event.data.occurred_at
+    if (event.type === 'AddressAdded') {
+      const { occurred_at: created_at, is_default: was_added_as_default, ...added } = event.data
+      return { ...added, status: 'kept', was_added_as_default, created_at, updated_at }
+    }
+    if (state.status === 'none') return state
+    switch (event.type) {
+      case 'AddressChanged':
+        return { ...state, ...event.data.changes, updated_at }
+      case 'AddressRemoved':
+        return { ...state, updated_at, status: 'removed' }
+    }
   },
-}
-
-function added({ data: { occurred_at, is_default, ...rest } }: AddressAdded): Address {
-  const times = { created_at: occurred_at, updated_at: occurred_at }
-  return { ...rest, status: 'kept', was_added_as_default: is_default, ...times }
-}
-
-function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): Address {
-  const updated_at = event.data.occurred_at
-  switch (event.type) {
-    case 'AddressChanged':
-      return { ...address, ...event.data.changes, updated_at }
-    case 'AddressRemoved':
-      return { ...address, updated_at, status: 'removed' }
-  }
 }
 
 export type AddAddress = AddressAdded['data']
@@ -70,7 +65,7 @@ export function changeAddress(command: ChangeAddress, state: AddressState): Addr
 }
 
 function differing(address: Address, changes: Partial<AddressContent>): Partial<AddressContent> {
-  const before = new Map<string, unknown>(Object.entries(addressContentOf(address)))
+  const before = new Map<string, unknown>(Object.entries(address))
   const isChange = ([field, value]: [string, unknown]) => value !== undefined && value !== before.get(field)
   return Object.fromEntries(Object.entries(changes).filter(isChange))
 }
@@ -123,13 +118,6 @@ export const AddressResource = Type.Object({
 export type AddressResource = Static<typeof AddressResource>
 
 export function addressResource(address: Address, is_default: boolean): AddressResource {
-  return {
-    id: address.address_id,
-    user_id: address.user_id,
-    guest_email: address.guest_email,
-    ...addressContentOf(address),
-    is_default,
-    created_at: address.created_at,
-    updated_at: address.updated_at,
-  }
+  const { address_id: id, status: _status, was_added_as_default: _, request_fingerprint: _key, ...shown } = address
+  return { id, ...shown, is_default }
 }

@@ -12,9 +12,8 @@ const codes = [
 
 export const countries: ReadonlySet<string> = new Set(codes.flatMap((line) => line.split(' ')))
 
-/** The upper-case country code; undefined when there is no such country. */
-export function countryCode(text: string): string | undefined {
+/** Whether this is a country code, in any case. */
+export function isCountry(text: string): boolean {
   // Check for ASCII first: upper-casing turns a sharp s into SS, which is South Sudan.
-  const code = /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : ''
-  return countries.has(code) ? code : undefined
+  return /^[A-Za-z]{2}$/.test(text) && countries.has(text.toUpperCase())
 }

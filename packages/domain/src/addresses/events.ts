@@ -1,55 +1,43 @@
 // The events of an address.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
-import { Id, Instant, Nullable } from '../fields.ts'
+import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
 
 export const AddressType = Type.Enum(['billing', 'shipping'])
 export type AddressType = Static<typeof AddressType>
 
 const Text = Nullable(Type.String())
 
+/** `country` is ISO 3166-1 alpha-2, upper case. */
+export const placeFields = [
+  'organization_id',
+  'name',
+  'line1',
+  'line2',
+  'city',
+  'state',
+  'postal_code',
+  'country',
+] as const
+export const contactFields = ['business_name', 'tax_id', 'tax_id_type', 'phone', 'email', 'alias'] as const
+
 /** The fields that an owner sets and may change. */
 export const AddressContent = Type.Object({
   address_type: AddressType,
-  organization_id: Text,
-  name: Text,
-  line1: Text,
-  line2: Text,
-  city: Text,
-  state: Text,
-  postal_code: Text,
-  /** ISO 3166-1 alpha-2, upper case. */
-  country: Text,
+  ...fieldsOf(placeFields, () => Text),
   is_partial: Type.Boolean(),
   is_business: Type.Boolean(),
-  business_name: Text,
-  tax_id: Text,
-  tax_id_type: Text,
-  phone: Text,
-  email: Text,
-  alias: Text,
+  ...fieldsOf(contactFields, () => Text),
   guest_name: Text,
 })
 export type AddressContent = Static<typeof AddressContent>
 
 /** The content of an address for which the owner sets only the type. */
 export const emptyAddressContent: Omit<AddressContent, 'address_type'> = {
-  organization_id: null,
-  name: null,
-  line1: null,
-  line2: null,
-  city: null,
-  state: null,
-  postal_code: null,
-  country: null,
+  ...fieldsOf(placeFields, () => null),
   is_partial: false,
   is_business: false,
-  business_name: null,
-  tax_id: null,
-  tax_id_type: null,
-  phone: null,
-  email: null,
-  alias: null,
+  ...fieldsOf(contactFields, () => null),
   guest_name: null,
 }
 

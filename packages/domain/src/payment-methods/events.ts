@@ -1,7 +1,7 @@
 // The events of a saved payment method.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
-import { Id, Instant, Nullable } from '../fields.ts'
+import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
 import { RequestBegun, requestEnded } from '../idempotentRequest.ts'
 
 const Text = Nullable(Type.String())
@@ -20,13 +20,12 @@ export const MethodDetails = Type.Object({
 })
 export type MethodDetails = Static<typeof MethodDetails>
 
+export const billingFields = ['name', 'email', 'phone'] as const
+export const billingAddressFields = ['line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
+
 export const BillingDetails = Type.Object({
-  name: Text,
-  email: Text,
-  phone: Text,
-  address: Nullable(
-    Type.Object({ line1: Text, line2: Text, city: Text, state: Text, postal_code: Text, country: Text }),
-  ),
+  ...fieldsOf(billingFields, () => Text),
+  address: Nullable(Type.Object(fieldsOf(billingAddressFields, () => Text))),
 })
 export type BillingDetails = Static<typeof BillingDetails>
 
@@ -65,23 +64,25 @@ export const paymentMethodEvents = {
 export type PaymentMethodEvent = EventsOf<typeof paymentMethodEvents>
 export type PaymentMethodAdded = Extract<PaymentMethodEvent, { type: 'PaymentMethodAdded' }>
 
+/** The result of a request to save a method, which a repeated request gets as well. */
+const RecordedResponse = Type.Union([
+  Type.Object({
+    kind: Type.Literal('saved'),
+    payment_method_id: Id,
+    /** The revision of the method's stream that the response showed. */
+    revision: Type.Integer(),
+    /** False when the owner had saved the method before. */
+    created: Type.Boolean(),
+    /** Whether the response showed it as the default. */
+    is_default: Type.Boolean(),
+  }),
+  Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
+])
+export type RecordedResponse = Static<typeof RecordedResponse>
+
 export const methodRequestEvents = {
   /** A request with an Idempotency-Key is about to call the provider. */
   PaymentMethodRequested: RequestBegun,
-  PaymentMethodRequestAnswered: requestEnded(
-    Type.Union([
-      Type.Object({
-        kind: Type.Literal('saved'),
-        payment_method_id: Id,
-        /** The revision of the method's stream that the response showed. */
-        revision: Type.Integer(),
-        /** False when the owner had saved the method before. */
-        created: Type.Boolean(),
-        /** Whether the response showed it as the default. */
-        is_default: Type.Boolean(),
-      }),
-      Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
-    ]),
-  ),
+  PaymentMethodRequestAnswered: requestEnded(RecordedResponse),
 }
 export type MethodRequestEvent = EventsOf<typeof methodRequestEvents>

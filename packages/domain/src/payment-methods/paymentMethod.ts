@@ -10,6 +10,7 @@ import {
   type MethodRequestEvent,
   type PaymentMethodAdded,
   type PaymentMethodEvent,
+  type RecordedResponse,
 } from './events.ts'
 
 export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at'> & {
@@ -23,25 +24,21 @@ export type PaymentMethodState = { readonly status: 'none' } | PaymentMethod
 export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
   initialState: Object.freeze({ status: 'none' }),
   evolve(state, event) {
-    if (event.type === 'PaymentMethodAdded') return added(event)
-    return state.status === 'none' ? state : evolved(state, event)
+    const updated_at = event.data.occurred_at
+    if (event.type === 'PaymentMethodAdded') {
+      const { occurred_at: created_at, ...added } = event.data
+      return { ...added, status: 'saved', created_at, updated_at }
+    }
+    if (state.status === 'none') return state
+    switch (event.type) {
+      case 'PaymentMethodAliasChanged':
+        return { ...state, updated_at, alias: event.data.alias }
+      case 'PaymentMethodRefreshed':
+        return { ...state, updated_at, ...detailsOf(event.data) }
+      case 'PaymentMethodRemoved':
+        return { ...state, updated_at, status: 'removed' }
+    }
   },
-}
-
-function added({ data: { occurred_at, ...rest } }: PaymentMethodAdded): PaymentMethod {
-  return { ...rest, status: 'saved', created_at: occurred_at, updated_at: occurred_at }
-}
-
-function evolved(method: PaymentMethod, event: Exclude<PaymentMethodEvent, PaymentMethodAdded>): PaymentMethod {
-  const updated_at = event.data.occurred_at
-  switch (event.type) {
-    case 'PaymentMethodAliasChanged':
-      return { ...method, updated_at, alias: event.data.alias }
-    case 'PaymentMethodRefreshed':
-      return { ...method, updated_at, ...detailsOf(event.data) }
-    case 'PaymentMethodRemoved':
-      return { ...method, updated_at, status: 'removed' }
-  }
 }
 
 /** Picks the provider's details. */
@@ -74,14 +71,8 @@ export function refreshPaymentMethod(
 ): PaymentMethodEvent[] {
   if (state.status !== 'saved') return []
   const current = detailsOf(state)
-  const refreshed: MethodDetails = {
-    payment_type: details.payment_type ?? current.payment_type,
-    wallet_type: details.wallet_type ?? current.wallet_type,
-    card_brand: details.card_brand ?? current.card_brand,
-    last_four: details.last_four ?? current.last_four,
-    expiry_month: details.expiry_month ?? current.expiry_month,
-    expiry_year: details.expiry_year ?? current.expiry_year,
-  }
+  const known = Object.entries(detailsOf(details)).filter(([, value]) => value !== null)
+  const refreshed: MethodDetails = { ...current, ...Object.fromEntries(known) }
   if (JSON.stringify(refreshed) === JSON.stringify(current)) return []
   const { payment_method_id } = state
   return [{ type: 'PaymentMethodRefreshed', data: { payment_method_id, occurred_at, ...refreshed } }]
@@ -148,11 +139,6 @@ export function paymentMethodResource(method: PaymentMethod, is_default: boolean
     updated_at: method.updated_at,
   }
 }
-
-type RequestAnswered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']
-
-/** The result of a request to save a method, which a repeated request gets as well. */
-export type RecordedResponse = Exclude<RequestAnswered['answer'], { kind: 'failed' }>
 
 /** Longer than a request with all its provider calls takes. */
 export const methodRequestInFlightMs = 20_000

@@ -42,7 +42,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   return (input: unknown) => {
     const value = httpPart === 'body' ? withoutUnknown(schema, input) : decodeText(schema, input, httpPart)
     if (validator.Check(value)) return { value }
-    return { error: invalid(httpPart, fieldsOf(validator.Errors(value), repeatedIn(schema, input, httpPart))) }
+    return { error: invalidInput(httpPart, fieldsOf(validator.Errors(value), repeatedIn(schema, input, httpPart))) }
   }
 }
 
@@ -64,7 +64,7 @@ export const validatorWithRules =
       // Keeps the first problem of each field.
       const found = [...fields, ...rules(input)]
       const problems = found.filter(({ field }, index) => found.findIndex((each) => each.field === field) === index)
-      return problems.length === 0 ? { value } : { error: invalid(httpPart, problems.slice(0, maxDetails)) }
+      return problems.length === 0 ? { value } : { error: invalidInput(httpPart, problems.slice(0, maxDetails)) }
     }
   }
 
@@ -77,7 +77,7 @@ export function bodyReader<Schema extends TSchema>(schema: Schema): (input: unkn
   return (input) => {
     const value = withoutUnknown(schema, input)
     if (validator.Check(value)) return value
-    throw invalid('body', fieldsOf(validator.Errors(value)))
+    throw invalidInput('body', fieldsOf(validator.Errors(value)))
   }
 }
 
@@ -153,7 +153,8 @@ function fieldsOf(errors: readonly TLocalizedValidationError[], repeated: readon
   }))
 }
 
-function invalid(httpPart: string | undefined, fields: readonly FieldProblem[]): DomainError {
+/** @param httpPart where the fields are: `body`, `querystring`, `params` or `headers` */
+export function invalidInput(httpPart: string | undefined, fields: readonly FieldProblem[]): DomainError {
   const [first] = fields
   const reason = first === undefined ? '' : `: ${first.field || 'it'} ${first.message}`
   return new DomainError('invalid_request', `${partNames[httpPart ?? ''] ?? 'The request is'} invalid${reason}`, {

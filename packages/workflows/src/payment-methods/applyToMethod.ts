@@ -4,7 +4,6 @@ import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   type PaymentMethod,
-  type PaymentMethodState,
   paymentMethodFold,
   refreshPaymentMethod,
   removePaymentMethod,
@@ -39,12 +38,12 @@ export async function applyToMethod(
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const known = await loadMethod(workflow, id)
     if (known.state.status === 'none') return null
-    const decide = await decisionFor(known.state, provider, notification)
+    const changes = await changesOf(workflow, known.state, provider, notification)
     const handled = await workflow.store.handle({
       stream,
       fold: paymentMethodFold,
       // The method has changed since the query: applying the older result could undo a newer change.
-      decide: (state, revision) => (revision === known.revision ? decide(workflow.now().toISOString(), state) : []),
+      decide: (_state, revision) => (revision === known.revision ? changes : []),
       metadata,
       known,
     })
@@ -53,35 +52,23 @@ export async function applyToMethod(
   throw new DomainError('concurrent_modification', 'The payment method keeps changing; try again')
 }
 
-type Decision = (occurred_at: string, state: PaymentMethodState) => PaymentMethodEvent[]
-
-const noEvents: Decision = () => []
-const removed: Decision = (occurred_at, state) => removePaymentMethod({ occurred_at, by: 'provider' }, state)
-
 /** @throws ProviderError */
-async function decisionFor(
+async function changesOf(
+  { now }: Workflow,
   method: PaymentMethod,
   { methods }: Provider,
   { generic_type, occurred_at: reportedAt }: ProviderNotification,
-): Promise<Decision> {
-  if (method.status === 'removed') return noEvents
+): Promise<PaymentMethodEvent[]> {
+  if (method.status === 'removed') return []
   const { provider_method_id, provider_customer_id } = method
+  const removal = () => removePaymentMethod({ occurred_at: now().toISOString(), by: 'provider' }, method)
   if (methods?.retrieveMethod && provider_customer_id !== null) {
     const details = await methods.retrieveMethod({ provider_method_id, provider_customer_id })
-    if (details === null) return removed
-    return (occurred_at, state) => refreshPaymentMethod({ occurred_at, details }, state)
+    if (details === null) return removal()
+    return refreshPaymentMethod({ occurred_at: now().toISOString(), details }, method)
   }
-  return generic_type === detached && !isBefore(reportedAt, method.created_at) ? removed : noEvents
-}
-
-/**
- * Whether a provider's time is before one of ours. Compares whole seconds, because most providers truncate their times: a
- * notification from the second in which the method was added would otherwise look older than the method.
- */
-function isBefore(providerTime: string, ourTime: string): boolean {
-  return wholeSeconds(providerTime) < wholeSeconds(ourTime)
-}
-
-function wholeSeconds(time: string): number {
-  return Math.floor(Date.parse(time) / 1_000)
+  // Compares whole seconds, because most providers truncate their times: a notification from the second in which the method
+  // was added would otherwise look older than the method.
+  const seconds = (time: string) => Math.floor(Date.parse(time) / 1_000)
+  return generic_type === detached && seconds(reportedAt) >= seconds(method.created_at) ? removal() : []
 }

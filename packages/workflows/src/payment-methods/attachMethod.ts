@@ -2,29 +2,20 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Guest, ownerOf, type Session } from '@paylog/domain/actor'
-import type { EventMetadata, Fold } from '@paylog/domain/events'
-import type { ProviderCustomerEvent } from '@paylog/domain/providerCustomer'
+import type { EventMetadata } from '@paylog/domain/events'
+import {
+  type ProviderCustomer,
+  type ProviderCustomerEvent,
+  providerCustomerFold,
+} from '@paylog/domain/providerCustomer'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
-import { type AttachedMethod, customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
+import { customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 import type { SavingProvider } from './savedMethod.ts'
 
-export type User = { readonly user_id: string; readonly user_email: string | null }
-
-export type CustomerContext = {
-  readonly provider: SavingProvider
-  readonly user: User
-  readonly metadata: EventMetadata
-}
-
-export type Customer = {
-  /** `null` if the provider creates the customer together with its first method. */
-  readonly provider_customer_id: string | null
-  /** Counts the user's customers at this provider, from 1; 0 if there is none. */
-  readonly generation: number
-}
+type CustomerContext = { readonly provider: SavingProvider; readonly user: Session; readonly metadata: EventMetadata }
 
 export type AttachMethodRequest = {
   /** The idempotency key of the provider call. */
@@ -47,14 +38,6 @@ export type ClientMethod = ReadMethod & {
 /** Delays before each check whether another request has created the customer; their sum exceeds one creation call. */
 const recheckDelaysMs = [0, 100, 200, 400, 800]
 
-const customerFold: Fold<Customer, ProviderCustomerEvent> = {
-  initialState: Object.freeze({ provider_customer_id: null, generation: 0 }),
-  evolve: ({ generation }, { data: { provider_customer_id } }) => ({
-    provider_customer_id,
-    generation: generation + 1,
-  }),
-}
-
 /** @throws ProviderError, DomainError `event_store_unavailable` */
 export async function attachMethod(
   workflow: Workflow,
@@ -66,37 +49,38 @@ export async function attachMethod(
     return { ...read, provider_customer_id: null, link: async () => undefined }
   }
   const of = { provider, user: caller, metadata }
-  const attach = ({ provider_customer_id }: Customer) =>
+  const attach = ({ provider_customer_id }: ProviderCustomer) =>
     provider.methods.attachMethod({
       idempotency_key: request_id,
       token,
       user_id: caller.user_id,
       provider_customer_id,
     })
-  const { customer, attached } = await attachToCustomer(workflow, of, attach)
+  let customer = await customerAfter(workflow, of, 0)
+  const attached = await attach(customer).catch(async (error: unknown) => {
+    // The provider may have lost the customer; then the user gets another one, once.
+    if (!(error instanceof ProviderError) || error.code !== customerMissing) throw error
+    customer = await customerAfter(workflow, of, customer.generation)
+    return attach(customer)
+  })
   return {
     ...attached,
     async link() {
       if (customer.provider_customer_id !== null) return
       const { provider_customer_id } = attached
-      await linkCustomer(workflow, {
-        provider_id: provider.id,
-        user_id: caller.user_id,
-        customer: { ...customer, provider_customer_id },
-        metadata,
-      })
+      const ids = { provider_id: provider.id, user_id: caller.user_id }
+      await linkCustomer(workflow, { ...ids, provider_customer_id, generation: customer.generation, metadata })
     },
   }
 }
 
-type Link = { readonly provider_id: string; readonly user_id: string; readonly customer: Customer }
+type Link = ProviderCustomer & { readonly provider_id: string; readonly user_id: string }
 
 /** Links the user to a customer, unless one of this generation or a later one is recorded. */
-function linked({ provider_id, user_id, customer }: Link, { generation }: Customer, occurred_at: string) {
-  const { provider_customer_id } = customer
-  if (provider_customer_id === null || generation >= customer.generation) return []
-  const data = { provider_id, user_id, provider_customer_id, occurred_at }
-  return [{ type: 'ProviderCustomerLinked' as const, data }]
+function linked(link: Link, { generation }: ProviderCustomer, occurred_at: string): ProviderCustomerEvent[] {
+  const { provider_id, user_id, provider_customer_id } = link
+  if (provider_customer_id === null || generation >= link.generation) return []
+  return [{ type: 'ProviderCustomerLinked', data: { provider_id, user_id, provider_customer_id, occurred_at } }]
 }
 
 /** Records the customer that the provider created together with its first method. */
@@ -106,34 +90,19 @@ export async function linkCustomer(
 ): Promise<void> {
   await store.handle({
     stream: providerCustomerStream(link.provider_id, link.user_id),
-    fold: customerFold,
+    fold: providerCustomerFold,
     decide: (state) => linked(link, state, now().toISOString()),
     metadata: link.metadata,
   })
 }
 
-/** The provider may have lost the customer; then the user gets another one, once. */
-async function attachToCustomer(
-  workflow: Workflow,
-  of: CustomerContext,
-  attach: (customer: Customer) => Promise<AttachedMethod>,
-): Promise<{ readonly customer: Customer; readonly attached: AttachedMethod }> {
-  const customer = await findOrCreateCustomer(workflow, of)
-  try {
-    return { customer, attached: await attach(customer) }
-  } catch (error) {
-    if (!(error instanceof ProviderError) || error.code !== customerMissing) throw error
-    const known = await loadCustomer(workflow, of)
-    const isReplaced = known.state.generation > customer.generation
-    const other = isReplaced ? known.state : await createNextCustomer(workflow, of, known)
-    return { customer: other, attached: await attach(other) }
-  }
-}
-
-/** @throws ProviderError, DomainError `event_store_unavailable` */
-async function findOrCreateCustomer(workflow: Workflow, of: CustomerContext): Promise<Customer> {
+/**
+ * Finds the customer that follows this generation, or creates it.
+ * @throws ProviderError, DomainError `event_store_unavailable`
+ */
+async function customerAfter(workflow: Workflow, of: CustomerContext, generation: number): Promise<ProviderCustomer> {
   const known = await loadCustomer(workflow, of)
-  return known.state.generation > 0 ? known.state : createNextCustomer(workflow, of, known)
+  return known.state.generation > generation ? known.state : createNextCustomer(workflow, of, known)
 }
 
 /**
@@ -144,19 +113,14 @@ async function findOrCreateCustomer(workflow: Workflow, of: CustomerContext): Pr
 async function createNextCustomer(
   workflow: Workflow,
   of: CustomerContext,
-  known: LoadedState<Customer>,
-): Promise<Customer> {
+  known: LoadedState<ProviderCustomer>,
+): Promise<ProviderCustomer> {
   const { provider, user, metadata } = of
   const { user_id, user_email } = user
   const generation = known.state.generation + 1
-  const link = (provider_customer_id: string | null) => ({
-    provider_id: provider.id,
-    user_id,
-    customer: { provider_customer_id, generation },
-  })
-  const operation: ProviderOperation<Customer, ProviderCustomerEvent, string | null> = {
+  const operation: ProviderOperation<ProviderCustomer, ProviderCustomerEvent, string | null> = {
     stream: providerCustomerStream(provider.id, user_id),
-    fold: customerFold,
+    fold: providerCustomerFold,
     call: () =>
       provider.methods.createCustomer({
         idempotency_key: customerKey(user, generation, workflow.now()),
@@ -164,43 +128,36 @@ async function createNextCustomer(
         email: user_email,
         name: null,
       }),
-    done: (id, { state, occurred_at }) => linked(link(id), state, occurred_at),
+    done: (provider_customer_id, { state, occurred_at }) =>
+      linked({ provider_id: provider.id, user_id, provider_customer_id, generation }, state, occurred_at),
   }
   try {
     const { state, result } = await callProvider(workflow, operation, { known, metadata })
-    return result === null ? link(null).customer : state
+    return result === null ? { provider_customer_id: null, generation } : state
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const recorded = await createdConcurrently(workflow, of, known.state, error)
-    if (recorded) return recorded
+    // A provider may reject a call while it processes another one with the same key; the other call's result serves both.
+    for (const pauseMs of error.kind === 'unknown' ? recheckDelaysMs : [0]) {
+      await sleep(pauseMs)
+      const { state } = await loadCustomer(workflow, of)
+      if (state.generation >= generation) return state
+    }
     throw error
   }
 }
 
-/** A provider may reject a call while it processes another one with the same key; the other call's result serves both. */
-async function createdConcurrently(
-  workflow: Workflow,
-  of: CustomerContext,
-  previous: Customer,
-  { kind }: ProviderError,
-): Promise<Customer | undefined> {
-  for (const pauseMs of kind === 'unknown' ? recheckDelaysMs : [0]) {
-    await sleep(pauseMs)
-    const { state } = await loadCustomer(workflow, of)
-    if (state.generation > previous.generation) return state
-  }
-  return undefined
-}
-
-function loadCustomer({ store }: Workflow, { provider, user }: CustomerContext): Promise<LoadedState<Customer>> {
-  return store.load(providerCustomerStream(provider.id, user.user_id), customerFold)
+function loadCustomer(
+  { store }: Workflow,
+  { provider, user }: CustomerContext,
+): Promise<LoadedState<ProviderCustomer>> {
+  return store.load(providerCustomerStream(provider.id, user.user_id), providerCustomerFold)
 }
 
 /**
  * Covers all parameters, because providers reject a reused key with other parameters, and a user's e-mail may change. Changes
  * every hour, because Stripe replays even its own failures for a day. A duplicate customer does no harm.
  */
-function customerKey({ user_id, user_email }: User, generation: number, now: Date): string {
+function customerKey({ user_id, user_email }: Session, generation: number, now: Date): string {
   const hour = now.toISOString().slice(0, 'YYYY-MM-DDTHH'.length)
   const parameters = JSON.stringify([user_id, user_email, generation, hour])
   return `customer-${createHash('sha256').update(parameters).digest('hex')}`

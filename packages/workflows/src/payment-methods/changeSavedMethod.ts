@@ -1,59 +1,41 @@
 // Changes and removes saved payment methods on behalf of their owner.
-import type { EventMetadata } from '@paylog/domain/events'
+import { recordedOwner } from '@paylog/domain/actor'
+import { recordedId } from '@paylog/domain/fields'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   changeAlias,
+  existingMethod,
+  type PaymentMethod,
   type PaymentMethodState,
   paymentMethodFold,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import type { Revision } from '@paylog/event-store/append/append'
-import { causedBy } from '@paylog/event-store/eventStore'
+import { causedBy, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { withDefault } from '../defaults.ts'
+import { type ItemTarget, type ShownItem, withDefault } from '../defaults.ts'
 import { toDomainError } from '../providerErrors.ts'
 import { callProvider } from '../providerOperation.ts'
-import {
-  loadOwnedMethod,
-  methodItem,
-  ownedMethod,
-  type ShownMethod,
-  type StoredMethod,
-  savingProvider,
-  toStoredMethod,
-} from './savedMethod.ts'
+import { loadMethod, methodItem, savingProvider } from './savedMethod.ts'
 
-export type ChangeSavedMethod = {
-  readonly payment_method_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
+export type ChangeSavedMethod = ItemTarget & {
   /** Unchanged if absent. */
   readonly alias?: string | null
   readonly is_default?: boolean
-  /** Throws when the request's If-Match does not allow this revision. */
-  readonly checkRevision: (revision: Revision) => void
-  readonly metadata: EventMetadata
-}
-
-export type RemoveSavedMethod = {
-  readonly payment_method_id: string
-  /** See `ownerOf`. */
-  readonly owner: string
-  /** Throws when the request's If-Match does not allow this revision. Called before the method is detached. */
-  readonly checkRevision: (revision: Revision) => void
-  readonly metadata: EventMetadata
 }
 
 /**
  * Changes a method's alias, and whether it is the default.
- * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` throws; nothing is recorded then
+ * @throws DomainError `not_found`, `event_store_unavailable`, and what `checkRevision` and `checkBody` throw; nothing is
+ *   recorded then
  */
-export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<ShownMethod> {
+export async function changeSavedMethod(
+  workflow: Workflow,
+  request: ChangeSavedMethod,
+): Promise<ShownItem<PaymentMethodState>> {
   const { owner, alias, is_default, checkRevision, metadata } = request
-  const known = await loadOwnedMethod(workflow, request.payment_method_id, owner)
-  checkRevision(known.revision)
+  const known = await loadOwnedMethod(workflow, request)
   const { payment_method_id } = known.method
   const changed = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
@@ -67,25 +49,27 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
     known,
   })
   const choice = { ...methodItem(payment_method_id, owner), is_default, metadata: causedBy(changed, metadata) }
-  return withDefault(workflow, toStoredMethod(changed), choice)
+  return withDefault(workflow, changed, choice)
 }
 
 /**
  * Removes a method. Detaches it at the provider first, so that a removed method cannot be charged. A concurrent removal
- * counts as success.
+ * counts as success. If-Match is checked before the method is detached, because that cannot be undone.
  * @throws DomainError `not_found`, `provider_not_enabled`, `event_store_unavailable`, the codes of `toDomainError`, and what
- *   `checkRevision` throws; nothing is removed then
+ *   `checkRevision` and `checkBody` throw; nothing is removed then
  */
-export async function removeSavedMethod(workflow: Workflow, request: RemoveSavedMethod): Promise<StoredMethod> {
-  const { owner, checkRevision, metadata } = request
-  const { method, ...known } = await loadOwnedMethod(workflow, request.payment_method_id, owner)
-  checkRevision(known.revision)
+export async function removeSavedMethod(
+  workflow: Workflow,
+  target: ItemTarget,
+): Promise<LoadedState<PaymentMethodState>> {
+  const { owner, checkRevision, metadata } = target
+  const { method, ...known } = await loadOwnedMethod(workflow, target)
   const { provider_id, provider_method_id, provider_customer_id } = method
   // A guest's method is not attached to a customer.
   const attached = provider_customer_id === null ? null : { provider_method_id, provider_customer_id }
   const methods = attached && savingProvider(workflow, provider_id).methods
   try {
-    const removal = await callProvider<PaymentMethodState, PaymentMethodEvent, unknown>(
+    return await callProvider<PaymentMethodState, PaymentMethodEvent, unknown>(
       workflow,
       {
         stream: paymentMethodStream(method.payment_method_id),
@@ -100,8 +84,30 @@ export async function removeSavedMethod(workflow: Workflow, request: RemoveSaved
       },
       { known, metadata },
     )
-    return toStoredMethod(removal)
   } catch (error) {
     throw error instanceof ProviderError ? toDomainError(error) : error
   }
+}
+
+/**
+ * Loads the method that a request changes or removes, and checks the request. A removed method and another owner's are
+ * `not_found`, just like an unknown id.
+ * @throws DomainError `not_found`, and what `checkRevision` and `checkBody` throw
+ */
+async function loadOwnedMethod(
+  workflow: Workflow,
+  { id, owner, checkRevision, checkBody }: ItemTarget,
+): Promise<LoadedState<PaymentMethodState> & { readonly method: PaymentMethod }> {
+  const recorded = recordedId(id)
+  const loaded = recorded === null ? newStream(paymentMethodFold) : await loadMethod(workflow, recorded)
+  const method = ownedMethod(loaded.state, owner)
+  checkRevision(loaded.revision)
+  checkBody()
+  return { ...loaded, method }
+}
+
+/** @throws DomainError `not_found` */
+function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
+  const isOwn = state.status !== 'none' && recordedOwner(state) === owner
+  return existingMethod(isOwn ? state : paymentMethodFold.initialState)
 }

@@ -1,7 +1,7 @@
 // Creates a setup intent at a provider and records it. Nothing is recorded before the call: a setup intent that no client
 // knows of has no effect.
 
-import type { EventMetadata, LogPosition } from '@paylog/domain/events'
+import type { LogPosition } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
 import { type SetupIntent, type SetupIntentEvent, setupIntentFold } from '@paylog/domain/setupIntent'
@@ -9,17 +9,14 @@ import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
 import { providerFor, type Workflow } from '../context.ts'
+import type { RepeatableRequest } from '../idempotentRequests.ts'
 import { toDomainError } from '../providerErrors.ts'
 import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 
-export type SetupIntentRequest = {
-  readonly setup_intent_id: string
-  /** SHA-256 of the request; null without an Idempotency-Key, when no earlier request can exist. */
-  readonly request_fingerprint: string | null
+export type SetupIntentRequest = RepeatableRequest & {
   readonly user_id: string
   /** Validates the request and chooses the provider. Not called for a repeated request. */
   readonly providerId: () => string
-  readonly metadata: EventMetadata
 }
 
 export type CreatedSetupIntent = {
@@ -36,7 +33,7 @@ export type CreatedSetupIntent = {
  *   `toDomainError`, and what `providerId` throws
  */
 export async function createSetupIntent(workflow: Workflow, request: SetupIntentRequest): Promise<CreatedSetupIntent> {
-  const { setup_intent_id, request_fingerprint, user_id, metadata } = request
+  const { request_id: setup_intent_id, request_fingerprint, user_id, metadata } = request
   const loadRecorded = async () =>
     request_fingerprint === null
       ? newStream(setupIntentFold)
@@ -83,7 +80,7 @@ function toCreatedSetupIntent(
 async function customerOf({ store }: Workflow, providerId: string, userId: string): Promise<string | null> {
   try {
     const { state } = await store.load(providerCustomerStream(providerId, userId), providerCustomerFold)
-    return state
+    return state.provider_customer_id
   } catch {
     return null
   }

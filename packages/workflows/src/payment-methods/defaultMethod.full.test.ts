@@ -47,8 +47,8 @@ t.test('a retry finishes a request for a new default that crashed at any append'
       await save({ by, token: newer })
       const on = crashAfter(appends, workflow)
       isOver = !(await crashes(change({ by, token: newer, on }, { is_default: true, alias: 'Chosen' })))
-      const { method, is_default } = await change({ by, token: newer }, { is_default: true, alias: 'Chosen' })
-      t.match({ ...method, is_default }, { is_default: true, alias: 'Chosen' }, `after ${appends} appends`)
+      const { state, is_default } = await change({ by, token: newer }, { is_default: true, alias: 'Chosen' })
+      t.match({ ...state, is_default }, { is_default: true, alias: 'Chosen' }, `after ${appends} appends`)
       t.equal(await defaultOf(by, tokens), newer)
     }
     t.ok(appends > 2, 'there are at least three crash points')

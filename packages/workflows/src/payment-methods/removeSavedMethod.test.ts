@@ -41,8 +41,8 @@ t.test('a detached method is removed despite concurrent changes', async (t) => {
       if (happens === 'renamed') return change({ by, token }, { alias: 'Changed meanwhile' })
       return remove({ by, token })
     }
-    const { method } = await remove({ by, token }, { checkRevision: asAdded })
-    t.equal(method.status, 'removed', happens)
+    const { state } = await remove({ by, token }, { checkRevision: asAdded })
+    t.equal(state.status, 'removed', happens)
     const types = await typesOf(streamOf(token))
     t.equal(types.filter((type) => type === 'PaymentMethodRemoved').length, 1, happens)
     t.equal(types.at(-1), 'PaymentMethodRemoved', happens)
@@ -68,7 +68,7 @@ t.test("removing a guest's method fails after a concurrent change", async (t) =>
   const on = interleaved(workflow, streamOf(token), () => refresh(token))
   await t.rejects(remove({ by, token, on }, { checkRevision: asAdded }), { code: 'precondition_failed' })
   t.match(await stateOf(token), { status: 'saved', expiry_year: '2039' })
-  t.match((await remove({ by, token })).method, { status: 'removed' })
+  t.match((await remove({ by, token })).state, { status: 'removed' })
   t.same(vault.calls, [])
 })
 
@@ -91,6 +91,6 @@ t.test('a method can be removed after a crash between detaching and recording', 
   await t.rejects(remove({ by, token, on: crashAfter(0, workflow) }))
   t.match(await stateOf(token), { status: 'saved' }, 'the removal is not recorded yet')
   t.notOk(vault.customers.has(token))
-  t.match((await remove({ by, token })).method, { status: 'removed' })
+  t.match((await remove({ by, token })).state, { status: 'removed' })
   await t.rejects(remove({ by, token }), { code: 'not_found' })
 })

@@ -65,7 +65,7 @@ t.test('a request without a key finishes one that crashed at any append', async 
       const name = `${by.kind}, after ${appends} appends`
       isOver = !(await crashes(save({ by, token, on: crashAfter(appends, workflow) }, { is_default: true })))
       const { kind, ...saved } = await save({ by, token }, { is_default: true })
-      t.match({ kind, ...saved }, { kind: 'saved', is_default: true, method: { status: 'saved' } }, name)
+      t.match({ kind, ...saved }, { kind: 'saved', is_default: true, state: { status: 'saved' } }, name)
       t.equal(await defaultOf(by, [token]), token, name)
       t.same((await typesOf(streamOf(token))).filter((type) => type === 'PaymentMethodAdded').length, 1, name)
     }

@@ -4,26 +4,24 @@
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
-import type { MethodRequestEvent } from '@paylog/domain/payment-methods/events'
+import type { MethodRequestEvent, PaymentMethodAdded, RecordedResponse } from '@paylog/domain/payment-methods/events'
 import {
+  addPaymentMethod,
+  detailsOf,
+  existingMethod,
   methodRequestInFlightMs,
   methodRequestRules,
-  type RecordedResponse,
+  type PaymentMethodState,
+  paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import { addressStream, paymentMethodRequestStream } from '@paylog/event-store/streamName'
+import { causedBy, type LoadedState } from '@paylog/event-store/eventStore'
+import { addressStream, paymentMethodRequestStream, paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { withDefault } from '../defaults.ts'
+import { changeDefault, type ShownItem, withDefault } from '../defaults.ts'
 import { processOnce, type RepeatableRequest } from '../idempotentRequests.ts'
 import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
-import { attachMethod, linkCustomer } from './attachMethod.ts'
-import {
-  isSavedByOwner,
-  type MethodOptions,
-  type RecordedMethod,
-  recordMethod,
-  updateSavedMethod,
-} from './recordMethod.ts'
+import { attachMethod, type ClientMethod, linkCustomer } from './attachMethod.ts'
 import { loadMethod, methodAt, methodItem, paymentMethodId, savingProvider } from './savedMethod.ts'
 
 const methodRequests = {
@@ -31,6 +29,12 @@ const methodRequests = {
   stream: paymentMethodRequestStream,
   inFlightMs: methodRequestInFlightMs,
 }
+
+/** The client's input for a method, besides its token. */
+export type MethodOptions = Pick<
+  PaymentMethodAdded['data'],
+  'type' | 'wallet_type' | 'organization_id' | 'alias' | 'billing_address_id' | 'billing_details'
+> & { readonly is_default: boolean }
 
 export type SavePaymentMethod = RepeatableRequest & {
   readonly caller: Session | Guest
@@ -41,8 +45,11 @@ export type SavePaymentMethod = RepeatableRequest & {
   readonly options: MethodOptions
 }
 
+/** `created` is false when the caller had already saved it. */
+type SavedMethod = ShownItem<PaymentMethodState> & { readonly created: boolean }
+
 export type SaveOutcome =
-  | (RecordedMethod & {
+  | (SavedMethod & {
       readonly kind: 'saved'
       /** True when an earlier request with the same key got this response. */
       readonly replayed: boolean
@@ -70,13 +77,13 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
         provider_id: provider.id,
         async process(metadata) {
           const caused = { ...request, metadata }
-          if (isSaved) return { saved: await updateSavedMethod(workflow, caused, known), link: nothing }
+          if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: async () => undefined }
           const { link, ...method } = await attachMethod(workflow, provider, caused)
           return { saved: await recordMethod(workflow, caused, { provider_id: provider.id, ...method }), link }
         },
-        responseOf: ({ saved: { method, revision, created, is_default } }) => ({
+        responseOf: ({ saved: { state, revision, created, is_default } }) => ({
           kind: 'saved',
-          payment_method_id: method.payment_method_id,
+          payment_method_id: existingMethod(state).payment_method_id,
           revision: Number(revision),
           created,
           is_default,
@@ -96,9 +103,7 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
 }
 
 /** `link` records the customer, after the response. */
-type Saved = { readonly saved: RecordedMethod; readonly link: () => Promise<void> }
-
-const nothing = async () => undefined
+type Saved = { readonly saved: SavedMethod; readonly link: () => Promise<void> }
 
 /** The response to an earlier request, with the method as it was then. */
 async function replayedOutcome(
@@ -110,14 +115,15 @@ async function replayedOutcome(
     return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, response.message), replayed: true }
   const { payment_method_id, revision, created, is_default } = response
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
-  const { provider_id, provider_customer_id } = then.method
+  const { provider_id, provider_customer_id } = existingMethod(then.state)
   const { caller, metadata } = request
   // The earlier request may have crashed before this last step.
   if (caller.kind === 'session' && provider_customer_id !== null)
     await linkCustomer(workflow, {
       provider_id,
       user_id: caller.user_id,
-      customer: { provider_customer_id, generation: 1 },
+      provider_customer_id,
+      generation: 1,
       metadata,
     })
   const choice = { ...methodItem(payment_method_id, ownerOf(caller)), is_default: undefined, metadata }
@@ -132,4 +138,79 @@ async function requireAddress({ store }: Workflow, { caller, options }: SavePaym
   const { state } = await store.load(addressStream(billing_address_id), addressFold)
   if (state.status === 'kept' && recordedOwner(state) === ownerOf(caller)) return
   throw new DomainError('reference_not_found', 'There is no such address', { field: 'billing_address_id' })
+}
+
+type ProviderMethod = Omit<ClientMethod, 'link'> & { readonly provider_id: string }
+
+/**
+ * Adds a method, or updates it if the owner already saved it.
+ * @throws DomainError `reference_not_found` when it belongs to another owner, and what `alreadySaved` throws
+ */
+async function recordMethod(
+  workflow: Workflow,
+  request: SavePaymentMethod,
+  method: ProviderMethod,
+): Promise<SavedMethod> {
+  const { caller, metadata } = request
+  const { is_default, ...options } = request.options
+  const owner = ownerOf(caller)
+  const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
+  const known = await loadMethod(workflow, payment_method_id)
+  if (isSavedByOwner(known.state, owner)) return alreadySaved(workflow, request, known)
+  // A removed method may still be the choice of the list it was in. It must not be the default when it is added again.
+  const former = known.state.status === 'removed' ? recordedOwner(known.state) : null
+  if (former !== null)
+    await changeDefault(workflow, { ...methodItem(payment_method_id, former), is_default: false, metadata })
+  const { provider_id, provider_method_id, provider_customer_id } = method
+  const content = {
+    user_id: caller.kind === 'session' ? caller.user_id : null,
+    guest_email: caller.kind === 'guest' ? caller.guest_email : null,
+    provider_id,
+    provider_method_id,
+    provider_customer_id,
+    ...options,
+    ...detailsOf(method),
+    wallet_type: method.wallet_type ?? options.wallet_type,
+  }
+  const handled = await workflow.store.handle({
+    stream: paymentMethodStream(payment_method_id),
+    fold: paymentMethodFold,
+    decide(state) {
+      if (isSavedByOwner(state, owner)) return []
+      return addPaymentMethod({ payment_method_id, occurred_at: workflow.now().toISOString(), ...content }, state)
+    },
+    metadata,
+    known,
+  })
+  if (handled.events.length === 0) return alreadySaved(workflow, request, handled)
+  const added = { ...handled, created: true, is_default: false }
+  if (!is_default) return added
+  const choice = { ...methodItem(payment_method_id, owner), is_default, metadata: causedBy(handled, metadata) }
+  return withDefault(workflow, added, choice)
+}
+
+/**
+ * Makes a method that is already saved the default, if the request asks for it.
+ * @throws DomainError `event_store_unavailable`, `concurrent_modification`
+ */
+async function alreadySaved(
+  workflow: Workflow,
+  { caller, options, metadata }: SavePaymentMethod,
+  known: LoadedState<PaymentMethodState>,
+): Promise<SavedMethod> {
+  const item = methodItem(existingMethod(known.state).payment_method_id, ownerOf(caller))
+  const choice = { ...item, is_default: options.is_default || undefined, metadata }
+  return withDefault(workflow, { ...known, created: false }, choice)
+}
+
+/**
+ * Whether the owner has already saved the method.
+ * @throws DomainError `reference_not_found` when it belongs to another owner. A user's method stays reserved after removal:
+ *   it is detached at the provider, so anybody who knows its id could otherwise save it and read its details.
+ */
+function isSavedByOwner(state: PaymentMethodState, owner: string): boolean {
+  if (state.status === 'none') return false
+  if (recordedOwner(state) === owner) return state.status === 'saved'
+  if (state.status === 'removed' && state.user_id === null) return false
+  throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_token' })
 }

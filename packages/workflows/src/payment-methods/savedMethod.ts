@@ -1,17 +1,8 @@
-// Loads saved payment methods, checks their owner, and derives their ids.
-
-import { recordedOwner } from '@paylog/domain/actor'
-import type { LogPosition } from '@paylog/domain/events'
-import { recordedId } from '@paylog/domain/fields'
+// Loads saved payment methods and derives their ids.
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
-import {
-  existingMethod,
-  type PaymentMethod,
-  type PaymentMethodState,
-  paymentMethodFold,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { v5 as uuidv5 } from 'uuid'
@@ -19,16 +10,6 @@ import { providerFor, type Workflow } from '../context.ts'
 import type { ListItem } from '../defaults.ts'
 
 export type SavingProvider = Provider & { readonly methods: ProviderMethods }
-
-export type StoredMethod = {
-  readonly method: PaymentMethod
-  readonly revision: bigint
-  /** Position of its last event. */
-  readonly position: LogPosition
-}
-
-/** A method as responses show it. */
-export type ShownMethod = StoredMethod & { readonly is_default: boolean }
 
 /** A method in its owner's list of methods, which has a default. @param owner see `ownerOf` */
 export function methodItem(payment_method_id: string, owner: string): ListItem {
@@ -49,43 +30,19 @@ export function savingProvider(workflow: Workflow, providerId: string): SavingPr
   return providerFor(workflow, providerId, 'saved payment methods', savesMethods)
 }
 
-/**
- * A removed method and another owner's are `not_found`, just like an unknown id.
- * @param payment_method_id client input: in any case, and possibly malformed
- * @param owner see `ownerOf`
- * @throws DomainError `not_found`
- */
-export async function loadOwnedMethod(
-  workflow: Workflow,
-  payment_method_id: string,
-  owner: string,
-): Promise<LoadedState<PaymentMethodState> & { readonly method: PaymentMethod }> {
-  const id = recordedId(payment_method_id)
-  const loaded = id === null ? newStream(paymentMethodFold) : await loadMethod(workflow, id)
-  return { ...loaded, method: ownedMethod(loaded.state, owner) }
-}
-
 export function loadMethod({ store }: Workflow, id: string): Promise<LoadedState<PaymentMethodState>> {
   return store.load(paymentMethodStream(id), paymentMethodFold)
 }
 
-/** @throws DomainError `not_found` */
-export function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
-  const isOwn = state.status !== 'none' && recordedOwner(state) === owner
-  return existingMethod(isOwn ? state : paymentMethodFold.initialState)
-}
-
 /** The method at a revision of its stream. */
-export async function methodAt({ store }: Workflow, id: string, revision: bigint): Promise<StoredMethod> {
+export async function methodAt(
+  { store }: Workflow,
+  id: string,
+  revision: bigint,
+): Promise<LoadedState<PaymentMethodState>> {
   const events = await store.readStream(paymentMethodStream(id), { limit: Number(revision) + 1 })
   const state = events.filter(isMethodEvent).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
-  return toStoredMethod({ state, revision, position: events.at(-1)?.position })
-}
-
-export function toStoredMethod({ state, revision, position }: LoadedState<PaymentMethodState>): StoredMethod {
-  if (state.status === 'none' || revision === 'no_stream' || !position)
-    throw new Error('the payment method has no events')
-  return { method: state, revision, position }
+  return { state, revision, position: events.at(-1)?.position }
 }
 
 export function isMethodEvent(event: Recorded): event is Recorded<PaymentMethodEvent> {

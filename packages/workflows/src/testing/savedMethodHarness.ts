@@ -49,7 +49,13 @@ export async function savedMethodHarness(t: Test) {
   type Target = { readonly by: Caller; readonly token: string; readonly on?: Workflow }
   type Check = { readonly checkRevision?: (revision: bigint | 'no_stream') => void }
   const idOf = (token: string) => paymentMethodId(provider.id, token)
-  const targetOf = ({ by, token }: Target) => ({ payment_method_id: idOf(token), owner: ownerOf(by), metadata })
+  const targetOf = ({ by, token }: Target) => ({
+    id: idOf(token),
+    owner: ownerOf(by),
+    checkRevision: () => undefined,
+    checkBody: () => undefined,
+    metadata,
+  })
 
   return {
     ...log,
@@ -74,9 +80,12 @@ export async function savedMethodHarness(t: Test) {
       })
     },
     change: (target: Target, changes: Check & { readonly is_default?: boolean; readonly alias?: string }) =>
-      changeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: () => undefined, ...changes }),
-    remove: (target: Target, { checkRevision = () => undefined }: Check = {}) =>
-      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision }),
+      changeSavedMethod(target.on ?? workflow, {
+        ...targetOf(target),
+        ...changes,
+      }),
+    remove: (target: Target, check: Check = {}) =>
+      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), ...check }),
     async stateOf(token: string): Promise<PaymentMethod> {
       const { state } = await loadMethod(workflow, idOf(token))
       if (state.status === 'none') throw new Error(`no saved method for ${token}`)
