@@ -46,8 +46,9 @@ export function chosenProviderId(
  */
 export function createCardNumberCheck(app: FastifyInstance): (request: FastifyRequest) => void {
   const unsearched = new WeakMap<FastifyRequest, unknown>()
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     unsearched.set(request, request.body)
+    done()
   })
   return (request) => {
     const found = findCardData(unsearched.get(request))

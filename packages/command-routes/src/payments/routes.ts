@@ -40,7 +40,10 @@ export const paymentRoutes =
         config: { isAnonymous: true },
         onRequest: callers.anyone,
         // Authorization comes before validation of the body.
-        preValidation: async ({ actor, body }) => checkCaller(actor, body),
+        preValidation({ actor, body }, _reply, done) {
+          checkCaller(actor, body)
+          done()
+        },
         schema: {
           ...writeErrors(
             ['forbidden', 'amount_inconsistent', 'reference_not_found', ...providerErrors, ...idempotencyErrors],
