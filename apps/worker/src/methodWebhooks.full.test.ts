@@ -96,7 +96,7 @@ async function notifyDetached(provider_method_id: string): Promise<string> {
   return body
 }
 
-const everything = ['payment', 'address', 'defaultChoice', 'provider', 'setupIntent', 'guestToken']
+const everything = ['payment', 'idempotentRequest', 'address', 'defaultChoice', 'provider', 'setupIntent', 'guestToken']
 
 t.test("webhooks about methods and addresses contain only the provider's own text [6.2-methods-raw]", async (t) => {
   const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
@@ -117,8 +117,8 @@ t.test("webhooks about methods and addresses contain only the provider's own tex
     'PaymentMethodAdded',
     'PaymentMethodAliasChanged',
     'PaymentMethodRemoved',
-    'PaymentMethodRequested',
-    'PaymentMethodRequestAnswered',
+    'IdempotentRequestStarted',
+    'IdempotentRequestEnded',
     'DefaultChosen',
     'DefaultCleared',
     'ProviderCustomerLinked',

@@ -7,14 +7,14 @@ import { findCardData } from './cardNumber.ts'
 import { defaultChoiceEvents, defaultChoiceFold } from './defaultChoice.ts'
 import type { Fold } from './events.ts'
 import { guestTokenEvents, guestTokenFold } from './guestToken.ts'
-import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
-import { methodRequestRules, paymentMethodFold } from './payment-methods/paymentMethod.ts'
+import { idempotentRequestEvents, idempotentRequestFold } from './idempotentRequest.ts'
+import { paymentMethodEvents } from './payment-methods/events.ts'
+import { paymentMethodFold } from './payment-methods/paymentMethod.ts'
 import { type PaymentEvent, paymentEvents } from './payments/events.ts'
 import { paymentHistory } from './payments/history.ts'
 import { paymentFold } from './payments/payment.ts'
 import { productEvents } from './products/events.ts'
 import { productFold } from './products/product.ts'
-import { productSyncRequestEvents, syncRequestRules } from './products/syncRequest.ts'
 import { providerCustomerEvents, providerCustomerFold } from './providerCustomer.ts'
 import { notificationFold, providerNotificationEvents } from './providerEvents.ts'
 import { type RecordedDomainEvent, recordedEvents } from './recordedEvents.ts'
@@ -31,11 +31,10 @@ const categories = [
   category(setupIntentEvents, setupIntentFold),
   category(providerCustomerEvents, providerCustomerFold),
   category(paymentMethodEvents, paymentMethodFold),
-  category(methodRequestEvents, methodRequestRules.fold),
   category(addressEvents, addressFold),
   category(defaultChoiceEvents, defaultChoiceFold),
   category(productEvents, productFold),
-  category(productSyncRequestEvents, syncRequestRules.fold),
+  category(idempotentRequestEvents, idempotentRequestFold),
   category(webhookTestEvents, webhookTestFold),
 ]
 

@@ -1,8 +1,9 @@
 // Requests with an Idempotency-Key: reuse of a key, requests in progress, and recorded responses.
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { DomainError } from './errors.ts'
-import type { Fold } from './events.ts'
+import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant } from './fields.ts'
+import { SyncReport } from './products/syncReport.ts'
 
 /**
  * @param first the first request with this key
@@ -22,42 +23,77 @@ export function keyInFlight(details?: { readonly payment_id: string }): DomainEr
   return new DomainError('idempotency_key_in_flight', 'The first request with this key is still in progress', details)
 }
 
-/** A request that is about to be processed. */
-export const RequestBegun = Type.Object({
-  request_id: Id,
-  occurred_at: Instant,
-  provider_id: Type.String(),
-  /** SHA-256 of the request. */
-  request_fingerprint: Type.String(),
-})
-export type RequestBegun = Static<typeof RequestBegun>
+/** A final result, which a repeated request gets as well. */
+const FinalResponse = Type.Union([
+  Type.Object({
+    kind: Type.Literal('saved'),
+    payment_method_id: Id,
+    /** The revision of the method's stream that the response showed. */
+    revision: Type.Integer(),
+    /** False when the owner had saved the method before. */
+    created: Type.Boolean(),
+    /** Whether the response showed it as the default. */
+    is_default: Type.Boolean(),
+  }),
+  /** The provider declined to save the method. */
+  Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
+  /** Of a product sync. */
+  Type.Object({ kind: Type.Literal('reported'), report: SyncReport }),
+])
+export type FinalResponse = Static<typeof FinalResponse>
 
-/** The request failed without a final result: it may be repeated at once. */
-const RequestFailed = Type.Object({ kind: Type.Literal('failed') })
-export type RequestFailed = Static<typeof RequestFailed>
+/** `failed`: without a final result. The request may be repeated at once. */
+const RecordedEnd = Type.Union([FinalResponse, Type.Object({ kind: Type.Literal('failed') })])
+export type RecordedEnd = Static<typeof RecordedEnd>
 
-/** The end of a request. @param finalResult schema of the results that are replayed for repeated requests */
-export const requestEnded = <FinalResult extends TSchema>(finalResult: FinalResult) =>
-  Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([finalResult, RequestFailed]) })
+const facts = { request_id: Id, occurred_at: Instant }
 
-export type RequestEnded<Result> = {
-  readonly request_id: string
-  readonly occurred_at: string
-  readonly answer: Result | RequestFailed
+/** The events of requests whose response is recorded in a stream of their own: saving a method, and a product sync. */
+export const idempotentRequestEvents = {
+  /** A request with an Idempotency-Key is about to be processed. */
+  IdempotentRequestStarted: Type.Object({
+    ...facts,
+    provider_id: Type.String(),
+    /** SHA-256 of the request. */
+    request_fingerprint: Type.String(),
+  }),
+  IdempotentRequestEnded: Type.Object({
+    ...facts,
+    response: RecordedEnd,
+  }),
+}
+export type IdempotentRequestEvent = EventsOf<typeof idempotentRequestEvents>
+type Started = Extract<IdempotentRequestEvent, { type: 'IdempotentRequestStarted' }>['data']
+type Ended = Extract<IdempotentRequestEvent, { type: 'IdempotentRequestEnded' }>['data']
+
+/** Null before the request begins. */
+export type IdempotentRequest = {
+  readonly request_fingerprint: string
+  readonly started_at: string
+  /** Null while the request is in progress. */
+  readonly response: RecordedEnd | null
+} | null
+
+export const idempotentRequestFold: Fold<IdempotentRequest, IdempotentRequestEvent> = {
+  initialState: null,
+  evolve(request, event) {
+    if (finalResponse(request) !== null) return request
+    if (event.type === 'IdempotentRequestEnded') return request && { ...request, response: event.data.response }
+    const { request_fingerprint, occurred_at: started_at } = event.data
+    return { request_fingerprint, started_at, response: null }
+  },
 }
 
-/** An event of requests of one kind. */
-type RequestEvent<Result> = { readonly type: string; readonly data: RequestBegun | RequestEnded<Result> }
+/** The result that a repeated request gets; null if there is none. */
+export function finalResponse(request: IdempotentRequest): FinalResponse | null {
+  const response = request?.response ?? null
+  return response?.kind === 'failed' ? null : response
+}
 
-/** @typeParam Result the result that is replayed for a repeated request */
-export type IdempotentRequest<Result> =
-  | { readonly status: 'none' }
-  | { readonly status: 'begun'; readonly request_fingerprint: string; readonly begun_at: string }
-  | { readonly status: 'failed'; readonly request_fingerprint: string }
-  | { readonly status: 'completed'; readonly request_fingerprint: string; readonly result: Result }
+/** How long a request with all its provider calls takes at most, apart from a product sync. */
+export const requestInFlightMs = 20_000
 
-export type BeginRequest = {
-  readonly begun: RequestBegun
+export type StartRequest = Omit<Started, 'provider_id'> & {
   /**
    * How long we assume that the first request is still in progress. This is not a lock: a second request makes the same
    * calls with the same keys, and equal results are recorded once.
@@ -65,63 +101,32 @@ export type BeginRequest = {
   readonly inFlightMs: number
 }
 
-/** The commands for requests of one kind. */
-export type RequestRules<Result extends { readonly kind: string }, Event extends RequestEvent<Result>> = {
-  readonly fold: Fold<IdempotentRequest<Result>, Event>
-  /** Begins a request, unless it has a final result. @throws the errors of `recordedResponse` */
-  readonly begin: (command: BeginRequest, request: IdempotentRequest<Result>) => Event[]
-  /** Records the result. The first final result stays. */
-  readonly end: (command: RequestEnded<Result>, request: IdempotentRequest<Result>) => Event[]
-}
-
-/** @param events create the two events of this kind */
-export function requestRules<Result extends { readonly kind: string }, Event extends RequestEvent<Result>>(events: {
-  readonly begun: (data: RequestBegun) => Event
-  readonly ended: (data: RequestEnded<Result>) => Event
-}): RequestRules<Result, Event> {
-  return {
-    fold: { initialState: Object.freeze({ status: 'none' }), evolve: (request, { data }) => evolved(request, data) },
-    begin: (command, request) => (recordedResponse(command, request) === null ? [events.begun(command.begun)] : []),
-    end: (command, request) =>
-      request.status === 'none' || request.status === 'completed' ? [] : [events.ended(command)],
-  }
-}
-
-function evolved<Result extends { readonly kind: string }>(
-  request: IdempotentRequest<Result>,
-  data: RequestBegun | RequestEnded<Result>,
-): IdempotentRequest<Result> {
-  if (request.status === 'completed') return request
-  if (!('answer' in data))
-    return { status: 'begun', request_fingerprint: data.request_fingerprint, begun_at: data.occurred_at }
-  if (request.status === 'none') return request
-  const { request_fingerprint } = request
-  const { answer: result } = data
-  return isRequestFailed(result)
-    ? { status: 'failed', request_fingerprint }
-    : { status: 'completed', request_fingerprint, result }
-}
-
-function isRequestFailed(result: { readonly kind: string }): result is RequestFailed {
-  return result.kind === 'failed'
-}
-
 /**
  * The recorded result of a request, or `null` when the request must be processed.
  * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`
  */
-export function recordedResponse<Result>(
-  { begun: { request_fingerprint, occurred_at }, inFlightMs }: RecordedResponseQuery,
-  request: IdempotentRequest<Result>,
-): Result | null {
-  if (request.status === 'none') return null
+export function recordedResponse(
+  { request_fingerprint, occurred_at, inFlightMs }: StartRequest,
+  request: IdempotentRequest,
+): FinalResponse | null {
+  if (request === null) return null
   requireSameRequest(request, request_fingerprint)
-  if (request.status === 'begun' && Date.parse(occurred_at) - Date.parse(request.begun_at) < inFlightMs)
-    throw keyInFlight()
-  return request.status === 'completed' ? request.result : null
+  const isRecent = Date.parse(occurred_at) - Date.parse(request.started_at) < inFlightMs
+  if (request.response === null && isRecent) throw keyInFlight()
+  return finalResponse(request)
 }
 
-type RecordedResponseQuery = {
-  readonly begun: Pick<RequestBegun, 'request_fingerprint' | 'occurred_at'>
-  readonly inFlightMs: number
+/** Starts a request, unless it has a final result. @throws the errors of `recordedResponse` */
+export function startRequest(
+  { inFlightMs, ...data }: StartRequest & Started,
+  request: IdempotentRequest,
+): IdempotentRequestEvent[] {
+  if (recordedResponse({ ...data, inFlightMs }, request) !== null) return []
+  return [{ type: 'IdempotentRequestStarted', data }]
+}
+
+/** Records the result. The first final result stays. */
+export function endRequest(data: Ended, request: IdempotentRequest): IdempotentRequestEvent[] {
+  if (request === null || finalResponse(request) !== null) return []
+  return [{ type: 'IdempotentRequestEnded', data }]
 }

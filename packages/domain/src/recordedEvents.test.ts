@@ -4,10 +4,10 @@ import { addressEvents } from './addresses/events.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import { EventMetadata } from './events.ts'
 import { guestTokenEvents } from './guestToken.ts'
-import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
+import { idempotentRequestEvents } from './idempotentRequest.ts'
+import { paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { productEvents } from './products/events.ts'
-import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents, providerCustomerFold } from './providerCustomer.ts'
 import { notificationFold, providerNotificationEvents } from './providerEvents.ts'
 import { recordedEvents } from './recordedEvents.ts'
@@ -32,11 +32,10 @@ t.test('recordedEvents contains every category, and no two categories share an e
     setupIntentEvents,
     providerCustomerEvents,
     paymentMethodEvents,
-    methodRequestEvents,
     addressEvents,
     defaultChoiceEvents,
     productEvents,
-    productSyncRequestEvents,
+    idempotentRequestEvents,
     webhookTestEvents,
   ]
   t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())

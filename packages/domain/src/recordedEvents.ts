@@ -4,10 +4,10 @@ import { addressEvents } from './addresses/events.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import type { EventsOf } from './events.ts'
 import { guestTokenEvents } from './guestToken.ts'
-import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
+import { idempotentRequestEvents } from './idempotentRequest.ts'
+import { paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { productEvents } from './products/events.ts'
-import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents } from './providerCustomer.ts'
 import { providerNotificationEvents } from './providerEvents.ts'
 import { setupIntentEvents } from './setupIntent.ts'
@@ -20,11 +20,10 @@ export const recordedEvents = {
   ...setupIntentEvents,
   ...providerCustomerEvents,
   ...paymentMethodEvents,
-  ...methodRequestEvents,
   ...addressEvents,
   ...defaultChoiceEvents,
   ...productEvents,
-  ...productSyncRequestEvents,
+  ...idempotentRequestEvents,
   ...webhookTestEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>

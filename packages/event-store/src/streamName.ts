@@ -3,16 +3,15 @@
 export const categories = [
   'payment',
   'paymentMethod',
-  'paymentMethodRequest',
   'address',
   'product',
-  'productSyncRequest',
   'defaultChoice',
   'providerEvent',
   'providerCustomer',
   'setupIntent',
   'guestToken',
   'webhookTest',
+  'idempotentRequest',
 ] as const
 type Category = (typeof categories)[number]
 
@@ -30,15 +29,9 @@ export const paymentStream = (paymentId: string) => streamName('payment', paymen
 
 export const paymentMethodStream = (paymentMethodId: string) => streamName('paymentMethod', paymentMethodId)
 
-/** @param requestId derived from an Idempotency-Key */
-export const paymentMethodRequestStream = (requestId: string) => streamName('paymentMethodRequest', requestId)
-
 export const addressStream = (addressId: string) => streamName('address', addressId)
 
 export const productStream = (productId: string) => streamName('product', productId)
-
-/** @param requestId derived from an Idempotency-Key */
-export const productSyncRequestStream = (requestId: string) => streamName('productSyncRequest', requestId)
 
 /** @param listId derived from a list of payment methods or addresses and its owner */
 export const defaultChoiceStream = (listId: string) => streamName('defaultChoice', listId)
@@ -57,6 +50,9 @@ export const guestTokenStream = (tokenHash: string) => streamName('guestToken', 
 
 /** @param testId id of a webhook test or simulation */
 export const webhookTestStream = (testId: string) => streamName('webhookTest', testId)
+
+/** @param requestId derived from an Idempotency-Key */
+export const idempotentRequestStream = (requestId: string) => streamName('idempotentRequest', requestId)
 
 /** Percent-encodes, so that stream names are ASCII for every provider id, even one with lone surrogates. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())

@@ -3,16 +3,20 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import {
-  type RequestBegun,
-  type RequestEnded,
-  type RequestFailed,
-  type RequestRules,
+  endRequest,
+  type FinalResponse,
+  finalResponse,
+  type IdempotentRequest,
+  type IdempotentRequestEvent,
+  idempotentRequestFold,
+  type RecordedEnd,
   recordedResponse,
+  startRequest,
 } from '@paylog/domain/idempotentRequest'
-import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import type { StreamName } from '@paylog/event-store/streamName'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import { idempotentRequestStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
-import { beginOperation } from './providerOperation.ts'
+import { beginOperation, type ProviderOperation } from './providerOperation.ts'
 
 export type RepeatableRequest = {
   /** Derived from the Idempotency-Key; random without one. */
@@ -22,90 +26,74 @@ export type RepeatableRequest = {
   readonly metadata: EventMetadata
 }
 
-/** Requests of one kind. */
-export type RequestKind<
-  Response extends { readonly kind: string },
-  Event extends RecordedDomainEvent & { readonly data: RequestBegun | RequestEnded<Response> },
-> = {
-  readonly rules: RequestRules<Response, Event>
-  readonly stream: (request_id: string) => StreamName
-  /** How long we assume the first request is still running. */
-  readonly inFlightMs: number
-}
-
 /** What a request does. */
-export type RequestWork<Response, Outcome> = {
+export type RequestWork<Outcome> = {
   readonly provider_id: string
-  /** @param metadata for what it records: the begin of the request is its cause */
+  /** @param metadata for what it records: the start of the request is its cause */
   readonly process: (metadata: EventMetadata) => Promise<Outcome>
   /** The response to record. */
-  readonly responseOf: (outcome: Outcome) => Response
+  readonly responseOf: (outcome: Outcome) => FinalResponse
   /** The response to record for an error, if that is final too. */
-  readonly finalError?: (error: unknown) => Response | undefined
+  readonly finalError?: (error: unknown) => FinalResponse | undefined
 }
 
 /** Either what this request did, or the response to an earlier one with the same key. */
-export type Processed<Response, Outcome> =
+export type Processed<Outcome> =
   /** `position` is that of the recorded response; undefined without a key. */
-  | { readonly outcome: Outcome; readonly position?: LogPosition | undefined; readonly replayed?: undefined }
-  | {
-      readonly outcome?: undefined
-      readonly position?: undefined
-      readonly replayed: { readonly response: Response; readonly position: LogPosition | undefined }
-    }
+  | { readonly replayed: false; readonly outcome: Outcome; readonly position: LogPosition | undefined }
+  | { readonly replayed: true; readonly response: FinalResponse; readonly position: LogPosition | undefined }
 
 /**
  * Processes a request, or finds the response to an earlier one with the same key. The first recorded response is final.
+ * @param inFlightMs how long we assume the first request is still running
  * @param prepare validates the request. Not called for a repeated one
  * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`, `event_store_unavailable`, and what `prepare`
  *   and the work throw
  */
-export async function processOnce<
-  Response extends { readonly kind: string },
-  Event extends RecordedDomainEvent & { readonly data: RequestBegun | RequestEnded<Response> },
-  Outcome,
->(
+export async function processOnce<Outcome>(
   workflow: Workflow,
-  { rules, stream, inFlightMs }: RequestKind<Response, Event>,
   { request_id, request_fingerprint, metadata }: RepeatableRequest,
-  prepare: () => Promise<RequestWork<Response, Outcome>>,
-): Promise<Processed<Response, Outcome>> {
-  if (request_fingerprint === null) return { outcome: await (await prepare()).process(metadata) }
-  const known = await workflow.store.load(stream(request_id), rules.fold)
-  const now = () => workflow.now().toISOString()
-  const earlier = recordedResponse({ begun: { request_fingerprint, occurred_at: now() }, inFlightMs }, known.state)
-  if (earlier !== null) return { replayed: { response: earlier, position: known.position } }
+  inFlightMs: number,
+  prepare: () => Promise<RequestWork<Outcome>>,
+): Promise<Processed<Outcome>> {
+  if (request_fingerprint === null) {
+    const outcome = await (await prepare()).process(metadata)
+    return { replayed: false, outcome, position: undefined }
+  }
+  const [stream, fold] = [idempotentRequestStream(request_id), idempotentRequestFold]
+  const known = await workflow.store.load(stream, fold)
+  const start = { request_id, request_fingerprint, inFlightMs }
+  const occurred_at = workflow.now().toISOString()
+  if (recordedResponse({ ...start, occurred_at }, known.state) !== null) return replayed(known)
   const { provider_id, process, responseOf, finalError } = await prepare()
-  type Ended = { readonly answer: Response | RequestFailed } & (
-    | { readonly outcome: Outcome }
-    | { readonly error: unknown }
-  )
-  const processed = await beginOperation(
-    workflow,
-    {
-      stream: stream(request_id),
-      fold: rules.fold,
-      async call(_request, metadata): Promise<Ended> {
-        try {
-          const outcome = await process(metadata)
-          return { outcome, answer: responseOf(outcome) }
-        } catch (error) {
-          // Recording would fail as well. The key is free again after `inFlightMs`.
-          if (error instanceof DomainError && error.code === 'event_store_unavailable') throw error
-          return { error, answer: finalError?.(error) ?? { kind: 'failed' } }
-        }
-      },
-      done: ({ answer }, { state, occurred_at }) => rules.end({ request_id, occurred_at, answer }, state),
+  type Ended = { readonly response: RecordedEnd } & ({ readonly outcome: Outcome } | { readonly error: unknown })
+  const operation: ProviderOperation<IdempotentRequest, IdempotentRequestEvent, Ended> = {
+    stream,
+    fold,
+    async call(_request, caused) {
+      try {
+        const outcome = await process(caused)
+        return { outcome, response: responseOf(outcome) }
+      } catch (error) {
+        // Recording would fail as well. The key is free again after `inFlightMs`.
+        if (error instanceof DomainError && error.code === 'event_store_unavailable') throw error
+        return { error, response: finalError?.(error) ?? { kind: 'failed' } }
+      }
     },
-    (request, occurred_at) =>
-      rules.begin({ begun: { request_id, request_fingerprint, provider_id, occurred_at }, inFlightMs }, request),
-    { known, metadata },
-  )
-  const { result, state, position } = processed
+    done: ({ response }, { state, occurred_at }) => endRequest({ request_id, occurred_at, response }, state),
+  }
+  const begin = (request: IdempotentRequest, occurred_at: string) =>
+    startRequest({ ...start, occurred_at, provider_id }, request)
+  const ended = await beginOperation(workflow, operation, begin, { known, metadata })
+  const { result } = ended
   if (result && 'error' in result) throw result.error
   // If a slow request was overtaken by its repetition, both return the recorded response.
-  if (result && (processed.events.length > 0 || state.status !== 'completed'))
-    return { outcome: result.outcome, position }
-  if (state.status !== 'completed') throw new Error('a request that may not begin has a response')
-  return { replayed: { response: state.result, position } }
+  if (!result || ended.events.length === 0) return replayed(ended)
+  return { replayed: false, outcome: result.outcome, position: ended.position }
+}
+
+function replayed({ state, position }: LoadedState<IdempotentRequest>): Processed<never> {
+  const response = finalResponse(state)
+  if (response === null) throw new Error('a request that may not start has a response')
+  return { replayed: true, response, position }
 }

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { ownerOf, type Session } from '@paylog/domain/actor'
-import { existingMethod, methodRequestInFlightMs } from '@paylog/domain/payment-methods/paymentMethod'
+import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
+import { existingMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
@@ -61,7 +62,7 @@ for (const fake of fakes) {
       const token = fake.token()
       const dead = await crashes(save(crashAfter(appends, workflow), token))
       isOver = !dead
-      time.now = () => new Date(Date.now() + methodRequestInFlightMs)
+      time.now = () => new Date(Date.now() + requestInFlightMs)
       const attachedBefore = fake.attached() > before.attached
       const again = save(workflow, token)
       // The crashed process may have used up a one-time token; then the payer must fill in the form again.

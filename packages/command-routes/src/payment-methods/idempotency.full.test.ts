@@ -1,6 +1,6 @@
 import { ownerOf } from '@paylog/domain/actor'
-import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/paymentMethod'
-import { paymentMethodRequestStream, paymentMethodStream } from '@paylog/event-store/streamName'
+import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
+import { idempotentRequestStream, paymentMethodStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -31,7 +31,7 @@ const session = {
   is_administrator: false,
 } as const
 const requestStream = (key: { readonly 'idempotency-key': string }) =>
-  paymentMethodRequestStream(requestIdentity(key['idempotency-key'], session, 'POST /payment-methods', {}).id)
+  idempotentRequestStream(requestIdentity(key['idempotency-key'], session, 'POST /payment-methods', {}).id)
 const declined = { message: 'Declined', type: 'card_error', code: 'card_declined' } as const
 
 t.test('saving a method again with the same key and body replays the response without a provider call', async (t) => {
@@ -39,7 +39,7 @@ t.test('saving a method again with the same key and body replays the response wi
   const body = bodyOf({ alias: 'First', is_default: true })
   const first = await save(body, { ...ada, ...key })
   t.same([first.status, first.replayed], [201, false])
-  t.same(await typesOf(requestStream(key)), ['PaymentMethodRequested', 'PaymentMethodRequestAnswered'])
+  t.same(await typesOf(requestStream(key)), ['IdempotentRequestStarted', 'IdempotentRequestEnded'])
   const calls = fake.calls.length
   providers.clear()
   const again = await recordsNothing(t, () => save(body, { ...ada, ...key }))
@@ -149,7 +149,7 @@ t.test(
     await waitFor(async () => (await typesOf(requestStream(key))).length === 1, { what: 'the first to begin' })
     providers.set('stripe', stripe)
     t.match(await recordsNothing(t, () => save(body, key)), { status: 409, code: 'idempotency_key_in_flight' })
-    time.now = () => new Date(Date.now() + methodRequestInFlightMs)
+    time.now = () => new Date(Date.now() + requestInFlightMs)
     const finished = await save(body, key)
     t.same([finished.status, finished.replayed], [201, false])
     t.match(await save(body, key), { status: 201, replayed: true })
@@ -195,7 +195,7 @@ t.test('a save request that failed without a decline can be retried at once with
       .filter(({ path }) => path.includes(`/${body.payment_method_token}/attach`))
       .map(({ key }) => key)
     t.equal(new Set(keys).size, 1, `${status}: one key for all calls`)
-    t.same((await typesOf(requestStream(key))).slice(-2), ['PaymentMethodRequested', 'PaymentMethodRequestAnswered'])
+    t.same((await typesOf(requestStream(key))).slice(-2), ['IdempotentRequestStarted', 'IdempotentRequestEnded'])
   }
 })
 

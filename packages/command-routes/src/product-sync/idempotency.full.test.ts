@@ -1,4 +1,4 @@
-import { productSyncRequestStream } from '@paylog/event-store/streamName'
+import { idempotentRequestStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import { createFakeCatalog } from '@paylog/workflows/testing/syncHarness'
@@ -27,7 +27,7 @@ const administrator = {
 } as const
 const requestTypes = async (key: { readonly 'idempotency-key': string }, body: object) => {
   const { id } = requestIdentity(key['idempotency-key'], administrator, `POST ${syncUrl}`, body)
-  return (await store.readStream(productSyncRequestStream(id))).map(({ type }) => type)
+  return (await store.readStream(idempotentRequestStream(id))).map(({ type }) => type)
 }
 const positionOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => headers['x-event-position']
 
@@ -40,7 +40,7 @@ t.test('a repeated sync with the same key returns the first report, also after c
   t.equal(first.data.summary.created, 1)
   t.equal(positionOf(first), String(await api.lastPosition()))
   t.notOk(first.headers['idempotent-replayed'])
-  t.same(await requestTypes(key, body), ['ProductSyncRequested', 'ProductSyncAnswered'])
+  t.same(await requestTypes(key, body), ['IdempotentRequestStarted', 'IdempotentRequestEnded'])
   await change(id, { name: 'A cup' })
   fake.calls.length = 0
   const again = await recordsNothing(t, () => sync(body, { ...admin, ...key }))

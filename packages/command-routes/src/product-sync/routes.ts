@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
-import { SyncReport } from '@paylog/domain/products/syncRequest'
+import { SyncReport } from '@paylog/domain/products/syncReport'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { syncTimeoutMs } from '@paylog/workflows/product-sync/syncProduct'
 import { requestSync } from '@paylog/workflows/product-sync/syncProducts'

@@ -1,6 +1,6 @@
 // The product and product sync routes under test: an administrator's requests over HTTP, and recorded state.
 import { type ProductResource, productFold } from '@paylog/domain/products/product'
-import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest'
+import type { SyncReport, SyncResult } from '@paylog/domain/products/syncReport'
 import { productStream } from '@paylog/event-store/streamName'
 import { startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/fakeProviders'
 import type { Test } from 'tap'

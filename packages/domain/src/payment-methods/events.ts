@@ -2,7 +2,6 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
-import { RequestBegun, requestEnded } from '../idempotentRequest.ts'
 
 const Text = Nullable(Type.String())
 
@@ -63,26 +62,3 @@ export const paymentMethodEvents = {
 }
 export type PaymentMethodEvent = EventsOf<typeof paymentMethodEvents>
 export type PaymentMethodAdded = Extract<PaymentMethodEvent, { type: 'PaymentMethodAdded' }>
-
-/** The result of a request to save a method, which a repeated request gets as well. */
-const RecordedResponse = Type.Union([
-  Type.Object({
-    kind: Type.Literal('saved'),
-    payment_method_id: Id,
-    /** The revision of the method's stream that the response showed. */
-    revision: Type.Integer(),
-    /** False when the owner had saved the method before. */
-    created: Type.Boolean(),
-    /** Whether the response showed it as the default. */
-    is_default: Type.Boolean(),
-  }),
-  Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
-])
-export type RecordedResponse = Static<typeof RecordedResponse>
-
-export const methodRequestEvents = {
-  /** A request with an Idempotency-Key is about to call the provider. */
-  PaymentMethodRequested: RequestBegun,
-  PaymentMethodRequestAnswered: requestEnded(RecordedResponse),
-}
-export type MethodRequestEvent = EventsOf<typeof methodRequestEvents>

@@ -3,15 +3,7 @@ import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
 import { Nullable } from '../fields.ts'
-import { requestRules } from '../idempotentRequest.ts'
-import {
-  BillingDetails,
-  MethodDetails,
-  type MethodRequestEvent,
-  type PaymentMethodAdded,
-  type PaymentMethodEvent,
-  type RecordedResponse,
-} from './events.ts'
+import { BillingDetails, MethodDetails, type PaymentMethodAdded, type PaymentMethodEvent } from './events.ts'
 
 export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at'> & {
   readonly status: 'saved' | 'removed'
@@ -139,11 +131,3 @@ export function paymentMethodResource(method: PaymentMethod, is_default: boolean
     updated_at: method.updated_at,
   }
 }
-
-/** Longer than a request with all its provider calls takes. */
-export const methodRequestInFlightMs = 20_000
-
-export const methodRequestRules = requestRules<RecordedResponse, MethodRequestEvent>({
-  begun: (data) => ({ type: 'PaymentMethodRequested', data }),
-  ended: (data) => ({ type: 'PaymentMethodRequestAnswered', data }),
-})

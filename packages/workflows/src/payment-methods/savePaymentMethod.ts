@@ -4,18 +4,17 @@
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
-import type { MethodRequestEvent, PaymentMethodAdded, RecordedResponse } from '@paylog/domain/payment-methods/events'
+import { type FinalResponse, requestInFlightMs } from '@paylog/domain/idempotentRequest'
+import type { PaymentMethodAdded } from '@paylog/domain/payment-methods/events'
 import {
   addPaymentMethod,
   detailsOf,
   existingMethod,
-  methodRequestInFlightMs,
-  methodRequestRules,
   type PaymentMethodState,
   paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { causedBy, type LoadedState } from '@paylog/event-store/eventStore'
-import { addressStream, paymentMethodRequestStream, paymentMethodStream } from '@paylog/event-store/streamName'
+import { addressStream, paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { changeDefault, type ShownItem, withDefault } from '../defaults.ts'
@@ -23,12 +22,6 @@ import { processOnce, type RepeatableRequest } from '../idempotentRequests.ts'
 import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
 import { attachMethod, type ClientMethod, linkCustomer } from './attachMethod.ts'
 import { loadMethod, methodAt, methodItem, paymentMethodId, savingProvider } from './savedMethod.ts'
-
-const methodRequests = {
-  rules: methodRequestRules,
-  stream: paymentMethodRequestStream,
-  inFlightMs: methodRequestInFlightMs,
-}
 
 /** The client's input for a method, besides its token. */
 export type MethodOptions = Pick<
@@ -63,43 +56,39 @@ export type SaveOutcome =
  *   what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
-  const { outcome, replayed } = await processOnce<RecordedResponse, MethodRequestEvent, Saved>(
-    workflow,
-    methodRequests,
-    request,
-    async () => {
-      const provider = savingProvider(workflow, request.providerId())
-      // Some tokens are the provider's method id. Then the owner is known without a provider call.
-      const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
-      const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
-      if (!isSaved) await requireAddress(workflow, request)
-      return {
-        provider_id: provider.id,
-        async process(metadata) {
-          const caused = { ...request, metadata }
-          if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: async () => undefined }
-          const { link, ...method } = await attachMethod(workflow, provider, caused)
-          return { saved: await recordMethod(workflow, caused, { provider_id: provider.id, ...method }), link }
-        },
-        responseOf: ({ saved: { state, revision, created, is_default } }) => ({
-          kind: 'saved',
-          payment_method_id: existingMethod(state).payment_method_id,
-          revision: Number(revision),
-          created,
-          is_default,
-        }),
-        finalError: (error) =>
-          error instanceof ProviderError && error.kind === 'declined'
-            ? { kind: 'declined', message: error.message }
-            : undefined,
-      }
-    },
-  ).catch((error: unknown) => {
+  const processed = await processOnce<Saved>(workflow, request, requestInFlightMs, async () => {
+    const provider = savingProvider(workflow, request.providerId())
+    // Some tokens are the provider's method id. Then the owner is known without a provider call.
+    const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
+    const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
+    if (!isSaved) await requireAddress(workflow, request)
+    return {
+      provider_id: provider.id,
+      async process(metadata) {
+        const caused = { ...request, metadata }
+        if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: async () => undefined }
+        const { link, ...method } = await attachMethod(workflow, provider, caused)
+        return { saved: await recordMethod(workflow, caused, { provider_id: provider.id, ...method }), link }
+      },
+      responseOf: ({ saved: { state, revision, created, is_default } }) => ({
+        kind: 'saved',
+        payment_method_id: existingMethod(state).payment_method_id,
+        revision: Number(revision),
+        created,
+        is_default,
+      }),
+      finalError: (error) =>
+        error instanceof ProviderError && error.kind === 'declined'
+          ? { kind: 'declined', message: error.message }
+          : undefined,
+    }
+  }).catch((error: unknown) => {
     throw error instanceof ProviderError ? toDomainError(error) : error
   })
-  if (replayed) return replayedOutcome(workflow, request, replayed.response)
-  await outcome.link()
-  return { kind: 'saved', replayed: false, ...outcome.saved }
+  if (processed.replayed) return replayedOutcome(workflow, request, processed.response)
+  const { saved, link } = processed.outcome
+  await link()
+  return { kind: 'saved', replayed: false, ...saved }
 }
 
 /** `link` records the customer, after the response. */
@@ -109,10 +98,11 @@ type Saved = { readonly saved: SavedMethod; readonly link: () => Promise<void> }
 async function replayedOutcome(
   workflow: Workflow,
   request: SavePaymentMethod,
-  response: RecordedResponse,
+  response: FinalResponse,
 ): Promise<SaveOutcome> {
   if (response.kind === 'declined')
     return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, response.message), replayed: true }
+  if (response.kind !== 'saved') throw new Error('the response is not a saved method')
   const { payment_method_id, revision, created, is_default } = response
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
   const { provider_id, provider_customer_id } = existingMethod(then.state)

@@ -2,14 +2,8 @@
 
 import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
-import {
-  type ProductSyncRequestEvent,
-  type RecordedReport,
-  type SyncReport,
-  type SyncResult,
-  syncRequestRules,
-} from '@paylog/domain/products/syncRequest'
-import { productSyncRequestStream } from '@paylog/event-store/streamName'
+import { type FinalResponse, requestInFlightMs } from '@paylog/domain/idempotentRequest'
+import type { SyncReport, SyncResult } from '@paylog/domain/products/syncReport'
 import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
 import { enabledProvider, type Workflow } from '../context.ts'
@@ -77,30 +71,21 @@ export async function requestSync(
   workflow: Workflow,
   request: RequestSync,
 ): Promise<SyncedProducts & { readonly replayed: boolean }> {
-  const kind = {
-    rules: syncRequestRules,
-    stream: productSyncRequestStream,
-    inFlightMs: inFlightMs(request.product_ids.length),
-  }
-  const { outcome, position, replayed } = await processOnce<RecordedReport, ProductSyncRequestEvent, SyncedProducts>(
-    workflow,
-    kind,
-    request,
-    async () => {
-      const provider = enabledProvider(workflow, request.providerId())
-      return {
-        provider_id: provider.id,
-        process: (metadata) => syncProducts(workflow, { ...request, provider, metadata }),
-        responseOf: ({ report }) => ({ kind: 'reported', report }),
-      }
-    },
-  )
-  if (!replayed) return { ...outcome, position: position ?? outcome.position, replayed: false }
-  return { report: replayed.response.report, position: replayed.position, replayed: true }
+  // How long we assume a first request with this many products is still running.
+  const inFlightMs = requestInFlightMs + 500 * request.product_ids.length
+  const processed = await processOnce(workflow, request, inFlightMs, async () => {
+    const provider = enabledProvider(workflow, request.providerId())
+    return {
+      provider_id: provider.id,
+      process: (metadata) => syncProducts(workflow, { ...request, provider, metadata }),
+      responseOf: ({ report }): FinalResponse => ({ kind: 'reported', report }),
+    }
+  })
+  const { replayed, position } = processed
+  if (!replayed) return { ...processed.outcome, position: position ?? processed.outcome.position, replayed }
+  if (processed.response.kind !== 'reported') throw new Error('the response is not a sync report')
+  return { report: processed.response.report, position, replayed }
 }
-
-/** How long we assume a first request with this many products is still running. */
-const inFlightMs = (products: number) => 20_000 + 500 * products
 
 /** In the order of their first occurrence. */
 function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {

@@ -1,8 +1,6 @@
-// The report of a product sync, and sync requests with an Idempotency-Key.
+// The report of a product sync.
 import { type Static, Type } from 'typebox'
-import type { EventsOf } from '../events.ts'
 import { Nullable } from '../fields.ts'
-import { RequestBegun, requestEnded, requestRules } from '../idempotentRequest.ts'
 
 /** Why a product could not be synced. The codes are those of API errors, plus `product_inactive`. */
 export const SyncError = Type.Object({
@@ -52,18 +50,3 @@ export const SyncReport = Type.Object({
   summary: Type.Object({ created: Count, updated: Count, skipped: Count, failed: Count }),
 })
 export type SyncReport = Static<typeof SyncReport>
-
-export const productSyncRequestEvents = {
-  /** A request with an Idempotency-Key is about to be processed. */
-  ProductSyncRequested: RequestBegun,
-  ProductSyncAnswered: requestEnded(Type.Object({ kind: Type.Literal('reported'), report: SyncReport })),
-}
-export type ProductSyncRequestEvent = EventsOf<typeof productSyncRequestEvents>
-
-/** The result that is replayed for a repeated request. */
-export type RecordedReport = { readonly kind: 'reported'; readonly report: SyncReport }
-
-export const syncRequestRules = requestRules<RecordedReport, ProductSyncRequestEvent>({
-  begun: (data) => ({ type: 'ProductSyncRequested', data }),
-  ended: (data) => ({ type: 'ProductSyncAnswered', data }),
-})
