@@ -43,11 +43,12 @@ export function currencyExponent(code: string): number {
   return unusualExponents.get(code) ?? 2
 }
 
+/** `null` counts as missing. */
 export type AmountParts = {
-  readonly subtotal_cents?: number | undefined
-  readonly tax_cents?: number | undefined
-  readonly discount_cents?: number | undefined
-  readonly total_cents?: number | undefined
+  readonly subtotal_cents?: number | null | undefined
+  readonly tax_cents?: number | null | undefined
+  readonly discount_cents?: number | null | undefined
+  readonly total_cents?: number | null | undefined
 }
 
 export type Amounts = {
@@ -85,8 +86,8 @@ function inconsistency({ subtotal_cents, tax_cents, discount_cents, total_cents 
 
 /** @param extra total minus subtotal */
 function completed({ subtotal_cents, total_cents }: AmountParts, extra: number) {
-  if (subtotal_cents !== undefined) return { subtotal_cents, total_cents: total_cents ?? subtotal_cents + extra }
-  if (total_cents !== undefined) return { subtotal_cents: total_cents - extra, total_cents }
+  if (typeof subtotal_cents === 'number') return { subtotal_cents, total_cents: total_cents ?? subtotal_cents + extra }
+  if (typeof total_cents === 'number') return { subtotal_cents: total_cents - extra, total_cents }
   throw new DomainError('invalid_request', 'Either total_cents or subtotal_cents is required', {
     fields: [{ field: 'total_cents', message: 'is required' }],
   })

@@ -2,8 +2,8 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import { LongText, Nullable, RequiredText } from '../fields.ts'
-import { AmountCents, type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
-import { BillingInterval, type ProductContent, ProductType } from './events.ts'
+import { AmountCents, type AmountParts, isCurrency, resolveAmounts } from '../money.ts'
+import { BillingInterval, type ProductContent, ProductType, productContentOf } from './events.ts'
 
 /** Stripe's limit, the highest of all providers. */
 export const maxTrialDays = 730
@@ -11,7 +11,11 @@ export const maxTrialDays = 730
 const amount = (description: string) =>
   Type.Optional(Nullable(Type.With(AmountCents, { description: `Minor units. ${description}` })))
 
-const optional = {
+/** The fields of a new product. `null` counts as omitted. */
+export const NewProduct = Type.Object({
+  name: RequiredText,
+  product_type: ProductType,
+  currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' }),
   description: Type.Optional(Nullable(LongText)),
   is_recurring: Type.Optional(Type.Boolean({ description: 'Billed periodically. Default: false' })),
   subtotal_cents: amount('The price before tax and discount. Either total_cents or subtotal_cents is required'),
@@ -26,48 +30,23 @@ const optional = {
   ),
   category_id: Type.Optional(Nullable(RequiredText)),
   is_active: Type.Optional(Type.Boolean({ description: 'Default: true' })),
-}
-const Currency = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' })
-
-/** The fields of a new product. `null` counts as omitted. */
-export const NewProduct = Type.Object({
-  name: RequiredText,
-  product_type: ProductType,
-  currency: Currency,
-  ...optional,
 })
 export type NewProduct = Static<typeof NewProduct>
 
 /** Omitted fields stay, `null` clears a field. */
-export const ProductChanges = Type.Object(
-  {
-    name: Type.Optional(RequiredText),
-    product_type: Type.Optional(ProductType),
-    currency: Type.Optional(Currency),
-    ...optional,
-  },
-  { minProperties: 1 },
-)
+export const ProductChanges = Type.Partial(NewProduct, { minProperties: 1 })
 export type ProductChanges = Static<typeof ProductChanges>
+
+const defaults = { description: null, is_recurring: false, billing_interval: null, trial_days: null, category_id: null }
 
 /**
  * The complete content of a new product.
  * @throws DomainError `amount_inconsistent`, and the errors of `requireValidContent`
  */
 export function newContent(product: NewProduct): ProductContent {
-  const { name, product_type, currency, subtotal_cents = null, total_cents = null } = product
-  const content = {
-    name,
-    description: product.description ?? null,
-    product_type,
-    is_recurring: product.is_recurring ?? false,
-    currency: currency.toUpperCase(),
-    billing_interval: product.billing_interval ?? null,
-    trial_days: product.trial_days ?? null,
-    category_id: product.category_id ?? null,
-  }
-  requireValidContent({ ...content, subtotal_cents, total_cents })
-  return { ...content, ...resolveAmounts(amountParts(product)) }
+  const content = { ...defaults, ...product, currency: product.currency.toUpperCase() }
+  requireValidContent({ subtotal_cents: null, total_cents: null, ...content })
+  return productContentOf({ ...content, ...resolveAmounts(product) })
 }
 
 /**
@@ -77,48 +56,19 @@ export function newContent(product: NewProduct): ProductContent {
  */
 export function changedContent(before: ProductContent, changes: ProductChanges): ProductContent {
   requireValidContent(changes)
-  const content = {
-    name: changes.name ?? before.name,
-    description: orUnchanged(changes.description, before.description),
-    product_type: changes.product_type ?? before.product_type,
-    is_recurring: changes.is_recurring ?? before.is_recurring,
-    currency: changes.currency?.toUpperCase() ?? before.currency,
-    billing_interval: orUnchanged(changes.billing_interval, before.billing_interval),
-    trial_days: orUnchanged(changes.trial_days, before.trial_days),
-    category_id: orUnchanged(changes.category_id, before.category_id),
-  }
+  const content = { ...before, ...changes, currency: (changes.currency ?? before.currency).toUpperCase() }
   requireValidContent(content)
-  return { ...content, ...changedAmounts(before, changes) }
-}
-
-function orUnchanged<Value>(change: Value | undefined, before: Value): Value {
-  return change === undefined ? before : change
-}
-
-function changedAmounts(before: Amounts, changes: ProductChanges): Amounts {
-  const parts = amountParts(changes)
-  const tax_cents = orUnchanged(changes.tax_cents, before.tax_cents) ?? 0
-  const discount_cents = orUnchanged(changes.discount_cents, before.discount_cents) ?? 0
-  return resolveAmounts({ ...parts, ...basisOf(before, changes), tax_cents, discount_cents })
+  const { tax_cents, discount_cents } = content
+  return productContentOf({ ...content, ...resolveAmounts({ ...basisOf(before, changes), tax_cents, discount_cents }) })
 }
 
 /**
- * The amount from which the other one is derived when the changes give neither subtotal nor total: the subtotal, unless the
- * changes clear it.
+ * The amounts from which the others are derived: those that the changes give, or else the subtotal, unless the changes
+ * clear it.
  */
-function basisOf(before: Amounts, { subtotal_cents, total_cents }: ProductChanges): AmountParts {
-  if (typeof subtotal_cents === 'number' || typeof total_cents === 'number') return {}
+function basisOf(before: ProductContent, { subtotal_cents, total_cents }: ProductChanges): AmountParts {
+  if (typeof subtotal_cents === 'number' || typeof total_cents === 'number') return { subtotal_cents, total_cents }
   return subtotal_cents === null ? { total_cents: before.total_cents } : { subtotal_cents: before.subtotal_cents }
-}
-
-/** `null` counts as omitted. */
-function amountParts({ subtotal_cents, tax_cents, discount_cents, total_cents }: ProductChanges): AmountParts {
-  return {
-    subtotal_cents: subtotal_cents ?? undefined,
-    tax_cents: tax_cents ?? undefined,
-    discount_cents: discount_cents ?? undefined,
-    total_cents: total_cents ?? undefined,
-  }
 }
 
 /**
