@@ -2,10 +2,19 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { exampleProduct } from '@paylog/domain/examples'
+import { requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { NewProduct, newContent, ProductChanges, requireValidContent } from '@paylog/domain/products/content'
-import { existingProduct, ProductResource, type ProductState, productResource } from '@paylog/domain/products/product'
-import type { Revision } from '@paylog/event-store/append/append'
-import type { LoadedState } from '@paylog/event-store/eventStore'
+import {
+  addProduct,
+  changeProduct,
+  existingProduct,
+  ProductResource,
+  type ProductState,
+  productFold,
+  productResource,
+} from '@paylog/domain/products/product'
+import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { productStream } from '@paylog/event-store/streamName'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -14,7 +23,6 @@ import { IfMatchHeaders, requireMatch } from '../ifMatch.ts'
 import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../requestContext.ts'
 import { responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
-import { createProduct, updateProduct } from './productCommands.ts'
 
 const subscription = {
   name: 'Sample plan',
@@ -77,27 +85,41 @@ function replyWithProduct(
 }
 
 export const productRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow: { store, now }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
 
     app.post('/admin/products', { onRequest: callers.administrator, schema: createSchema }, async (request, reply) => {
       const { actor, body } = request
-      const identity = requestIdentity(request.headers['idempotency-key'], actor, 'POST /admin/products', body)
+      const { id, fingerprint } = requestIdentity(
+        request.headers['idempotency-key'],
+        actor,
+        'POST /admin/products',
+        body,
+      )
       const content = newContent(body)
       rejectCardNumbers(request)
-      const created = await createProduct(workflow, {
-        product: {
-          product_id: identity.id,
-          occurred_at: workflow.now().toISOString(),
-          ...content,
-          is_active: body.is_active ?? true,
-          request_fingerprint: identity.fingerprint,
-        },
+      const stream = productStream(id)
+      const product = {
+        product_id: id,
+        occurred_at: now().toISOString(),
+        ...content,
+        is_active: body.is_active ?? true,
+        request_fingerprint: fingerprint,
+      }
+      const added = await store.handle({
+        stream,
+        fold: productFold,
+        decide: (state) => addProduct(product, state),
         metadata: metadataOf(request),
+        known: newStream(productFold),
       })
+      const replayed = added.events.length === 0
+      // A repeated request shows the product as the first one added it.
+      const shown = replayed ? await store.load(stream, productFold, 'ProductAdded') : added
+      requireSameRequest(existingProduct(shown.state), fingerprint)
       reply.code(201)
-      return replyWithProduct(reply, created)
+      return replyWithProduct(reply, { ...shown, replayed })
     })
 
     app.put(
@@ -107,11 +129,16 @@ export const productRoutes =
         const { body: changes, headers, params } = request
         // Validation of the body comes before not_found.
         requireValidContent(changes)
-        const changed = await updateProduct(workflow, {
-          product_id: params.id.toLowerCase(),
-          changes,
-          checkRevision: (revision: Revision) => requireMatch(headers['if-match'], revision),
-          checkBody: () => rejectCardNumbers(request),
+        const changed = await store.handle({
+          stream: productStream(params.id.toLowerCase()),
+          fold: productFold,
+          decide(state, revision) {
+            existingProduct(state)
+            requireMatch(headers['if-match'], revision)
+            const events = changeProduct({ occurred_at: now().toISOString(), changes }, state)
+            rejectCardNumbers(request)
+            return events
+          },
           metadata: metadataOf(request),
         })
         return replyWithProduct(reply, changed)
