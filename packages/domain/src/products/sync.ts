@@ -14,10 +14,10 @@ export type SyncGoal = Hashes & Pick<Started, 'price'>
 /**
  * A product at one provider, folded from its sync events.
  *
- * A sync is open from its start until its end, or until its calls can no longer arrive. If two open syncs have different
- * goals, the order of their calls at the provider is unknown: the part that they both put is contested, and their success
- * proves nothing. A part is settled when its value is certain: not contested and not half written. Content and price are
- * separate parts, because a sync may put one and keep the other.
+ * A sync is open from its start until its end, or until its calls can no longer arrive. If two open syncs put different
+ * values, the order of their calls at the provider is unknown: that part is contested, and their success proves nothing. A
+ * part is settled when its value is certain: not contested and not half written. Content and price are separate parts,
+ * because a sync always puts the content and may keep the price.
  */
 export type ProviderSyncState = {
   /** The latest successful sync; `null` before the first. */
@@ -28,7 +28,6 @@ export type ProviderSyncState = {
   readonly last_sync: number
   readonly content: SyncedPart
   readonly price: SyncedPart
-  readonly open: readonly OpenSync[]
   readonly price_key: PriceKey
   /** Hash of the latest price that we tried to put, successfully or not, unless the provider rejected it. */
   readonly requested_price_hash: string | null | undefined
@@ -39,11 +38,16 @@ type SyncedPart = {
   readonly hash: string | null | undefined
   /** The value may have changed since. */
   readonly is_unsettled: boolean
+  /** The open syncs that put this part. */
+  readonly puts: readonly Put[]
 }
 
-type OpenSync = SyncGoal & { readonly sync: number; readonly started_at: string; readonly contested: Contested }
-
-type Contested = { readonly content: boolean; readonly price: boolean }
+type Put = {
+  readonly sync: number
+  readonly started_at: string
+  readonly hash: string | null
+  readonly is_contested: boolean
+}
 
 /**
  * Part of the provider's idempotency key for putting a price. Concurrent and repeated calls share a number. It changes when
@@ -51,14 +55,13 @@ type Contested = { readonly content: boolean; readonly price: boolean }
  */
 type PriceKey = { readonly number: number; readonly price_hash: string | null | undefined }
 
-const unknownSyncedPart: SyncedPart = { hash: undefined, is_unsettled: false }
+const unknownPart: SyncedPart = { hash: undefined, is_unsettled: false, puts: [] }
 const neverSynced: ProviderSyncState = {
   synced: null,
   successes: 0,
   last_sync: 0,
-  content: unknownSyncedPart,
-  price: unknownSyncedPart,
-  open: [],
+  content: unknownPart,
+  price: unknownPart,
   price_key: { number: 0, price_hash: undefined },
   requested_price_hash: undefined,
 }
@@ -71,118 +74,103 @@ export const lateCallMs = 300_000
 
 /** Applies a sync event. Accepts every event in every state. */
 export function evolveSync(state: ProviderSyncState = neverSynced, event: SyncEvent): ProviderSyncState {
+  const next = { ...state, last_sync: Math.max(state.last_sync, event.data.sync) }
   switch (event.type) {
     case 'ProductSyncStarted':
-      return started(state, event.data)
+      return started(next, event.data)
     case 'ProductSynced':
-      return succeeded(state, event.data)
+      return succeeded(next, event.data)
     case 'ProductSyncFailed':
-      return failed(state, event.data)
+      return failed(next, event.data)
   }
 }
 
-function started(
-  state: ProviderSyncState,
-  { sync, content_hash, price_hash, price, occurred_at: started_at }: Started,
-): ProviderSyncState {
-  const goal = { content_hash, price_hash, price }
-  const others = stillOpen(state, started_at)
-  const contested = others.map((other) => conflict(other, goal)).reduce(either, { content: false, price: false })
-  const contestedOthers = others.map((other) => ({
-    ...other,
-    contested: either(other.contested, conflict(other, goal)),
-  }))
-  const isOtherPrice = price === 'put' && state.price_key.price_hash !== price_hash
+function started(state: ProviderSyncState, data: Started): ProviderSyncState {
+  const { sync, occurred_at: started_at, content_hash, price_hash } = data
+  const content = put(stillOpen(state.content, started_at), { sync, started_at, hash: content_hash })
+  const price = stillOpen(state.price, started_at)
+  if (data.price === 'keep') return { ...state, content, price }
+  const { price_key } = state
   return {
     ...state,
-    last_sync: Math.max(state.last_sync, sync),
-    content: unsettled(state.content),
-    price: price === 'put' ? unsettled(state.price) : state.price,
-    open: [...contestedOthers, { ...goal, sync, started_at, contested }],
-    price_key: isOtherPrice ? { number: state.price_key.number + 1, price_hash } : state.price_key,
-    requested_price_hash: price === 'put' ? price_hash : state.requested_price_hash,
+    content,
+    price: put(price, { sync, started_at, hash: price_hash }),
+    price_key: price_key.price_hash === price_hash ? price_key : { number: price_key.number + 1, price_hash },
+    requested_price_hash: price_hash,
   }
 }
 
 function succeeded(state: ProviderSyncState, data: ProductSynced['data']): ProviderSyncState {
-  const ended = openSync(state, data)
-  const updated = {
-    ...state,
-    synced: data,
-    successes: state.successes + 1,
-    last_sync: Math.max(state.last_sync, data.sync),
-  }
-  if (data.mapped_locally)
-    return { ...updated, content: settled(data.content_hash), price: settled(data.price_hash), open: [] }
+  const { content, price, price_key } = state
+  const updated = { ...state, synced: data, successes: state.successes + 1 }
+  if (data.mapped_locally) return { ...updated, content: settled(data.content_hash), price: settled(data.price_hash) }
   // It took longer than lateCallMs, so other syncs no longer counted it as open.
-  if (!ended) return { ...updated, content: unsettled(state.content), price: unsettled(state.price) }
-  const { number, price_hash } = state.price_key
+  if (!isPutBy(content, data)) return { ...updated, content: unsettled(content), price: unsettled(price) }
+  if (!isPutBy(price, data)) return { ...updated, content: putEnded(content, data), price: keptPrice(price, data) }
   return {
     ...updated,
-    content: ended.contested.content ? unsettled(state.content) : settled(ended.content_hash),
-    price: priceAfter(state, ended, data),
-    open: without(state, ended),
-    price_key: ended.price === 'put' ? { number: number + 1, price_hash } : state.price_key,
+    content: putEnded(content, data),
+    price: putEnded(price, data),
+    price_key: { ...price_key, number: price_key.number + 1 },
   }
 }
 
-function priceAfter(
-  { price }: ProviderSyncState,
-  ended: OpenSync,
-  { provider_price_id }: ProductSynced['data'],
-): SyncedPart {
-  if (ended.price === 'put') return ended.contested.price ? unsettled(price) : settled(ended.price_hash)
-  // If the merchant deleted the product, its price is gone as well.
+/** If the merchant deleted the product, its price is gone as well. */
+function keptPrice(price: SyncedPart, { provider_price_id }: ProductSynced['data']): SyncedPart {
   const isGone = provider_price_id === null && typeof price.hash === 'string'
-  return isGone ? unsettled(unknownSyncedPart) : price
+  return isGone ? unsettled({ ...price, hash: undefined }) : price
 }
 
 const rejectionCodes: ReadonlySet<string> = new Set(['provider_rejected', 'currency_not_supported'])
 
 function failed(state: ProviderSyncState, data: Failed): ProviderSyncState {
-  const ended = openSync(state, data)
-  const isRejected = ended?.price === 'put' && rejectionCodes.has(data.code)
+  const { content, price } = state
+  const isKept = isPutBy(content, data) && !isPutBy(price, data)
+  const isRejected = isPutBy(price, data) && rejectionCodes.has(data.code)
+  // After an unknown outcome its last call may still take effect, even after another sync has ended.
+  const closed = (part: SyncedPart) => (data.code === 'provider_outcome_unknown' ? part : without(part, data))
   return {
     ...state,
-    last_sync: Math.max(state.last_sync, data.sync),
-    content: unsettled(state.content),
-    price: ended?.price === 'keep' ? state.price : unsettled(state.price),
-    // Its last call may still take effect, even after another sync has ended.
-    open: data.code === 'provider_outcome_unknown' ? state.open : without(state, ended),
+    content: unsettled(closed(content)),
+    price: isKept ? price : unsettled(closed(price)),
     requested_price_hash: isRejected ? undefined : state.requested_price_hash,
   }
 }
 
-const settled = (hash: string | null): SyncedPart => ({ hash, is_unsettled: false })
-const unsettled = ({ hash }: SyncedPart): SyncedPart => ({ hash, is_unsettled: true })
+type Numbered = { readonly sync: number }
 
-const openSync = ({ open }: ProviderSyncState, { sync }: { readonly sync: number }) =>
-  open.find((one) => one.sync === sync)
-const without = ({ open }: ProviderSyncState, ended: OpenSync | undefined) => open.filter((one) => one !== ended)
-
-function stillOpen({ open }: ProviderSyncState, now: string): readonly OpenSync[] {
-  return open.filter(({ started_at }) => Date.parse(now) - Date.parse(started_at) < lateCallMs)
-}
-
-/** The parts for which both syncs put different values. */
-function conflict(one: SyncGoal, other: SyncGoal): Contested {
-  return {
-    content: one.content_hash !== other.content_hash,
-    price: one.price === 'put' && other.price === 'put' && one.price_hash !== other.price_hash,
-  }
-}
-
-const either = (one: Contested, other: Contested): Contested => ({
-  content: one.content || other.content,
-  price: one.price || other.price,
+const settled = (hash: string | null): SyncedPart => ({ hash, is_unsettled: false, puts: [] })
+const unsettled = (part: SyncedPart): SyncedPart => ({ ...part, is_unsettled: true })
+const isPutBy = ({ puts }: SyncedPart, { sync }: Numbered) => puts.some((each) => each.sync === sync)
+const without = (part: SyncedPart, { sync }: Numbered) => ({
+  ...part,
+  puts: part.puts.filter((each) => each.sync !== sync),
 })
 
+/** Contests all open puts of other values. */
+function put(part: SyncedPart, own: Omit<Put, 'is_contested'>): SyncedPart {
+  const differs = ({ hash }: Put) => hash !== own.hash
+  const others = part.puts.map((each) => ({ ...each, is_contested: each.is_contested || differs(each) }))
+  return unsettled({ ...part, puts: [...others, { ...own, is_contested: part.puts.some(differs) }] })
+}
+
+/** The part after a put of it succeeded. */
+function putEnded(part: SyncedPart, { sync }: Numbered): SyncedPart {
+  const ended = part.puts.find((each) => each.sync === sync)
+  const left = without(part, { sync })
+  return !ended || ended.is_contested ? unsettled(left) : { ...left, hash: ended.hash, is_unsettled: false }
+}
+
+function stillOpen(part: SyncedPart, now: string): SyncedPart {
+  const isOpen = ({ started_at }: Put) => Date.parse(now) - Date.parse(started_at) < lateCallMs
+  return { ...part, puts: part.puts.filter(isOpen) }
+}
+
 /** Whether an open sync puts something other than this goal. */
-function isContested(state: ProviderSyncState, goal: SyncGoal, now: string): boolean {
-  return stillOpen(state, now).some((other) => {
-    const { content, price } = conflict(other, goal)
-    return content || price
-  })
+function isContested({ content, price }: ProviderSyncState, goal: SyncGoal, now: string): boolean {
+  const isPutOther = (part: SyncedPart, hash: string | null) =>
+    stillOpen(part, now).puts.some((each) => each.hash !== hash)
+  return isPutOther(content, goal.content_hash) || (goal.price === 'put' && isPutOther(price, goal.price_hash))
 }
 
 export type SyncOptions = {
