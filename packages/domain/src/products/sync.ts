@@ -218,22 +218,25 @@ export function startSync(facts: SyncFacts, goal: SyncGoal, state: ProviderSyncS
   return [{ type: 'ProductSyncStarted', data: { ...facts, sync: state.last_sync + 1, ...goal } }]
 }
 
-/** The provider's response. */
-export type SyncResponse = Pick<ProductSynced['data'], 'provider_product_id' | 'provider_price_id' | 'kept_fields'>
-
-/** @param goal of the sync with that number */
+/** @param goal of the sync with that number @param response of the provider */
 export function endSync(
   facts: SyncFacts & { readonly sync: number },
   goal: SyncGoal,
-  response: SyncResponse,
+  response: Pick<ProductSynced['data'], 'provider_product_id' | 'provider_price_id'> & {
+    readonly kept_fields: readonly string[]
+  },
   state: ProviderSyncState = neverSynced,
 ): ProductEvent[] {
-  const { content_hash } = goal
-  const left = { ...facts, content_hash, ...response, mapped_locally: false }
-  if (goal.price === 'put') return [{ type: 'ProductSynced', data: { ...left, price_hash: goal.price_hash } }]
+  const { content_hash, price_hash, price } = goal
+  const { provider_product_id, provider_price_id, kept_fields } = response
+  const data = { ...facts, content_hash, provider_product_id, kept_fields: [...kept_fields], mapped_locally: false }
+  if (price === 'put') return [{ type: 'ProductSynced', data: { ...data, price_hash, provider_price_id } }]
   // Another sync may have put a price in the meantime. Only the absence of a price is certain.
-  const { provider_price_id } = response.provider_price_id === null ? response : (state.synced ?? response)
-  return [{ type: 'ProductSynced', data: { ...left, price_hash: state.price.hash ?? null, provider_price_id } }]
+  const kept = provider_price_id === null ? response : (state.synced ?? response)
+  const { hash: recorded_hash = null } = state.price
+  return [
+    { type: 'ProductSynced', data: { ...data, price_hash: recorded_hash, provider_price_id: kept.provider_price_id } },
+  ]
 }
 
 /** Records the sync with a provider that has no catalogue and uses our product id. */

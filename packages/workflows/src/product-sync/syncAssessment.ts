@@ -2,78 +2,71 @@
 import { createHash } from 'node:crypto'
 import type { ProductContent } from '@paylog/domain/products/events'
 import type { ProductState } from '@paylog/domain/products/product'
-import { type Hashes, type ProviderSyncState, planSync, type SyncPlan } from '@paylog/domain/products/sync'
+import { type Hashes, type ProviderSyncState, planSync, type SyncGoal } from '@paylog/domain/products/sync'
 import type { SyncError, SyncResult } from '@paylog/domain/products/syncReport'
 import type { CatalogProduct, ProductCatalog } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
-import { toDomainError } from '../providerErrors.ts'
+import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
 
 /** A result without the product's id, which is reported as the client wrote it. */
 export type ProductResult = Omit<SyncResult, 'product_id'>
 
-export type AssessmentContext = {
+export type SyncSettings = {
   readonly provider: Provider
+  /** Sync unchanged products too. */
   readonly force: boolean
+  /** Replace a price at the provider that differs. */
   readonly updatePrices: boolean
-  /** Why the provider must not be called; see SyncLimits. */
-  readonly noCallReason: string | undefined
 }
 
-export type Assessment =
-  /** No sync is needed or possible. */
-  | { readonly kind: 'final'; readonly result: ProductResult }
-  | {
-      readonly kind: 'due'
-      readonly product: CatalogProduct
-      readonly at: ProviderSyncState | undefined
-      readonly wanted: Hashes
-      readonly plan: SyncPlan
-    }
+export type Assessment = {
+  /** For a due sync the expected result, without the values that only the provider has. */
+  readonly result: ProductResult
+  /** Absent when no sync is needed or possible. */
+  readonly due?: {
+    readonly at: ProviderSyncState | undefined
+    readonly wanted: Hashes
+    readonly goal: SyncGoal
+  }
+}
 
 const syncErrorCodes = {
+  ...providerErrorCodes,
   declined: 'provider_rejected',
-  rejected: 'provider_rejected',
-  currency: 'currency_not_supported',
-  unavailable: 'provider_unavailable',
   unknown: 'provider_outcome_unknown',
 } as const
 
-/** Plans the sync of a product from its recorded state alone. */
-export function assess(context: AssessmentContext, state: ProductState): Assessment {
-  const { provider, force, updatePrices, noCallReason } = context
-  const { catalog } = provider
-  if (state.status === 'none') return final(unknownProduct)
-  const at = state.at_providers[provider.id]
+/**
+ * Plans the sync of a product from its recorded state alone.
+ * @param noCallReason why the provider must not be called, if so
+ */
+export function assess(
+  { provider: { id, catalog }, force, updatePrices }: SyncSettings,
+  state: ProductState,
+  noCallReason?: string,
+): Assessment {
+  if (state.status === 'none') return { result: unknownProduct }
+  const at = state.at_providers[id]
+  const failed = (error: SyncError) => ({ result: failedResult(at, error) })
   if (!state.is_active)
-    return final(
-      failedResult(at, {
-        code: 'product_inactive',
-        message: 'The product is not active; its copy at the provider was not changed',
-      }),
-    )
+    return failed({
+      code: 'product_inactive',
+      message: 'The product is not active; its copy at the provider was not changed',
+    })
   const product = catalogProduct(state)
   try {
     catalog?.checkProduct(product)
   } catch (error) {
-    if (error instanceof ProviderError) return final(failedResult(at, syncErrorOf(error)))
+    if (error instanceof ProviderError) return failed(syncErrorOf(error))
     throw error
   }
   const wanted = hashesAt(catalog, product)
-  const plan = planSync(at, { wanted, force, updatePrices })
-  if (plan.status === 'skipped') return final(successResult('skipped', at, plan))
-  if (noCallReason !== undefined)
-    return final(failedResult(at, { code: 'provider_unavailable', message: noCallReason }))
-  return { kind: 'due', product, at, wanted, plan }
-}
-
-const final = (result: ProductResult): Assessment => ({ kind: 'final', result })
-
-/** The expected result of a sync, without the values that only the provider has. */
-export function dryRunResult(assessment: Assessment, { catalog }: Provider): ProductResult {
-  if (assessment.kind === 'final') return assessment.result
-  const { at, product, plan } = assessment
-  const result = successResult(plan.status, at, plan)
-  return catalog === null ? { ...result, provider_product_id: product.product_id, mapped_locally: true } : result
+  const { status, goal, price_differs } = planSync(at, { wanted, force, updatePrices })
+  const result = successResult(status, at, price_differs)
+  if (status === 'skipped') return { result }
+  if (noCallReason !== undefined) return failed({ code: 'provider_unavailable', message: noCallReason })
+  const mapped = catalog === null && { provider_product_id: state.product_id, mapped_locally: true as const }
+  return { result: { ...result, ...mapped }, due: { at, wanted, goal } }
 }
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
@@ -112,15 +105,15 @@ function hashOf(values: readonly (string | number | null)[]): string {
 export function successResult(
   status: Exclude<SyncResult['status'], 'failed'>,
   at: ProviderSyncState | undefined,
-  { price_differs }: Pick<SyncPlan, 'price_differs'>,
+  price_differs: boolean,
 ): ProductResult {
-  const synced = at?.synced ?? null
+  const { mapped_locally, kept_fields = [] } = at?.synced ?? {}
   return {
     status,
     ...knownIds(at),
     ...(price_differs && { price_differs }),
-    ...(synced?.mapped_locally && { mapped_locally: true }),
-    ...(synced !== null && synced.kept_fields.length > 0 && { kept_fields: synced.kept_fields }),
+    ...(mapped_locally && { mapped_locally }),
+    ...(kept_fields.length > 0 && { kept_fields }),
   }
 }
 

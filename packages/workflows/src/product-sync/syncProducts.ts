@@ -1,26 +1,20 @@
 // Syncs a list of products to a provider, once per Idempotency-Key. One failing product does not stop the others.
 
-import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
+import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
 import { type FinalResponse, requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { SyncReport, SyncResult } from '@paylog/domain/products/syncReport'
-import type { Provider } from '@paylog/providers/provider'
-import pMap from 'p-map'
+import pMap, { pMapSkip } from 'p-map'
 import { enabledProvider, type Workflow } from '../context.ts'
 import { processOnce, type RepeatableRequest } from '../idempotentRequests.ts'
-import { unknownProduct } from './syncAssessment.ts'
-import { createSyncLimits, dryRunSync, type SyncContext, syncConcurrency, syncProduct } from './syncProduct.ts'
+import { type SyncSettings, unknownProduct } from './syncAssessment.ts'
+import { dryRunSync, type SyncRun, syncConcurrency, syncProduct, syncTimeoutMs } from './syncProduct.ts'
 
-export type SyncProducts = {
+export type SyncProducts = SyncSettings & {
   /** As the client wrote them. */
   readonly product_ids: readonly string[]
-  readonly provider: Provider
-  /** Sync unchanged products too. */
-  readonly force: boolean
   /** Only report the expected results. */
   readonly dryRun: boolean
-  /** Replace a price at the provider that differs. */
-  readonly updatePrices: boolean
   readonly metadata: EventMetadata
 }
 
@@ -36,8 +30,6 @@ export type RequestSync = RepeatableRequest &
     readonly providerId: () => string
   }
 
-type RequestedProduct = { readonly text: string; readonly id: string | null }
-
 /**
  * Syncs products to a provider. Ids are compared case-insensitively, and each product is synced once. A malformed id counts
  * as unknown.
@@ -45,20 +37,14 @@ type RequestedProduct = { readonly text: string; readonly id: string | null }
  */
 export async function syncProducts(workflow: Workflow, request: SyncProducts): Promise<SyncedProducts> {
   const { product_ids, dryRun, ...options } = request
-  let position: LogPosition | undefined
-  const context: SyncContext = {
-    ...options,
-    limits: createSyncLimits(workflow.now),
-    recorded(at) {
-      if (at && (position === undefined || isAfter(at, position))) position = at
-    },
-  }
+  const endsAt = workflow.now().getTime() + syncTimeoutMs
+  const run: SyncRun = { ...options, workflow, endsAt, failures: 0, position: undefined }
   const sync = dryRun ? dryRunSync : syncProduct
   const results = await eachUntilFailure(distinct(product_ids), async ({ text, id }) => ({
     product_id: text,
-    ...(id === null ? unknownProduct : await sync(workflow, context, id)),
+    ...(id === null ? unknownProduct : await sync(run, id)),
   }))
-  return { report: reportOf(results), position }
+  return { report: reportOf(results), position: run.position }
 }
 
 /**
@@ -88,8 +74,8 @@ export async function requestSync(
 }
 
 /** In the order of their first occurrence. */
-function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {
-  const byKey = new Map<string, RequestedProduct>()
+function distinct(product_ids: readonly string[]) {
+  const byKey = new Map<string, { readonly text: string; readonly id: string | null }>()
   for (const text of product_ids) {
     const id = recordedId(text)
     const key = id ?? text
@@ -104,21 +90,18 @@ async function eachUntilFailure<Item, Result>(
   act: (item: Item) => Promise<Result>,
 ): Promise<readonly Result[]> {
   let failure: { readonly error: unknown } | undefined
-  const results = await pMap(
-    items,
-    async (item) => {
-      if (failure) return []
-      try {
-        return [await act(item)]
-      } catch (error) {
-        failure ??= { error }
-        return []
-      }
-    },
-    { concurrency: syncConcurrency },
-  )
+  const actUnlessFailed = async (item: Item) => {
+    if (failure) return pMapSkip
+    try {
+      return await act(item)
+    } catch (error) {
+      failure ??= { error }
+      return pMapSkip
+    }
+  }
+  const results = await pMap(items, actUnlessFailed, { concurrency: syncConcurrency })
   if (failure) throw failure.error
-  return results.flat()
+  return results
 }
 
 function reportOf(results: readonly SyncResult[]): SyncReport {
