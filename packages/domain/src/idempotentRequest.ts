@@ -90,14 +90,14 @@ export function finalResponse(request: IdempotentRequest): FinalResponse | null 
   return response?.kind === 'failed' ? null : response
 }
 
-/** How long a request with all its provider calls takes at most, apart from a product sync. */
+/**
+ * How long we assume that whoever began a request is still working on it. This is an optimization, not a lock: a second
+ * caller would make the same calls with the same keys, and the first recorded end is final.
+ */
 export const requestInFlightMs = 20_000
 
 export type StartRequest = Omit<Started, 'provider_id'> & {
-  /**
-   * How long we assume that the first request is still in progress. This is not a lock: a second request makes the same
-   * calls with the same keys, and equal results are recorded once.
-   */
+  /** `requestInFlightMs`, or more for a request with many provider calls. */
   readonly inFlightMs: number
 }
 

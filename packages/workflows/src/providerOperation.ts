@@ -1,6 +1,7 @@
 // A recorded provider operation: record that it begins, call the provider with a key that follows from the record, and
 // record how it ended. Whoever finds one that has not ended makes the same call again, with the same key.
 import type { EventMetadata, Fold } from '@paylog/domain/events'
+import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { OpenCall } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Revision } from '@paylog/event-store/append/append'
@@ -138,12 +139,7 @@ export async function finishOperation<State, Event extends RecordedDomainEvent, 
   return callProvider(workflow, operation, { known, metadata, isRepeated: open.mayHaveEffect })
 }
 
-/**
- * How long we assume that whoever began an operation is still working on it. This is an optimization, not a lock: a second
- * caller would make the same call with the same key, and the first recorded end is final.
- */
-const inFlightMs = 20_000
-
+/** Whether we assume that somebody is still making a call; see `requestInFlightMs`. */
 export function isInFlight({ now }: Pick<Workflow, 'now'>, { begun_at }: OpenCall): boolean {
-  return begun_at !== null && now().getTime() - Date.parse(begun_at) < inFlightMs
+  return begun_at !== null && now().getTime() - Date.parse(begun_at) < requestInFlightMs
 }

@@ -14,26 +14,6 @@ import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../requestContext.ts'
 import { idempotencyErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 
-const options = ['product_ids', 'provider_id', 'force', 'dryRun', 'updatePrices']
-const normalized = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
-const optionByName = new Map(options.map((option) => [normalized(option), option]))
-
-/**
- * Unknown fields are dropped as everywhere, except misspelt options: dropping `dry_run` would start a real sync.
- * @throws DomainError `invalid_request`
- */
-function rejectMisspeltOptions(body: unknown): void {
-  if (typeof body !== 'object' || body === null) return
-  const fields = Object.keys(body).flatMap((field) => {
-    const option = optionByName.get(normalized(field))
-    return option === undefined || option === field
-      ? []
-      : [{ field: option, message: 'must be spelled exactly like this' }]
-  })
-  const [first] = fields
-  if (first) throw new DomainError('invalid_request', `${first.field} ${first.message}`, { fields })
-}
-
 const maxProducts = 500
 
 const [created, changed, unknown] = [1, 2, 3].map((n) => `018f0000-0000-7000-8000-00000000000${n}`)
@@ -61,6 +41,24 @@ const SyncBody = Type.Object(
     ],
   },
 )
+
+const normalized = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
+
+/**
+ * Unknown fields are dropped as everywhere, except misspelt options: dropping `dry_run` would start a real sync.
+ * @throws DomainError `invalid_request`
+ */
+function rejectMisspeltOptions(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return
+  const message = 'must be spelled exactly like this'
+  const options = Object.keys(SyncBody.properties)
+  const isMisspelt = (option: string, field: string) => option !== field && normalized(option) === normalized(field)
+  const fields = Object.keys(body).flatMap((given) =>
+    options.filter((option) => isMisspelt(option, given)).map((field) => ({ field, message })),
+  )
+  const [first] = fields
+  if (first) throw new DomainError('invalid_request', `${first.field} ${message}`, { fields })
+}
 
 const example = {
   success: true,

@@ -20,13 +20,10 @@ export type ProductState = { readonly status: 'none' } | Product
 export const productFold: Fold<ProductState, ProductEvent> = {
   initialState: Object.freeze({ status: 'none' }),
   evolve(state, event) {
-    if (event.type === 'ProductAdded') return added(event)
-    return state.status === 'none' ? state : evolved(state, event)
+    if (event.type !== 'ProductAdded') return state.status === 'none' ? state : evolved(state, event)
+    const { occurred_at, ...added } = event.data
+    return { ...added, status: 'kept', created_at: occurred_at, updated_at: occurred_at, at_providers: {} }
   },
-}
-
-function added({ data: { occurred_at, ...rest } }: ProductAdded): Product {
-  return { ...rest, status: 'kept', created_at: occurred_at, updated_at: occurred_at, at_providers: {} }
 }
 
 function evolved(product: Product, event: Exclude<ProductEvent, ProductAdded>): Product {
@@ -34,9 +31,8 @@ function evolved(product: Product, event: Exclude<ProductEvent, ProductAdded>): 
     case 'ProductChanged':
       return { ...product, ...event.data.changes, updated_at: event.data.occurred_at }
     case 'ProductDeactivated':
-      return { ...product, is_active: false, updated_at: event.data.occurred_at }
     case 'ProductReactivated':
-      return { ...product, is_active: true, updated_at: event.data.occurred_at }
+      return { ...product, is_active: event.type === 'ProductReactivated', updated_at: event.data.occurred_at }
     case 'ProductSyncStarted':
     case 'ProductSynced':
     case 'ProductSyncFailed': {

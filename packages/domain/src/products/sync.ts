@@ -227,24 +227,27 @@ export function endSync(
   },
   state: ProviderSyncState = neverSynced,
 ): ProductEvent[] {
-  const { content_hash, price_hash, price } = goal
+  const isPut = goal.price === 'put'
   const { provider_product_id, provider_price_id, kept_fields } = response
-  const data = { ...facts, content_hash, provider_product_id, kept_fields: [...kept_fields], mapped_locally: false }
-  if (price === 'put') return [{ type: 'ProductSynced', data: { ...data, price_hash, provider_price_id } }]
-  // Another sync may have put a price in the meantime. Only the absence of a price is certain.
-  const kept = provider_price_id === null ? response : (state.synced ?? response)
-  const { hash: recorded_hash = null } = state.price
-  return [
-    { type: 'ProductSynced', data: { ...data, price_hash: recorded_hash, provider_price_id: kept.provider_price_id } },
-  ]
+  // While it kept the price, another sync may have put one. Only the absence of a price is certain.
+  const latest = isPut || provider_price_id === null ? response : (state.synced ?? response)
+  const data = {
+    ...facts,
+    content_hash: goal.content_hash,
+    price_hash: isPut ? goal.price_hash : (state.price.hash ?? null),
+    provider_product_id,
+    provider_price_id: latest.provider_price_id,
+    kept_fields: [...kept_fields],
+    mapped_locally: false,
+  }
+  return [{ type: 'ProductSynced', data }]
 }
 
 /** Records the sync with a provider that has no catalogue and uses our product id. */
 export function mapLocally(facts: SyncFacts, wanted: Hashes, state: ProviderSyncState = neverSynced): ProductEvent[] {
-  const { product_id: provider_product_id } = facts
-  const ids = { provider_product_id, provider_price_id: null, kept_fields: [] }
-  const sync = state.last_sync + 1
-  return [{ type: 'ProductSynced', data: { ...facts, sync, ...wanted, ...ids, mapped_locally: true } }]
+  const ids = { provider_product_id: facts.product_id, provider_price_id: null, kept_fields: [] }
+  const data = { ...facts, sync: state.last_sync + 1, ...wanted, ...ids, mapped_locally: true }
+  return [{ type: 'ProductSynced', data }]
 }
 
 /**

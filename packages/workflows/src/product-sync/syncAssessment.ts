@@ -70,29 +70,20 @@ export function assess(
 }
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
-  const { product_id, name, description, product_type, billing_interval: interval, trial_days } = product
-  return {
-    product_id,
-    name,
-    description,
-    product_type,
-    price: {
-      amount_cents: product.total_cents,
-      currency: product.currency,
-      recurring: product.is_recurring && interval !== null ? { interval, trial_days: trial_days ?? 0 } : null,
-    },
-  }
+  const { product_id, name, description, product_type, currency, billing_interval: interval, trial_days } = product
+  const recurring = interval === null ? null : { interval, trial_days: trial_days ?? 0 }
+  const price = { amount_cents: product.total_cents, currency, recurring }
+  return { product_id, name, description, product_type, price }
 }
 
 /** Hashes of the content and price to sync. @param catalog `null` for a provider without a catalogue */
 export function hashesAt(catalog: ProductCatalog | null, product: CatalogProduct): Hashes {
   const { name, description, product_type, price } = product
-  const { amount_cents, currency, recurring } = price
+  const { interval = null, trial_days = null } = price.recurring ?? {}
+  const price_hash = hashOf([price.amount_cents, price.currency, interval, trial_days])
   return {
     content_hash: hashOf([name, description, product_type]),
-    price_hash: catalog?.keepsPrice(product)
-      ? hashOf([amount_cents, currency, recurring?.interval ?? null, recurring?.trial_days ?? null])
-      : null,
+    price_hash: catalog?.keepsPrice(product) ? price_hash : null,
   }
 }
 

@@ -6,6 +6,7 @@ import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/ev
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { existingProduct, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
 import { endSync, mapLocally, needsAnotherSync, type ProviderSyncState, startSync } from '@paylog/domain/products/sync'
+import type { SyncError } from '@paylog/domain/products/syncReport'
 import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { ProviderProduct } from '@paylog/providers/productCatalog'
@@ -79,7 +80,7 @@ async function syncUntilSettled(run: SyncRun, product_id: string): Promise<Produ
   let round = await syncRound(run, product_id)
   const { status } = round.result
   for (let rounds = 1; round.isContended && rounds < maxRounds; rounds++)
-    round = await syncRound(run, product_id, { force: false })
+    round = await syncRound(run, product_id, { ...run, force: false })
   const { result, isContended } = round
   if (isContended)
     throw new DomainError('concurrent_modification', 'Other requests keep syncing this product; try again')
@@ -87,15 +88,11 @@ async function syncUntilSettled(run: SyncRun, product_id: string): Promise<Produ
   return result.status === 'failed' ? result : { ...result, status }
 }
 
-async function syncRound(
-  run: SyncRun,
-  product_id: string,
-  { force }: Pick<SyncRun, 'force'> = run,
-): Promise<SyncRound> {
+async function syncRound(run: SyncRun, product_id: string, settings: SyncSettings = run): Promise<SyncRound> {
   const { provider } = run
   // Evaluated once, so that every assessment in this round gives the same result.
   const reason = noCallReason(run)
-  const assessed = (state: ProductState) => assess({ ...run, force }, state, reason)
+  const assessed = (state: ProductState) => assess(settings, state, reason)
   const begun = await record(run, product_id, (state, occurred_at) => {
     const { due } = assessed(state)
     if (!due) return []
@@ -118,24 +115,16 @@ function noCallReason({ workflow, failures, endsAt }: SyncRun): string | undefin
 async function callCatalog(run: SyncRun, started: Started, begun: LoadedState<ProductState>): Promise<SyncRound> {
   const { provider, updatePrices, workflow } = run
   const { product_id, provider_id, sync } = started
-  const facts = (occurred_at: string) => ({ product_id, provider_id, sync, occurred_at })
   const called = existingProduct(begun.state)
-  let response: ProviderProduct
-  try {
-    response = await putProduct(run, started, called)
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    const failure = syncErrorOf(error)
-    const failed = (_state: ProductState, occurred_at: string): ProductEvent[] => [
-      { type: 'ProductSyncFailed', data: { ...facts(occurred_at), ...failure } },
-    ]
-    const { state } = await record(run, product_id, failed, begun)
-    return { result: failedResult(syncStateAt(provider, state), failure), isContended: false }
+  const outcome = await putProduct(run, started, called)
+  const end = (state: ProductState, occurred_at: string): ProductEvent[] => {
+    const facts = { product_id, provider_id, sync, occurred_at }
+    if ('code' in outcome) return [{ type: 'ProductSyncFailed', data: { ...facts, ...outcome } }]
+    return endSync(facts, started, outcome, syncStateAt(provider, state))
   }
-  const ended = (state: ProductState, occurred_at: string) =>
-    endSync(facts(occurred_at), started, response, syncStateAt(provider, state))
-  const { state } = await record(run, product_id, ended, begun)
+  const { state } = await record(run, product_id, end, begun)
   const at = syncStateAt(provider, state)
+  if ('code' in outcome) return { result: failedResult(at, outcome), isContended: false }
   const wantedOf = (product: Product) => hashesAt(provider.catalog, catalogProduct(product))
   const { hash } = at.price
   const isOtherPriceKept = started.price === 'keep' && hash !== undefined && hash !== wantedOf(called).price_hash
@@ -146,24 +135,22 @@ async function callCatalog(run: SyncRun, started: Started, begun: LoadedState<Pr
   }
 }
 
-async function putProduct(run: SyncRun, started: Started, product: Product): Promise<ProviderProduct> {
+/** @returns the provider's response, or why it has none */
+async function putProduct(run: SyncRun, started: Started, product: Product): Promise<ProviderProduct | SyncError> {
   const { catalog, id } = run.provider
   if (catalog === null) throw new Error(`${id} has no catalogue`)
   const { product_id, price_hash, price } = started
   const { synced, price_key } = syncStateAt(run.provider, product)
-  let hasResponse = true
+  const idempotency_key = `${product_id}-${price_hash ?? 'none'}-${price_key.number}`
   try {
-    return await catalog.putProduct({
-      idempotency_key: `${product_id}-${price_hash ?? 'none'}-${price_key.number}`,
-      product: catalogProduct(product),
-      price,
-      known: synced,
-    })
+    const request = { idempotency_key, product: catalogProduct(product), price, known: synced }
+    const response = await catalog.putProduct(request)
+    run.failures = 0
+    return response
   } catch (error) {
-    hasResponse = !(error instanceof ProviderError && ['unavailable', 'unknown'].includes(error.kind))
-    throw error
-  } finally {
-    run.failures = hasResponse ? 0 : run.failures + 1
+    if (!(error instanceof ProviderError)) throw error
+    run.failures = ['unavailable', 'unknown'].includes(error.kind) ? run.failures + 1 : 0
+    return syncErrorOf(error)
   }
 }
 

@@ -40,10 +40,19 @@ export async function syncProducts(workflow: Workflow, request: SyncProducts): P
   const endsAt = workflow.now().getTime() + syncTimeoutMs
   const run: SyncRun = { ...options, workflow, endsAt, failures: 0, position: undefined }
   const sync = dryRun ? dryRunSync : syncProduct
-  const results = await eachUntilFailure(distinct(product_ids), async ({ text, id }) => ({
-    product_id: text,
-    ...(id === null ? unknownProduct : await sync(run, id)),
-  }))
+  let failure: { readonly error: unknown } | undefined
+  const syncUnlessFailed = async ({ text, id }: RequestedProduct) => {
+    if (failure) return pMapSkip
+    try {
+      return { product_id: text, ...(id === null ? unknownProduct : await sync(run, id)) }
+    } catch (error) {
+      failure ??= { error }
+      return pMapSkip
+    }
+  }
+  const results = await pMap(distinct(product_ids), syncUnlessFailed, { concurrency: syncConcurrency })
+  // Only now, so that no work continues after the response.
+  if (failure) throw failure.error
   return { report: reportOf(results), position: run.position }
 }
 
@@ -73,9 +82,11 @@ export async function requestSync(
   return { report: processed.response.report, position, replayed }
 }
 
+type RequestedProduct = { readonly text: string; readonly id: string | null }
+
 /** In the order of their first occurrence. */
-function distinct(product_ids: readonly string[]) {
-  const byKey = new Map<string, { readonly text: string; readonly id: string | null }>()
+function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {
+  const byKey = new Map<string, RequestedProduct>()
   for (const text of product_ids) {
     const id = recordedId(text)
     const key = id ?? text
@@ -84,34 +95,9 @@ function distinct(product_ids: readonly string[]) {
   return [...byKey.values()]
 }
 
-/** Waits for running items before it throws, so that no work continues after the response. */
-async function eachUntilFailure<Item, Result>(
-  items: readonly Item[],
-  act: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  let failure: { readonly error: unknown } | undefined
-  const actUnlessFailed = async (item: Item) => {
-    if (failure) return pMapSkip
-    try {
-      return await act(item)
-    } catch (error) {
-      failure ??= { error }
-      return pMapSkip
-    }
-  }
-  const results = await pMap(items, actUnlessFailed, { concurrency: syncConcurrency })
-  if (failure) throw failure.error
-  return results
-}
-
 function reportOf(results: readonly SyncResult[]): SyncReport {
-  const count = (status: SyncResult['status']) => results.filter((result) => result.status === status).length
-  const summary = {
-    created: count('created'),
-    updated: count('updated'),
-    skipped: count('skipped'),
-    failed: count('failed'),
-  }
+  const summary = { created: 0, updated: 0, skipped: 0, failed: 0 }
+  for (const { status } of results) summary[status]++
   const total = results.length
   return { total, successful: total - summary.failed, failed: summary.failed, results: [...results], summary }
 }
