@@ -61,15 +61,22 @@ function codeOf(error: unknown): number | undefined {
  */
 export function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string, signal?: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new ResponseTimeoutError(what, timeoutMs)), timeoutMs)
-    const abort = () => reject(signal?.reason)
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
     const end = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
-    work.then(resolve, reject).then(end, end)
+    const fail = (error: unknown) => {
+      end()
+      reject(error)
+    }
+    const abort = () => fail(signal?.reason)
+    const timer = setTimeout(() => fail(new ResponseTimeoutError(what, timeoutMs)), timeoutMs)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    work.then((result) => {
+      end()
+      resolve(result)
+    }, fail)
   })
 }
 

@@ -116,11 +116,10 @@ export function createHttp({
     return parseStrictJson(decodeUtf8(body))
   })
   traceRequests(http)
-  // Hooks of every request take a callback, because a promise for each costs more than what they do.
-  http.addHook('onRequest', (request, reply, done) => {
+  // Asynchronous, so that Node's parser reports an error in the same packet before the response to it is sent.
+  http.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     validateHeaders(request)
-    done()
   })
   logResponses(http, log)
   return http
@@ -128,6 +127,7 @@ export function createHttp({
 
 function logResponses(http: FastifyInstance, log: Logger): void {
   const requestLog = withoutRedaction(log)
+  // Hooks of every request take a callback where they can: a promise costs more than what they do.
   http.addHook('onResponse', (request, reply, done) => {
     requestLog.info(
       {
