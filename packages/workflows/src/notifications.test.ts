@@ -290,6 +290,34 @@ t.test('a foreign intent that names our payment changes nothing, and neither doe
   t.same(await historyOf(id), ['ProviderEventIgnored', 'ProviderEventIgnored'])
 })
 
+t.test(
+  'of two intents that name a payment without a recorded one, the second waits until it is recorded',
+  async (t) => {
+    for (const isOwnFirst of [true, false]) {
+      fake.failures.set('create', [{ kind: 'unknown', done: true }])
+      const { payment_id: id } = await open()
+      const own = fake.onlyOf(id)
+      const foreign = fake.make({ payment_id: id })
+      const about = ({ id: provider_intent_id }: FakeIntent, status: 'processing' | 'succeeded') =>
+        notification({ status, provider_intent_id }, { referenced_payment_id: id })
+      const [first, second] = isOwnFirst
+        ? [about(own, 'processing'), about(foreign, 'succeeded')]
+        : [about(foreign, 'processing'), about(own, 'succeeded')]
+      t.match(await receive(first), { postponed: undefined })
+      const applied = ['ProviderNotificationReceived', 'PaymentProcessingStarted']
+      t.match(await receive(second), { postponed: { code: 'intent_not_recorded' } })
+      t.same(await historyOf(id), applied)
+      await t.rejects(applyStoredNotification(workflow, inboxOf(second)), { code: 'intent_not_recorded' })
+      later(60_000)
+      await reconcilePayment(workflow, id, metadata)
+      t.equal(await applyStoredNotification(workflow, inboxOf(second)), true)
+      const types = await historyOf(id)
+      t.equal(types.includes('PaymentSucceeded'), !isOwnFirst)
+      t.equal(types.at(-1), isOwnFirst ? 'ProviderEventIgnored' : 'PaymentSucceeded')
+    }
+  },
+)
+
 t.test('an intent does not belong to the payment that it names if the create call was rejected', async (t) => {
   fake.failures.set('create', [{ kind: 'declined' }])
   const { payment_id: id } = await open()

@@ -3,7 +3,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
-import { isAppliedBefore, isForeignIntent } from '@paylog/domain/payments/evidence'
+import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
 import type { Payment } from '@paylog/domain/payments/payment'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
@@ -110,7 +110,7 @@ async function verify(provider: Provider, notification: SignedNotification): Pro
 /**
  * Most notifications name their payment, and need nothing but its stream. Whether they do must follow from the body alone:
  * then every copy of a notification comes to the same stream, which knows the first one for ever.
- * @returns false when the notification does not name a payment of ours
+ * @returns false when the notification does not name a payment of ours, or is about another intent than the payment's
  */
 async function recordInNamedPayment(workflow: Workflow, received: Received): Promise<boolean> {
   const { provider, notification } = received
@@ -119,8 +119,7 @@ async function recordInNamedPayment(workflow: Workflow, received: Received): Pro
   const named = await ownPayment(workflow, provider, referenced_payment_id)
   if (named && isAppliedBefore({ provider_event_id }, named.state)) return true
   if (!named || isForeignIntent(report, named.state)) return false
-  await recordInPayment(workflow, { ...received, ...encodeBody(received.body) }, named)
-  return true
+  return await recordInPayment(workflow, { ...received, ...encodeBody(received.body) }, named)
 }
 
 /**
@@ -153,9 +152,14 @@ async function findPayment(
 ): Promise<OwnPayment | undefined> {
   if (!report) return undefined
   const named = await ownPayment(workflow, provider, referenced_payment_id)
-  if (named && !isForeignIntent(report, named.state)) return named
+  const isNamed = named && !isForeignIntent(report, named.state)
   // The provider's own books decide about an intent that is not the named payment's.
-  return (await ownPayment(workflow, provider, await provider.findPaymentId(report))) ?? named
+  const found = isNamed ? named : await ownPayment(workflow, provider, await provider.findPaymentId(report))
+  const payment = found ?? named
+  // The reconciler tries again, until the outcome of the create call is known.
+  if (payment && isIntentUndecided(report, payment.state))
+    throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
+  return payment
 }
 
 const streamOf = ({ provider, notification }: Received) =>

@@ -42,6 +42,7 @@ const payment: Payment = {
   recorded_content: null,
   failures: 0,
   failed_charges: [],
+  reported_intent_id: null,
   approvals_reported: 0,
 }
 

@@ -95,6 +95,8 @@ export const paymentEvents = {
     /** The generic name (interface, section 6.1), if any. */
     generic_type: Nullable(Type.String()),
     object_id: Nullable(Type.String()),
+    /** Absent when the notification does not name the intent. */
+    reported_intent_id: Type.Optional(Type.String()),
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
     reported_status: Nullable(Type.String()),

@@ -47,6 +47,18 @@ export function isForeignIntent(
   return payment.intent_outcome.kind === 'rejected'
 }
 
+/**
+ * Whether the report cannot be assigned yet: the payment's intent is not recorded, and an earlier report was about another
+ * one. Both name the payment, so one of them is another system's.
+ */
+export function isIntentUndecided(
+  { provider_intent_id }: Pick<ReportSource, 'provider_intent_id'>,
+  { provider_intent_id: recorded, reported_intent_id }: Payment,
+): boolean {
+  const isOther = provider_intent_id !== null && provider_intent_id !== reported_intent_id
+  return recorded === null && reported_intent_id !== null && isOther
+}
+
 /** The fields of every event that a report leads to. */
 function reportFacts(report: ReceivedReport, payment: Payment) {
   const { provider_time, provider_event_id, provider_payment_id } = report

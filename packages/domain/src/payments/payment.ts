@@ -45,6 +45,8 @@ export type Payment = InitialFields & {
   readonly failures: number
   /** The charges of these attempts, where known, so that a failure reported twice counts once. */
   readonly failed_charges: readonly string[]
+  /** The intent of the first notification of this attempt; counts until the payment's own intent is recorded. */
+  readonly reported_intent_id: string | null
   /** How many notifications reported an approval by the payer, in or out of order. */
   readonly approvals_reported: number
 }
@@ -170,6 +172,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     recorded_content: null,
     failures: 0,
     failed_charges: [],
+    reported_intent_id: null,
     approvals_reported: 0,
   }
 }
@@ -259,9 +262,16 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
         attempt: event.data.attempt,
         attempt_started_at: event.data.occurred_at,
         intent_outcome: { kind: 'open' },
+        reported_intent_id: null,
       }
-    case 'ProviderNotificationReceived':
-      return { ...payment, seen_provider_events: seen(payment, event.data.provider_event_id) }
+    case 'ProviderNotificationReceived': {
+      const { provider_event_id, reported_intent_id = null, is_foreign_intent } = event.data
+      return {
+        ...payment,
+        seen_provider_events: seen(payment, provider_event_id),
+        reported_intent_id: payment.reported_intent_id ?? (is_foreign_intent ? null : reported_intent_id),
+      }
+    }
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
     case 'PaymentProcessingStarted':

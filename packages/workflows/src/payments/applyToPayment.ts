@@ -4,6 +4,7 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import {
   isAppliedBefore,
   isForeignIntent,
+  isIntentUndecided,
   recordDispute,
   recordEvidence,
   recordRefund,
@@ -33,16 +34,20 @@ type Notified = {
   readonly metadata: EventMetadata
 }
 
-/** Records the notification together with what follows from it, once. @throws DomainError `event_store_unavailable` */
+/**
+ * Records the notification together with what follows from it, once.
+ * @returns false when it cannot be assigned yet
+ * @throws DomainError `event_store_unavailable`
+ */
 export async function recordInPayment(
   workflow: Workflow,
   received: Notified & { readonly body: string; readonly body_encoding?: 'gzip' },
   known: OwnPayment,
-): Promise<void> {
-  await handle(workflow, received, known, (payment, occurred_at) => {
-    const { notification, body, body_encoding } = received
-    const { provider_event_id, provider_type, generic_type, report } = notification
-    if (isAppliedBefore({ provider_event_id }, payment)) return []
+): Promise<boolean> {
+  const { notification, body, body_encoding } = received
+  const { provider_event_id, provider_type, generic_type, report } = notification
+  const payment = await handle(workflow, received, known, (payment, occurred_at) => {
+    if (isAppliedBefore({ provider_event_id }, payment) || (report && isIntentUndecided(report, payment))) return []
     const data = {
       ...factsOf(payment, occurred_at),
       provider_time: notification.occurred_at,
@@ -50,6 +55,7 @@ export async function recordInPayment(
       provider_type,
       generic_type,
       object_id: notification.object_id,
+      ...(report?.provider_intent_id && { reported_intent_id: report.provider_intent_id }),
       reported_amount_cents: notification.amount_cents,
       reported_currency: notification.currency,
       reported_status: notification.status,
@@ -59,6 +65,7 @@ export async function recordInPayment(
     }
     return [{ type: 'ProviderNotificationReceived', data }, ...consequences(received, payment, occurred_at)]
   })
+  return isAppliedBefore({ provider_event_id }, payment)
 }
 
 /**
