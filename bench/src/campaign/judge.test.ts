@@ -108,8 +108,8 @@ t.test('the judge finds nothing where every payment, webhook and book agree', as
     status: 'failed',
     history: [...history.slice(0, 2), entry('PaymentAttemptFailed', 'failed')],
   }
-  const told = { ...succeeded, event: 'payment.failed', status: 'failed' }
-  t.same(rules({ intents: [declined], payments: [failed], webhooks: [created, told, raw] }), [], 'a failed payment')
+  const failure = { ...succeeded, event: 'payment.failed', status: 'failed' }
+  t.same(rules({ intents: [declined], payments: [failed], webhooks: [created, failure, raw] }), [], 'a failed payment')
 })
 
 t.test('the judge accepts a second intent that was canceled', async (t) => {
@@ -118,9 +118,9 @@ t.test('the judge accepts a second intent that was canceled', async (t) => {
 
 t.test('the judge accepts a failure that was overtaken by the success, reported or not', async (t) => {
   const retried = { ...intent, failures: 1 }
-  const told = { ...succeeded, webhook_id: 'msg_4', event: 'payment.failed', status: 'failed' }
+  const failure = { ...succeeded, webhook_id: 'msg_4', event: 'payment.failed', status: 'failed' }
   t.same(rules({ intents: [retried] }), [])
-  t.same(rules({ intents: [retried], webhooks: [created, told, succeeded, raw] }), [])
+  t.same(rules({ intents: [retried], webhooks: [created, failure, succeeded, raw] }), [])
 })
 
 const foreign: Intent = { ...intent, id: 'pi_9', payment_id: null, is_foreign: true }

@@ -1,4 +1,4 @@
-// Judges a campaign from outside. Shares no code with the product: it compares what clients were told, the providers' books,
+// Judges a campaign from outside. Shares no code with the product: it compares the responses to clients, the providers' books,
 // the API's responses and the received webhooks.
 import { decidingIntent, expectedStatus } from './expectedStatus.ts'
 import { judgeWebhooks } from './judgeWebhooks.ts'

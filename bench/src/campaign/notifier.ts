@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Notification } from './observations.ts'
 import type { Random } from './random.ts'
 
-/** Signed anew for each request. */
+/** Signed for each request. */
 export type Sign = () => { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 export type Notifier = {

@@ -48,7 +48,7 @@ export type RecordedEnd = Static<typeof RecordedEnd>
 
 const facts = { request_id: Id, occurred_at: Instant }
 
-/** The events of requests whose response is recorded in a stream of their own: saving a method, and a product sync. */
+/** The events of requests whose response is recorded in a separate stream: saving a method, and a product sync. */
 export const idempotentRequestEvents = {
   /** A request with an Idempotency-Key is about to be processed. */
   IdempotentRequestStarted: Type.Object({
@@ -91,7 +91,7 @@ export function finalResponse(request: IdempotentRequest): FinalResponse | null 
 }
 
 /**
- * How long we assume that whoever began a request is still working on it. This is an optimization, not a lock: a second
+ * How long we assume that the first caller is still working on a request. This is an optimization, not a lock: a second
  * caller would make the same calls with the same keys, and the first recorded end is final.
  */
 export const requestInFlightMs = 20_000

@@ -1,4 +1,4 @@
-// Requests with an Idempotency-Key whose result is recorded in a stream of their own: each is processed once, and its
+// Requests with an Idempotency-Key whose result is recorded in a separate stream: each is processed once, and its
 // response is replayed.
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'

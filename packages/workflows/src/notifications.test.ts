@@ -103,7 +103,7 @@ t.test('a notification about our payment is one append to its stream, with what 
   })
   t.equal(received?.metadata.causationId, 'request')
   t.equal(succeeded?.metadata.causationId, received?.id)
-  t.same(await typesOf(inboxOf(sent)), [], 'no stream of its own')
+  t.same(await typesOf(inboxOf(sent)), [], 'no separate stream')
 })
 
 t.test('a notification that changes nothing is in the stream of its payment, and its copies are not', async (t) => {

@@ -1,5 +1,5 @@
 // Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
-// from it. Any other one has a stream of its own, until the provider has told what it is about.
+// from it. Any other one has a separate stream; the provider is asked what it is about.
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
@@ -43,7 +43,7 @@ type Received = {
   readonly metadata: EventMetadata
 }
 
-/** A notification in a stream of its own. */
+/** A notification in a separate stream. */
 type Stored = LoadedState<NotificationState>
 
 /**
@@ -165,7 +165,7 @@ async function findPayment(
 const streamOf = ({ provider, notification }: Received) =>
   providerEventStream(provider.id, notification.provider_event_id)
 
-/** Stores a notification in a stream of its own, unless it is stored. */
+/** Stores a notification in a separate stream, unless it is stored. */
 function store(
   workflow: Workflow,
   received: Received,

@@ -1,5 +1,5 @@
 // A recorded provider operation: record that it begins, call the provider with a key that follows from the record, and
-// record how it ended. Whoever finds one that has not ended makes the same call again, with the same key.
+// record how it ended. The next request or the reconciler repeats the call of one that has not ended, with the same key.
 import type { EventMetadata, Fold } from '@paylog/domain/events'
 import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { OpenCall } from '@paylog/domain/payments/payment'

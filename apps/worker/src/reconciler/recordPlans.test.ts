@@ -52,7 +52,7 @@ t.test('a payment that is settled before its create call ends is finished all th
   await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1), event('PaymentSucceeded', 2))
   await list.has(t, [{ ...none, finish: 11 }])
   await list.read(event('PaymentSucceeded', 3))
-  await list.has(t, [{ ...none, finish: 11 }], 'in a batch of its own')
+  await list.has(t, [{ ...none, finish: 11 }], 'in a separate batch')
   await list.read(event('PaymentActionRequired', 4), event('PaymentSucceeded', 5))
   await list.has(t, [{ ...none, finish: 11 }], 'the watch ends')
 })

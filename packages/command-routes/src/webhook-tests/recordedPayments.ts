@@ -19,7 +19,7 @@ const derivedUuid = /^.{14}5.{4}[89ab]/
 const madeUpPrefix = /test_(?:[a-z]+_)?$/
 /** Text that may contain an id; ids also occur in URLs, and Stripe's in client secrets. */
 const tokens = /[A-Za-z0-9_-]{3,200}/g
-/** The forms of intents whose payment only the provider can tell. */
+/** The forms of intent ids that have to be looked up at the provider. */
 const intentIds: Readonly<Record<string, RegExp>> = {
   stripe: /^pi_[A-Za-z0-9]{8,}$/,
   paypal: /^[A-Z0-9]{17}$/,

@@ -1,4 +1,4 @@
-// Stripe's events that identify a payment without a report of their own, and events about other systems' payments.
+// Stripe's events that identify a payment without reporting its status, and events about other systems' payments.
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
