@@ -14,17 +14,21 @@ export type Lag = {
 export const maxLagAgeSeconds = 15
 
 /** The events counted in the log after a projection's position. */
-export type LagCount = { readonly events: number; readonly isMore: boolean; readonly since: Date | undefined }
+export type LagCount = {
+  readonly events: number
+  readonly isMore: boolean
+  readonly first: { readonly created: Date } | undefined
+}
 
 /**
  * The lag from a count.
  * @param now in ms
  * @returns `undefined` when it is unknown: counting stopped early without finding an event of the projection
  */
-export function lagOf({ events, isMore, since }: LagCount, now: number): Lag | undefined {
-  if (since === undefined) return isMore ? undefined : { events, isMore, seconds: 0 }
+export function lagOf({ events, isMore, first }: LagCount, now: number): Lag | undefined {
+  if (first === undefined) return isMore ? undefined : { events, isMore, seconds: 0 }
   // Clocks may differ slightly.
-  return { events, isMore, seconds: Math.max((now - since.getTime()) / 1_000, 0) }
+  return { events, isMore, seconds: Math.max((now - first.created.getTime()) / 1_000, 0) }
 }
 
 /** The stored figures of a projection. */

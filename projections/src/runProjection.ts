@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { runSubscription } from '@paylog/event-store/subscription/subscription'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { createPool } from '@paylog/runtime/postgres/pool'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
@@ -144,8 +143,7 @@ async function applyLog(options: RunningOptions, version: number): Promise<void>
     })
   log.info({ version }, 'projection runs')
   state.role = 'running'
-  await runSubscription({
-    store,
+  await store.follow({
     name: checkpointName(projection, version),
     streamPrefixes: projection.streamPrefixes,
     start: () => stopWhenLost(applier.start()),

@@ -11,8 +11,8 @@ import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
 import {
   createReaderCheck,
-  type ReaderState,
   runExclusiveSubscription,
+  startingReader,
 } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -86,7 +86,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   // Fails at start-up, not in the background, when the tables are missing.
   await dispatcher.start()
   const { start, handle } = dispatcher
-  const state: ReaderState = { isStandingBy: false, isConnected: false }
+  const state = startingReader()
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
   const dispatching = runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log })
   supervise('webhooks subscription', dispatching)

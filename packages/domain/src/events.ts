@@ -34,6 +34,9 @@ export type EventMetadata = Readonly<Static<typeof EventMetadata>>
 /** An event's position in the log. We keep both numbers because some servers use only one of them. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint }
 
+/** How far a consumer has handled the log: the position of an event and its id, which shows that it is still the same log. */
+export type LogCheckpoint = LogPosition & { readonly eventId: string }
+
 /** Whether a position is later in the log than another. */
 export function isAfter(position: LogPosition, other: LogPosition): boolean {
   return position.commit === other.commit ? position.prepare > other.prepare : position.commit > other.commit

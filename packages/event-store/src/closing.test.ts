@@ -1,11 +1,11 @@
-// How closing a store ends its pending appends, reads and subscriptions.
+// How closing a store ends its pending appends, reads and followers.
 
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { appendFirst, connectEventStore } from './testing/eventStoreHarness.ts'
 import { startFakeEventStore } from './testing/fakeEventStore.ts'
+import { followerHarness } from './testing/followerHarness.ts'
 import { eventMessage, successReply } from './testing/grpcMessages.ts'
-import { subscriberHarness } from './testing/subscriberHarness.ts'
 
 const stream = 'guestToken-1'
 
@@ -51,13 +51,13 @@ t.test('closing a store fails its reads at once and ends them at the server', as
   t.notOk(process.getActiveResourcesInfo().includes('Timeout'), 'no timer is left')
 })
 
-t.test('closing a store ends its subscriptions', async (t) => {
+t.test('closing a store ends its followers', async (t) => {
   const server = await startFakeEventStore(t, { log: [{ stream, number: 1 }] })
   const store = connectEventStore(t, server)
-  const sub = subscriberHarness(store, 'guestToken-')
+  const sub = followerHarness(store, 'guestToken-')
   const { running } = sub.run()
   await waitFor(() => sub.seen.length === 1, { what: 'all events' })
   await store.close()
   await running
-  await waitFor(() => server.openCalls() === 0, { what: 'the subscription to end' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the calls to end' })
 })

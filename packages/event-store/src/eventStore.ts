@@ -3,24 +3,19 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
-import type { DomainEvent, EventMetadata, Fold, LogPosition } from '@paylog/domain/events'
+import type { DomainEvent, EventMetadata, Fold, LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { type AppendOutcome, appendWithRetries, type Revision, withAppendSpan } from './append/append.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
+import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
-import { type BatchRange, type LogRange, readBatches, readLog } from './read/readLog.ts'
-import {
-  type ReadRange,
-  readLastSkipped,
-  readLogHead,
-  readNextMatching,
-  readPositionBefore,
-  readStream,
-} from './read/reads.ts'
+import { unreadableLogError } from './connection/errors.ts'
+import { type FollowOptions, followLog } from './follow/followLog.ts'
+import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
+import { createWakeUps } from './follow/wakeUps.ts'
+import { type BatchRange, type EventBatch, type LogRange, readBatches } from './read/readBatches.ts'
+import { isInLog, type ReadRange, readCheckpointBefore, readHead, readStreamEvents } from './read/reads.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
-import type { EventBatch } from './subscription/batches.ts'
-import { type Lag, type LagLimits, measureLag } from './subscription/lag.ts'
-import type { SubscriptionSource } from './subscription/progress.ts'
 
 export type LoadedState<State> = {
   readonly state: State
@@ -65,8 +60,8 @@ export function newStream<State>({ initialState }: Fold<State, never>): LoadedSt
 export type EventStore = {
   /** The client that currently serves reads, for calls that this package does not offer. */
   readonly client: EventStoreDBClient
-  /** Used by `runSubscription`. */
-  readonly subscriptions: SubscriptionSource
+  /** See `followLog`. */
+  follow(options: FollowOptions): Promise<void>
   /**
    * Loads, folds, decides and appends; decides again on a conflict with another writer.
    * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be repeated),
@@ -104,10 +99,15 @@ export type EventStore = {
    * @throws DomainError `event_store_unavailable`
    */
   lag(position: LogPosition | undefined, prefixes: readonly string[], limits?: LagLimits): Promise<Lag>
-  /** The position of the last event in the log. */
-  head(): Promise<LogPosition | undefined>
-  /** The position of the last event before this position; `readLog` from there starts with the event at this position. */
-  positionBefore(position: LogPosition): Promise<LogPosition | undefined>
+  /** The last event in the log, of any stream. */
+  head(): Promise<LogCheckpoint | undefined>
+  /**
+   * A checkpoint at the last event before a position, or at the end of the log; undefined when there is none. System events do
+   * not count. `readLog` from there starts with the event at the position, or the first one after it.
+   */
+  checkpointBefore(position: LogPosition | undefined): Promise<LogCheckpoint | undefined>
+  /** Whether this is the log of the checkpoint: its event is at its position. */
+  has(checkpoint: LogCheckpoint): Promise<boolean>
   /** Fails pending calls (a pending append may or may not be recorded) and ends the subscriptions. */
   close(): Promise<void>
 }
@@ -134,15 +134,24 @@ export function createEventStore(options: {
   const closing = closed.signal
   const connectFor = (callTimeoutMs: number) => createReplaceableConnection(connectionString, callTimeoutMs)
   const appends = { connection: connectFor(timing.appendTimeoutMs), timing, closing }
-  const reads = { connection: connectFor(timing.readTimeoutMs), timing, closing, decode: codec.decode }
-  const source = { context: reads, connect: () => connect(connectionString) }
+  const reads: CallContext & Pick<Codec, 'decode'> = {
+    connection: connectFor(timing.readTimeoutMs),
+    timeoutMs: timing.readTimeoutMs,
+    retryTimeoutMs: () => timing.readRetryTimeoutMs,
+    closing,
+    failure: unreadableLogError,
+    decode: codec.decode,
+  }
+  const wakeUps = createWakeUps({ connect: () => connect(connectionString), closing })
+  const readStream = async (stream: StreamName, range: ReadRange = {}) =>
+    (await readStreamEvents(reads, stream, range)).map(codec.decode)
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,
     fold: Fold<State, Event>,
     until?: RecordedDomainEvent['type'],
   ): Promise<LoadedState<State>> {
-    const whole = await readStream(reads, stream, {})
+    const whole = await readStream(stream)
     const end = whole.findIndex(({ type }) => type === until)
     const events = end < 0 ? whole : whole.slice(0, end + 1)
     const last = events.at(-1)
@@ -155,14 +164,7 @@ export function createEventStore(options: {
     get client() {
       return reads.connection.current()
     },
-    subscriptions: {
-      connect: () => connect(connectionString),
-      nextMatching: (reached, prefixes) => readNextMatching(reads, reached, prefixes),
-      lastSkipped: (reached, prefixes) => readLastSkipped(reads, reached, prefixes),
-      decode: codec.decode,
-      lagCheckMs: timing.lagCheckMs,
-      closing,
-    },
+    follow: (options) => followLog({ context: reads, wakeUps, pollMs: timing.pollMs }, options),
     load,
     async handle({ stream, fold, decide, metadata, known }) {
       const giveUpAt = Date.now() + conflictRetryTimeoutMs
@@ -191,12 +193,15 @@ export function createEventStore(options: {
       }
       throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
     },
-    readStream: (stream, range = {}) => readStream(reads, stream, range),
-    readLog: (range) => readLog(source, range),
-    readBatches: (range) => readBatches(source, range),
+    readStream,
+    async *readLog(range) {
+      for await (const { events } of readBatches(reads, range)) yield* events
+    },
+    readBatches: (range) => readBatches(reads, range),
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
-    head: () => readLogHead(reads),
-    positionBefore: (position) => readPositionBefore(reads, position),
+    head: () => readHead(reads),
+    checkpointBefore: (position) => readCheckpointBefore(reads, position),
+    has: (checkpoint) => isInLog(reads, checkpoint),
     async close() {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])

@@ -1,5 +1,5 @@
 // Writes a batch of events to the read model, in one transaction with its checkpoint.
-import { isAfter, type LogPosition } from '@paylog/domain/events'
+import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 import type { ProjectedEvent, Projection } from '../projection.ts'
 import { foldBatch } from './batch.ts'
@@ -7,14 +7,14 @@ import { checkpointName, moveCheckpoint, readCheckpoint } from './checkpoints.ts
 import { inTransaction } from './transaction.ts'
 import { type RowWriter, upsertRows } from './writers.ts'
 
-export type ProjectionBatch = { readonly events: readonly ProjectedEvent[]; readonly position: LogPosition }
+export type ProjectionBatch = { readonly events: readonly ProjectedEvent[]; readonly position: LogCheckpoint }
 
 export type Applier = {
   /**
    * The position to continue after; `undefined` means the start of the log.
    * @throws CheckpointLostError when the table is no longer kept up to date
    */
-  start(): Promise<LogPosition | undefined>
+  start(): Promise<LogCheckpoint | undefined>
   /**
    * Writes the changes of a batch and its checkpoint in one transaction. A repeated batch changes nothing.
    * @throws CheckpointLostError when another process moved the checkpoint, or the table is no longer kept up to date;
@@ -37,7 +37,7 @@ export function createApplier(options: {
   const { pool, projection, version } = options
   const name = checkpointName(projection, version)
   const write = (options.writer ?? upsertRows)(projection, version)
-  let reached: LogPosition | undefined
+  let reached: LogCheckpoint | undefined
 
   return {
     async start() {

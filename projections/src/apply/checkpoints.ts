@@ -1,12 +1,12 @@
 // Checkpoints: the position of each table in the log, moved in the transaction that writes the rows.
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
 
 export type Checkpoint = {
   /** Undefined before the first batch. */
-  readonly position: LogPosition | undefined
+  readonly position: LogCheckpoint | undefined
   readonly updated_at: Date
-  /** Why the projection stopped, if it met an unreadable event. */
+  /** Why the projection stopped, if it did: at an unreadable event, or because the log is not the checkpoint's. */
   readonly stopped_because: string | null
 }
 
@@ -16,13 +16,14 @@ export type LiveCheckpoint = Checkpoint & { readonly version: number; readonly s
 type CheckpointRecord = {
   readonly commit_position: string | null
   readonly prepare_position: string | null
+  readonly event_id: string | null
   readonly updated_at: Date
   readonly stopped_because: string | null
 }
 
 type Queryable = Pick<Pool, 'query'>
 
-const fields = 'commit_position::text, prepare_position::text, updated_at, stopped_because'
+const fields = 'commit_position::text, prepare_position::text, event_id, updated_at, stopped_because'
 
 /** The checkpoint was moved meanwhile: another process took over, or another table became live. */
 export class CheckpointLostError extends Error {
@@ -56,16 +57,15 @@ export async function readCheckpoint(db: Queryable, name: string): Promise<Check
 export async function moveCheckpoint(
   client: ClientBase,
   name: string,
-  from: LogPosition | undefined,
-  to: LogPosition,
+  from: LogCheckpoint | undefined,
+  to: LogCheckpoint,
 ): Promise<void> {
   const { rowCount } = await client.query({
     name: 'move checkpoint',
-    text: `update read_models.checkpoints set commit_position = $2, prepare_position = $3, updated_at = now(),
+    text: `update read_models.checkpoints set commit_position = $2, prepare_position = $3, event_id = $4, updated_at = now(),
       stopped_because = null
-      where name = $1 and commit_position is not distinct from $4::bigint
-      and prepare_position is not distinct from $5::bigint`,
-    values: [name, String(to.commit), String(to.prepare), from && String(from.commit), from && String(from.prepare)],
+      where name = $1 and commit_position is not distinct from $5::bigint and event_id is not distinct from $6::uuid`,
+    values: [name, String(to.commit), String(to.prepare), to.eventId, from && String(from.commit), from?.eventId],
   })
   if (rowCount !== 1) throw new CheckpointLostError(`The checkpoint ${name} was moved meanwhile`)
 }
@@ -100,7 +100,16 @@ export async function livePositions(db: Queryable): Promise<ReadonlyMap<string, 
   return new Map(live.flatMap(([name, { position }]) => (position === undefined ? [] : [[name, position.commit]])))
 }
 
-function toCheckpoint({ commit_position, prepare_position, ...rest }: CheckpointRecord): Checkpoint {
-  if (commit_position === null || prepare_position === null) return { ...rest, position: undefined }
-  return { ...rest, position: { commit: BigInt(commit_position), prepare: BigInt(prepare_position) } }
+/** The checkpoint in a row's columns; `undefined` before the first batch. */
+export function positionIn({
+  commit_position: commit,
+  prepare_position: prepare,
+  event_id: eventId,
+}: Pick<CheckpointRecord, 'commit_position' | 'prepare_position' | 'event_id'>): LogCheckpoint | undefined {
+  if (commit === null || prepare === null || eventId === null) return undefined
+  return { commit: BigInt(commit), prepare: BigInt(prepare), eventId }
+}
+
+function toCheckpoint({ commit_position, prepare_position, event_id, ...rest }: CheckpointRecord): Checkpoint {
+  return { ...rest, position: positionIn({ commit_position, prepare_position, event_id }) }
 }

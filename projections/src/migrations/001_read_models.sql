@@ -4,9 +4,10 @@
 create table checkpoints (
   -- `payments@3`: each table that follows the log has its own checkpoint.
   name text primary key,
-  -- Both null until the first batch is applied.
+  -- Position and id of the last event that is applied; null until the first batch.
   commit_position bigint,
   prepare_position bigint,
+  event_id uuid,
   stopped_because text,
   updated_at timestamptz not null default now()
 );
@@ -44,6 +45,7 @@ select
   tables.schema_version,
   commit_position,
   prepare_position,
+  event_id,
   stopped_because,
   updated_at,
   lag.events as lag_events,

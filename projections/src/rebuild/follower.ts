@@ -1,5 +1,5 @@
 // Fills a table that is not live from the log, up to the position of the live one.
-import { isAfter, type LogPosition } from '@paylog/domain/events'
+import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Pool, PoolClient } from 'pg'
 import { createApplier } from '../apply/applier.ts'
@@ -19,9 +19,9 @@ const beginWindow = 'begin; set local statement_timeout = 0'
 export type FollowProgress = {
   /** Events applied so far. */
   readonly events: number
-  readonly position: LogPosition | undefined
+  readonly position: LogCheckpoint | undefined
   /** The end of the log, or the target position, if known. */
-  readonly end: LogPosition | undefined
+  readonly end: LogCheckpoint | undefined
 }
 
 export type Follower = {
@@ -31,7 +31,7 @@ export type Follower = {
    * @returns the number of events applied
    * @throws UnreadableEventError, DomainError `event_store_unavailable`, the signal's reason when it aborts, database errors
    */
-  follow(until?: LogPosition): Promise<number>
+  follow(until?: LogCheckpoint): Promise<number>
 }
 
 /** @param options `onProgress` is called after every transaction */
@@ -123,7 +123,7 @@ export function alongsideLive<Result>(
 }
 
 /** A lagging cluster node, or the wrong log, would move the live table back. */
-async function followToLive(follower: Follower, live: LogPosition): Promise<void> {
+async function followToLive(follower: Follower, live: LogCheckpoint): Promise<void> {
   await follower.follow(live)
   const { position } = follower.progress()
   if (position === undefined || isAfter(live, position)) {

@@ -1,5 +1,5 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -12,7 +12,7 @@ import { alongsideLive, catchUpWithLive, createFollower, type Follower, type Fol
 
 export type Comparison = {
   /** The position of both tables. */
-  readonly position: LogPosition | undefined
+  readonly position: LogCheckpoint | undefined
   readonly live: TableSum & { readonly version: number }
   readonly expected: TableSum
   /** Number of differing rows. */

@@ -1,8 +1,8 @@
 // The tables of a projection: creating, listing and dropping them, and switching the view to another one.
 
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import type { ClientBase, Pool } from 'pg'
-import { CheckpointLostError, checkpointName } from '../apply/checkpoints.ts'
+import { CheckpointLostError, checkpointName, positionIn } from '../apply/checkpoints.ts'
 import { inTransaction } from '../apply/transaction.ts'
 import type { Projection } from '../projection.ts'
 
@@ -145,7 +145,7 @@ export async function liveTable(
 export type LockedCheckpoint = {
   readonly version: number
   readonly schema_version: number
-  readonly position: LogPosition | undefined
+  readonly position: LogCheckpoint | undefined
 }
 
 /**
@@ -161,24 +161,23 @@ export async function lockLiveCheckpoint(
     schema_version: number
     commit_position: string | null
     prepare_position: string | null
+    event_id: string | null
   }>(
-    `select version, schema_version, commit_position::text, prepare_position::text
+    `select version, schema_version, commit_position::text, prepare_position::text, event_id
      from read_models.tables join read_models.checkpoints on name = projection || '@' || version
      where projection = $1 and state = 'live' for update of checkpoints`,
     [projection.name],
   )
   const [live] = rows
   if (live === undefined) return undefined
-  const { version, schema_version, commit_position: commit, prepare_position: prepare } = live
-  const position = commit && prepare ? { commit: BigInt(commit), prepare: BigInt(prepare) } : undefined
-  return { version, schema_version, position }
+  return { version: live.version, schema_version: live.schema_version, position: positionIn(live) }
 }
 
 /** The table that is to become live. */
 export type Successor = {
   readonly version: number
   /** The position up to which it is filled. */
-  readonly position: LogPosition | undefined
+  readonly position: LogCheckpoint | undefined
   /** How long to wait for the view's lock. Queries on the view wait behind this request. */
   readonly viewLockTimeoutMs: number
 }
@@ -212,9 +211,9 @@ async function lockBuiltTable(
   const { rowCount } = await client.query(
     `select from read_models.tables join read_models.checkpoints on name = projection || '@' || version
      where projection = $1 and version = $2 and state = 'building'
-     and commit_position is not distinct from $3::bigint and prepare_position is not distinct from $4::bigint
+     and commit_position is not distinct from $3::bigint and event_id is not distinct from $4::uuid
      for update`,
-    [projection.name, version, position && String(position.commit), position && String(position.prepare)],
+    [projection.name, version, position && String(position.commit), position?.eventId],
   )
   if (rowCount !== 1) throw new CheckpointLostError(`${tableName(projection, version)} was moved meanwhile`)
 }

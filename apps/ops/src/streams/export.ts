@@ -1,6 +1,6 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
 import type { LogPosition } from '@paylog/domain/events'
-import type { RawClient } from '@paylog/event-store/raw/rawClient'
+import type { RawClient } from '@paylog/event-store/connection/calls'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
 import {
   type CliProgress,
@@ -21,7 +21,6 @@ import {
   readExportHead,
   readSelected,
   selectionOptions,
-  serverFilter,
   untilInterrupted,
 } from './exportSelection.ts'
 
@@ -59,7 +58,7 @@ export const streamsExport: CliCommand = {
     const selection = parseSelection(values, Date.now())
     const replaces = values.force === true
     requireFreePaths(out, { replaces })
-    const log = openRawLog(environment, { isFiltered: serverFilter(selection) !== undefined })
+    const log = openRawLog(environment)
     const warning = categoryWarning(selection)
     if (warning !== undefined) errors.write(`Warning: ${warning}\n`)
     const progress = createExportProgress(errors)

@@ -1,9 +1,9 @@
 // The ways in which an export can differ from its manifest and the log, as text and as JSON.
 import { isDeepStrictEqual } from 'node:util'
 import type { LogPosition } from '@paylog/domain/events'
-import type { RawClient } from '@paylog/event-store/raw/rawClient'
-import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
-import { readEventAt, readRetention } from '@paylog/event-store/raw/rawRead'
+import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+import { readEventAt, readRetention } from '@paylog/event-store/read/reads'
 import type { ExportedLine } from './exportedLines.ts'
 import { filtersText, type Manifest } from './exportManifest.ts'
 import { type ExportSelection, isSelected } from './exportSelection.ts'

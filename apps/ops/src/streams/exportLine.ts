@@ -1,4 +1,4 @@
-import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

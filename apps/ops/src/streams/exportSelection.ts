@@ -3,24 +3,20 @@ import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
-import { createRawClient, type RawClient } from '@paylog/event-store/raw/rawClient'
-import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
-import { type RawFilter, readLogEnd, readRawLog, readRawLogBackwards } from '@paylog/event-store/raw/rawRead'
+import { createRawClient, type RawClient } from '@paylog/event-store/connection/calls'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+import { readEvents, readPagesBackwards } from '@paylog/event-store/read/readPage'
+import { readLogEnd } from '@paylog/event-store/read/reads'
+import type { LogFilter } from '@paylog/event-store/read/requests'
 import { categories } from '@paylog/event-store/streamName'
 import { Type } from 'typebox'
 import { OpsError, readSince, UsageError } from '../command.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 
-/** Longer than any response of a healthy server takes. */
-const callTimeoutMs = 20_000
-/** A server that filters out most of the log sends nothing meanwhile. */
-const filteredCallTimeoutMs = 600_000
-
 /** @throws ConfigError */
-export function openRawLog(environment: NodeJS.ProcessEnv, options: { readonly isFiltered: boolean }): RawClient {
+export function openRawLog(environment: NodeJS.ProcessEnv): RawClient {
   const { EVENTSTORE_URL } = loadConfig(Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) }), environment)
-  const timeoutMs = options.isFiltered ? filteredCallTimeoutMs : callTimeoutMs
-  return createRawClient({ name: 'The event store', connectionString: EVENTSTORE_URL, timeoutMs })
+  return createRawClient({ name: 'The event store', connectionString: EVENTSTORE_URL })
 }
 
 /**
@@ -124,9 +120,9 @@ export function isSelected({ category, stream, type, since, until }: ExportSelec
 }
 
 /** The part of the selection that a server can filter by. */
-export function serverFilter({ category, stream, type }: ExportSelection): RawFilter | undefined {
-  if (stream !== undefined) return { streamPrefix: stream }
-  if (category !== undefined) return { streamPrefix: `${category}-` }
+export function serverFilter({ category, stream, type }: ExportSelection): LogFilter | undefined {
+  if (stream !== undefined) return { streamPrefixes: [stream] }
+  if (category !== undefined) return { streamPrefixes: [`${category}-`] }
   return type === undefined ? undefined : { typePrefix: type }
 }
 
@@ -142,9 +138,11 @@ export async function readExportHead(
   onRead: (event: RawEvent) => void,
 ): Promise<LogPosition | undefined> {
   if (until === undefined) return (await readLogEnd(client))?.position
-  for await (const event of readRawLogBackwards(client)) {
-    if (event.created.getTime() < until) return event.position
-    onRead(event)
+  for await (const events of readPagesBackwards(client)) {
+    for (const event of events) {
+      if (event.created.getTime() < until) return event.position
+      onRead(event)
+    }
   }
   return undefined
 }
@@ -162,7 +160,7 @@ export async function* readSelected(
   onRead: (event: RawEvent) => void,
 ): AsyncGenerator<RawEvent, void> {
   if (head === undefined) return
-  for await (const event of readRawLog(client, undefined, serverFilter(selection))) {
+  for await (const event of readEvents(client, { filter: serverFilter(selection) })) {
     if (isAfter(event.position, head)) return
     onRead(event)
     if (isSelected(selection, event)) yield event

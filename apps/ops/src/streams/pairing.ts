@@ -1,5 +1,5 @@
 // Pairs the lines of an export with the events of the log, both in order, in bounded memory.
-import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import type { ExportedLine } from './exportedLines.ts'
 
 const maxItems = 1_000

@@ -1,10 +1,10 @@
 // `streams read`: prints the events of one stream.
 import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Codec, domainCodec } from '@paylog/event-store/codec/codec'
-import type { RawClient } from '@paylog/event-store/raw/rawClient'
-import { decodeRaw, type RawEvent } from '@paylog/event-store/raw/rawEvent'
-import { readStreamPage } from '@paylog/event-store/raw/rawRead'
+import { type Codec, domainCodec, tryDecode } from '@paylog/event-store/codec/codec'
+import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+import { readStreamPage } from '@paylog/event-store/read/reads'
 import { type CliCommand, OpsError, readArguments, readCount } from '../command.ts'
 import { exportLine } from './exportLine.ts'
 import { openRawLog } from './exportSelection.ts'
@@ -33,7 +33,7 @@ export const streamsRead: CliCommand = {
     const from = readCount('--from', values.from, 0) ?? 0
     const limit = readCount('--limit', values.limit, 1) ?? Number.POSITIVE_INFINITY
     const readers = createReaders(output)
-    const log = openRawLog(environment, { isFiltered: false })
+    const log = openRawLog(environment)
     try {
       let shown = 0
       for await (const event of eventsOf(log, stream, BigInt(from), limit)) {
@@ -81,14 +81,14 @@ type EventDecoder = Pick<Codec, 'decode'>
 
 /** The event as a line of an export, with the reason when this program cannot decode it. */
 export function eventJson(event: RawEvent, codec: EventDecoder = domainCodec): string {
-  const decoded = decodeRaw(event, codec)
+  const decoded = tryDecode(codec, event)
   const line = exportLine(event)
   return decoded instanceof Error ? `${line.slice(0, -1)},"unreadable":${JSON.stringify(decoded.message)}}` : line
 }
 
 /** The fields of a known event, or the line of an export for any other. */
 export function eventText(event: RawEvent, codec: EventDecoder = domainCodec): string {
-  const decoded = decodeRaw(event, codec)
+  const decoded = tryDecode(codec, event)
   const { revision, type, created } = event
   const head = `${revision}  ${type}  ${created.toISOString()}`
   if (decoded instanceof Error)

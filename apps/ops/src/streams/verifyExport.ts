@@ -1,7 +1,7 @@
 // `streams verify-export`: checks an export against its manifest and the log.
 import type { LogPosition } from '@paylog/domain/events'
-import type { RawClient } from '@paylog/event-store/raw/rawClient'
-import { readLogEnd } from '@paylog/event-store/raw/rawRead'
+import type { RawClient } from '@paylog/event-store/connection/calls'
+import { readLogEnd } from '@paylog/event-store/read/reads'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
 import { createExportProgress, type ExportProgress } from './export.ts'
@@ -17,14 +17,7 @@ import {
 import { type ExportedLine, type ExportSummary, openExport, requireReadable } from './exportedLines.ts'
 import { exportLine } from './exportLine.ts'
 import { fileOf, isManifest, type Manifest, readManifest, selectionOf } from './exportManifest.ts'
-import {
-  type ExportSelection,
-  openRawLog,
-  readExportHead,
-  readSelected,
-  serverFilter,
-  untilInterrupted,
-} from './exportSelection.ts'
+import { type ExportSelection, openRawLog, readExportHead, readSelected, untilInterrupted } from './exportSelection.ts'
 import { type LogLine, pair } from './pairing.ts'
 
 /** Differences that are printed. The others are counted. */
@@ -50,8 +43,7 @@ export const streamsVerifyExport: CliCommand = {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const [path] = positionals
     const manifest = manifestOfExport(path)
-    const isFiltered = serverFilter(selectionOf(manifest)) !== undefined
-    const log = openRawLog(environment, { isFiltered })
+    const log = openRawLog(environment)
     const progress = createExportProgress(errors)
     const { conclude } = createReportWriter(progress, print)
     try {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log/copyEvents'
-import { createRawClient } from '@paylog/event-store/raw/rawClient'
+import { createRawClient } from '@paylog/event-store/connection/calls'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -46,7 +46,7 @@ export type Verification = {
 
 export async function exportHarness(t: Test) {
   const store = await startEventStore(t)
-  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 10_000 })
+  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString })
   const pool = createPool({
     databaseUrl: store.databaseUrl,
     applicationName: 'test',

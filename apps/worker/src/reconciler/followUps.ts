@@ -179,7 +179,7 @@ const recordPlansSql = `
 with moved as (${moveCheckpointSql}
 ), planned as (
   select p.*
-  from moved, json_to_recordset($7::json) as p (subject text, provider_id text, payment_id text,
+  from moved, json_to_recordset($8::json) as p (subject text, provider_id text, payment_id text,
     sets_finish boolean, finish_at timestamptz, sets_ask boolean, ask_at timestamptz,
     sets_watch boolean, watch_at timestamptz, pauses integer, correlation_id text, event_id uuid)
 ), updated as (

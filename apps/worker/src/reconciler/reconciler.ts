@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createReaderCheck,
   type LogReader,
-  type ReaderState,
   runExclusiveSubscription,
+  startingReader,
 } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import type { CheckDetails } from '@paylog/runtime/process/health'
@@ -27,7 +27,7 @@ export function createReconcilePlanner(deps: {
   readonly dueNow: () => void
 }): LogReader {
   const { followUps, rules, now, dueNow } = deps
-  let position: LogPosition | undefined
+  let position: LogCheckpoint | undefined
   return {
     async start() {
       position = await followUps.checkpoint(reconcilerSubscription)
@@ -183,7 +183,7 @@ export async function startReconciler(options: {
   const rules = { providers, reconcileAfterMs }
   const reader = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
   const subscription = { name: reconcilerSubscription, lock: reconcilerSubscription, ...reader }
-  const state: ReaderState = { isStandingBy: false, isConnected: false }
+  const state = startingReader()
   const checkpoint = () => followUps.checkpoint(reconcilerSubscription)
   const reconciling = reconciler.run(signal, givingUp)
   // It may reject before the shutdown awaits it.

@@ -1,9 +1,9 @@
 // Maps events from the log to webhooks and records them, slice by slice, together with the checkpoint.
 import { SpanKind } from '@opentelemetry/api'
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import { traceparentOf } from '@paylog/event-store/append/append'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import type { EventBatch } from '@paylog/event-store/subscription/batches'
+import type { EventBatch } from '@paylog/event-store/read/readBatches'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { contextOf, isTracing, tracer } from '@paylog/runtime/telemetry/spans'
 import type { Projects } from '@paylog/webhooks/canonical'
@@ -19,7 +19,7 @@ export const webhookSubscription = 'webhooks'
 /** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024
 
-type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
+type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogCheckpoint }
 
 /** Maps events for the configured endpoints. An endpoint that is configured later gets only later events. */
 export function createDispatcher(deps: {
@@ -31,7 +31,7 @@ export function createDispatcher(deps: {
   log: Logger
 }): LogReader {
   const { deliveries, queues, endpoints, projects, now, log } = deps
-  let position: LogPosition | undefined
+  let position: LogCheckpoint | undefined
   /** Upper bound of the jobs waiting in each endpoint's queue, counted here. */
   const waitingAtMost = new Map<string, number>()
 
@@ -86,7 +86,7 @@ export function createDispatcher(deps: {
 function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
   let messages: Outbound[] = []
   let characters = 0
-  let to: LogPosition | undefined
+  let to: LogCheckpoint | undefined
   for (const event of batch.events) {
     const mapped = map(event)
     const more = mapped.reduce((sum, { body }) => sum + body.length, 0)
@@ -97,7 +97,7 @@ function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly
     }
     messages.push(...mapped)
     characters += more
-    to = event.position
+    to = { ...event.position, eventId: event.id }
   }
   yield { messages, to: batch.position }
 }

@@ -93,10 +93,13 @@ create table workers (
   seen_at timestamptz not null
 );
 
+-- How far each subscription of the workers has handled the log.
 create table checkpoints (
   name text primary key,
-  commit_position bigint not null,
-  prepare_position bigint not null,
+  -- Position and id of the last handled event; null for the start of the log.
+  commit_position bigint,
+  prepare_position bigint,
+  event_id uuid,
   updated_at timestamptz not null
 );
 

@@ -53,7 +53,7 @@ export async function backfill(
   options: BackfillOptions,
 ): Promise<BackfillResult> {
   const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
-  const from = options.from && (await store.positionBefore(options.from))
+  const from = options.from && (await store.checkpointBefore(options.from))
   let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
   for await (const { events, tooOld, messages, position } of backfillSlices(
     store,

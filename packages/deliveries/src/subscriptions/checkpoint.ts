@@ -1,13 +1,15 @@
 // The checkpoints of the worker's subscriptions. A checkpoint moves in the statement that stores its events' results.
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { LogMismatchError } from '@paylog/event-store/follow/followLog'
 import type { Pool } from 'pg'
 
 export type CheckpointMove = {
   /** The subscription whose checkpoint moves. */
   readonly name: string
   /** The checkpoint as this process last read it. */
-  readonly from: LogPosition | undefined
-  readonly to: LogPosition
+  readonly from: LogCheckpoint | undefined
+  readonly to: LogCheckpoint
   readonly at: Date
 }
 
@@ -20,34 +22,85 @@ export class StaleCheckpointError extends Error {
   }
 }
 
-/** The position up to which a subscription has handled the log; `undefined` before its first batch. */
-export async function readCheckpoint(pool: Pool, name: string): Promise<LogPosition | undefined> {
-  const { rows } = await pool.query<{ commit_position: bigint; prepare_position: bigint }>(
-    'select commit_position, prepare_position from webhooks.checkpoints where name = $1',
+type Row = { commit_position: bigint | null; prepare_position: bigint | null; event_id: string | null }
+
+/**
+ * Reads how far a subscription has handled the log.
+ * @returns `undefined` when nobody has decided where it starts; `position` is undefined for the start of the log
+ */
+export async function readStoredCheckpoint(
+  pool: Pool,
+  name: string,
+): Promise<{ readonly position: LogCheckpoint | undefined } | undefined> {
+  const { rows } = await pool.query<Row>(
+    'select commit_position, prepare_position, event_id from webhooks.checkpoints where name = $1',
     [name],
   )
   const [row] = rows
-  return row && { commit: row.commit_position, prepare: row.prepare_position }
+  if (row === undefined) return undefined
+  const { commit_position: commit, prepare_position: prepare, event_id: eventId } = row
+  const isStart = commit === null || prepare === null || eventId === null
+  return { position: isStart ? undefined : { commit, prepare, eventId } }
 }
 
-/** Moves a checkpoint with the parameters $1 to $6. Returns a row only if the checkpoint is still at `from`. */
+/** The position up to which a subscription has handled the log; `undefined` for the start of the log. */
+export async function readCheckpoint(pool: Pool, name: string): Promise<LogCheckpoint | undefined> {
+  return (await readStoredCheckpoint(pool, name))?.position
+}
+
+/** Where a subscription starts next, from the start of the log when undefined. */
+export async function setCheckpoint(pool: Pool, name: string, to: LogCheckpoint | undefined, at: Date): Promise<void> {
+  await pool.query(
+    `insert into webhooks.checkpoints (name, commit_position, prepare_position, event_id, updated_at)
+     values ($1, $2, $3, $4, $5)
+     on conflict (name) do update set commit_position = excluded.commit_position, event_id = excluded.event_id,
+       prepare_position = excluded.prepare_position, updated_at = excluded.updated_at`,
+    [name, to?.commit.toString(), to?.prepare.toString(), to?.eventId, at],
+  )
+}
+
+/**
+ * The position where webhooks are created next. The first start of a new system begins at the start of the log. Without a
+ * checkpoint, but with a log, such as after the loss of the database, an operator has to decide: everything since the
+ * beginning would be sent again.
+ * @throws LogMismatchError when nobody has decided yet
+ */
+export async function decidedCheckpoint(
+  { pool, store, prefixes }: { readonly pool: Pool; readonly store: EventStore; readonly prefixes: readonly string[] },
+  name: string,
+): Promise<LogCheckpoint | undefined> {
+  const stored = await readStoredCheckpoint(pool, name)
+  if (stored !== undefined) return stored.position
+  const { events, isMore } = await store.lag(undefined, prefixes, { maxEvents: 1 })
+  if (events > 0 || isMore)
+    throw new LogMismatchError(
+      'There is no checkpoint, but the log is not empty: nobody has decided where webhooks start',
+    )
+  await setCheckpoint(pool, name, undefined, new Date())
+  return undefined
+}
+
+/** Moves a checkpoint with the parameters $1 to $7. Returns a row only if the checkpoint is still at `from`. */
 export const moveCheckpointSql = `
-  insert into webhooks.checkpoints as c (name, commit_position, prepare_position, updated_at) values ($1, $2, $3, $6)
+  insert into webhooks.checkpoints as c (name, commit_position, prepare_position, event_id, updated_at)
+  values ($1, $2, $3, $4, $7)
   on conflict (name) do update
     set commit_position = excluded.commit_position,
         prepare_position = excluded.prepare_position,
+        event_id = excluded.event_id,
         updated_at = excluded.updated_at
-    where c.commit_position = $4::bigint and c.prepare_position = $5::bigint
+    where c.commit_position is not distinct from $5::bigint and c.event_id is not distinct from $6::uuid
   returning 1`
 
-/** The parameters $1 to $6. */
+/** The parameters $1 to $7. */
 export function moveParameters({ name, from, to, at }: CheckpointMove) {
   return [
     name,
     to.commit.toString(),
     to.prepare.toString(),
+    to.eventId,
     from?.commit.toString() ?? null,
-    from?.prepare.toString() ?? null,
+    from?.eventId ?? null,
     at,
   ]
 }

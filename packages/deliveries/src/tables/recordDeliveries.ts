@@ -83,7 +83,7 @@ function newRow(message: Outbound) {
 const recordDeliveriesSql = `
 with moved as (${moveCheckpointSql}
 ), inserted as (
-  ${insertNewSql({ rows: '$8', at: '$6', requeueAt: '$7' }, ['moved'])}
+  ${insertNewSql({ rows: '$9', at: '$7', requeueAt: '$8' }, ['moved'])}
   returning id
 )
 select (select count(*)::int from moved) as moved, array(select id::text from inserted) as inserted`

@@ -1,10 +1,10 @@
 // Encoding and decoding of events whose shape has changed, by older and newer program versions.
 
-import type { RecordedEvent } from '@eventstore/db-client'
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
 import { recordedEvents, type Upcasters, upcaster } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { type Static, Type } from 'typebox'
+import type { RawEvent } from '../read/rawEvent.ts'
 import { createCodec } from './codec.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
@@ -29,12 +29,20 @@ const firstSeen = { email: 'ann@example.com', seconds: 1_767_323_045 }
 const programWith = (former: Upcasters<typeof recordedEvents>) => createCodec({ current: recordedEvents, former })
 const third = programWith({ GuestTokenSeen: upcaster(Second, toThird, upcaster(First, toSecond)) })
 
-/** An event as the client returns it, but frozen. */
-function stored(type: string, data: Readonly<Record<string, unknown>>, more: Partial<RecordedEvent> = {}) {
-  const common = { streamId: 'guestToken-1', id, revision: 3n, type, created: new Date(0) }
-  const event = { ...common, isJson: true, data: Object.freeze(data), metadata: storedMetadata(1), ...more }
-  return Object.freeze(event) as RecordedEvent
-}
+/** An event as it is in the log. */
+const stored = (type: string, data: object, more: Partial<RawEvent> = {}): RawEvent => ({
+  stream: 'guestToken-1',
+  id,
+  revision: 3n,
+  type,
+  created: new Date(0),
+  position,
+  contentType: 'application/json',
+  data: bytesOf(data),
+  metadata: bytesOf(storedMetadata(1)),
+  ...more,
+})
+const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value))
 const unreadable = (problem: string) => ({ name: 'UnreadableEventError', message: problem })
 const where = (type: string) => `event ${id} (${type}, guestToken-1@3, position 70)`
 
@@ -53,7 +61,7 @@ t.test('decode upcasts an event from any stored shape to the newest', async (t) 
     ['GuestTokenSeen.v2', secondSeen, seen.data.occurred_at],
     ['GuestTokenSeen.v3', seen.data, seen.data.occurred_at],
   ] as const) {
-    const { type: name, data: newest, metadata: kept, ...rest } = third.decode(stored(type, { ...data }), position)
+    const { type: name, data: newest, metadata: kept, ...rest } = third.decode(stored(type, { ...data }))
     t.same([name, newest], ['GuestTokenSeen', { guest_email: 'ann@example.com', occurred_at }], type)
     t.same(kept, { ...metadata, schema: 1 }, 'metadata stays as recorded')
     t.same(rest, { id, stream: 'guestToken-1', revision: 3n, position, created: new Date(0) })
@@ -62,8 +70,8 @@ t.test('decode upcasts an event from any stored shape to the newest', async (t) 
 
 t.test('an encoded event decodes to the same event', async (t) => {
   const { type, data, metadata: written } = third.encode(seen, id, metadata)
-  const recorded = stored(type, { ...seen.data }, { metadata: Object(written) })
-  t.match(third.decode(recorded, position), { ...seen, metadata: { ...metadata, schema: 3 } })
+  const recorded = stored(type, { ...seen.data }, { metadata: bytesOf(written) })
+  t.match(third.decode(recorded), { ...seen, metadata: { ...metadata, schema: 3 } })
   t.same(data, seen.data)
 })
 
@@ -74,10 +82,7 @@ t.test('decode checks each stored shape against its own schema', async (t) => {
     'GuestTokenSeen.v3': 'does not fit its schema: data must have required properties guest_email, occurred_at',
   }
   for (const [type, problem] of Object.entries(problems))
-    t.throws(
-      () => third.decode(stored(type, { email: 'ann@example.com' }), position),
-      unreadable(`${where(type)} ${problem}`),
-    )
+    t.throws(() => third.decode(stored(type, { email: 'ann@example.com' })), unreadable(`${where(type)} ${problem}`))
 })
 
 t.test('an event whose upcaster throws is unreadable, and the error has the cause', async (t) => {
@@ -92,9 +97,9 @@ t.test('an event whose upcaster throws is unreadable, and the error has the caus
     ),
   })
   const message = `${where('GuestTokenSeen')} could not be upcast to GuestTokenSeen.v2: no such time`
-  const error = t.throws(() => throwing.decode(stored('GuestTokenSeen', firstSeen), position), unreadable(message))
+  const error = t.throws(() => throwing.decode(stored('GuestTokenSeen', firstSeen)), unreadable(message))
   t.match(error, { cause: { cause } })
-  t.match(throwing.decode(stored('GuestTokenSeen.v2', secondSeen), position), seen, 'the next shape still decodes')
+  t.match(throwing.decode(stored('GuestTokenSeen.v2', secondSeen)), seen, 'the next shape still decodes')
 })
 
 t.test('an event whose upcaster returns invalid data is unreadable, at any step', async (t) => {
@@ -102,7 +107,7 @@ t.test('an event whose upcaster returns invalid data is unreadable, at any step'
     GuestTokenSeen: upcaster(Second, ({ seen_at }) => ({ guest_email: 'ann', occurred_at: seen_at })),
   })
   t.throws(
-    () => wrongEnd.decode(stored('GuestTokenSeen', secondSeen), position),
+    () => wrongEnd.decode(stored('GuestTokenSeen', secondSeen)),
     unreadable(
       `${where('GuestTokenSeen')} does not fit GuestTokenSeen.v2 after upcasting: /guest_email must match format "email"`,
     ),
@@ -116,7 +121,7 @@ t.test('an event whose upcaster returns invalid data is unreadable, at any step'
     ),
   })
   t.throws(
-    () => wrongBetween.decode(stored('GuestTokenSeen', firstSeen), position),
+    () => wrongBetween.decode(stored('GuestTokenSeen', firstSeen)),
     unreadable(
       `${where('GuestTokenSeen')} does not fit GuestTokenSeen.v2 after upcasting: /email must not have fewer than 1 characters`,
     ),
@@ -127,12 +132,9 @@ t.test('an event of a later schema version is reported as written by a newer pro
   const newer = (known: string) =>
     `was written by a newer version of this program: the latest shape known here is ${known}`
   const type = 'GuestTokenSeen.v9'
+  t.throws(() => third.decode(stored(type, seen.data)), unreadable(`${where(type)} ${newer('GuestTokenSeen.v3')}`))
   t.throws(
-    () => third.decode(stored(type, seen.data), position),
-    unreadable(`${where(type)} ${newer('GuestTokenSeen.v3')}`),
-  )
-  t.throws(
-    () => programWith({}).decode(stored(type, seen.data), position),
+    () => programWith({}).decode(stored(type, seen.data)),
     unreadable(`${where(type)} ${newer('GuestTokenSeen')}`),
   )
 })
@@ -140,18 +142,18 @@ t.test('an event of a later schema version is reported as written by a newer pro
 t.test('a stored type that is not a version of a known event is reported as unknown', async (t) => {
   const types = ['GuestTokenLost', 'GuestTokenLost.v2', 'GuestTokenSeen.v1', 'GuestTokenSeen.v03', 'GuestTokenSeen.v']
   for (const type of [...types, 'GuestTokenSeen.v2.v9', '.v2', '__proto__', 'constructor', ''])
-    t.throws(() => third.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
+    t.throws(() => third.decode(stored(type, seen.data)), unreadable(`${where(type)} has an unknown type`))
   const type = 'GuestTokenSeen.v1'
   const unchanged = programWith({})
-  t.throws(() => unchanged.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
+  t.throws(() => unchanged.decode(stored(type, seen.data)), unreadable(`${where(type)} has an unknown type`))
 })
 
 t.test('an event that is not JSON or has no valid metadata is unreadable, in every shape', async (t) => {
   for (const [type, data] of Object.entries({ GuestTokenSeen: firstSeen, 'GuestTokenSeen.v3': seen.data })) {
-    const binary = stored(type, data, { isJson: false })
-    t.throws(() => third.decode(binary, position), unreadable(`${where(type)} is not JSON`))
-    const bare = stored(type, data, { metadata: { schema: 1 } })
-    t.throws(() => third.decode(bare, position), unreadable(`${where(type)} has no valid metadata`))
+    const binary = stored(type, data, { contentType: 'application/octet-stream' })
+    t.throws(() => third.decode(binary), unreadable(`${where(type)} is not JSON`))
+    const bare = stored(type, data, { metadata: bytesOf({ schema: 1 }) })
+    t.throws(() => third.decode(bare), unreadable(`${where(type)} has no valid metadata`))
   }
 })
 

@@ -1,10 +1,11 @@
 // Encodes events for the log and decodes recorded ones, upcasting former shapes to the newest. Invalid data is rejected.
 
-import { type EventData, jsonEvent, type RecordedEvent } from '@eventstore/db-client'
+import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { EventMetadata, type LogPosition } from '@paylog/domain/events'
 import { type RecordedDomainEvent, recordedEvents, type Upcaster, upcasters } from '@paylog/domain/recordedEvents'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import type { RawEvent } from '../read/rawEvent.ts'
 
 /** The event schemas of one program version, by event name. */
 export type EventTables = {
@@ -187,7 +188,7 @@ export type Codec = {
    * Decodes a recorded event and upcasts it to the newest shape.
    * @throws UnreadableEventError for an unknown type, and for data that does not fit its schema or cannot be upcast
    */
-  decode(recorded: RecordedEvent, position: LogPosition): Recorded
+  decode(recorded: RawEvent): Recorded
 }
 
 const metadataValidator = Compile(StoredMetadata)
@@ -206,8 +207,9 @@ export function createCodec(tables: EventTables): Codec {
         metadata: storedMetadata({ ...metadata, schema: shape.version }),
       })
     },
-    decode(recorded, position) {
-      const { id, type, streamId: stream, revision, created, metadata } = recorded
+    decode(recorded) {
+      const { id, type, stream, revision, position, created } = recorded
+      const metadata = parsed(recorded.metadata)
       const unreadable = (problem: string, cause?: unknown) =>
         new UnreadableEventError(
           `event ${id} (${type}, ${stream}@${revision}, position ${position.commit}) ${problem}`,
@@ -215,13 +217,32 @@ export function createCodec(tables: EventTables): Codec {
         )
       const shape = shapes.stored(type)
       if (shape === undefined) throw unreadable(unknownType(type, shapes))
-      if (!recorded.isJson) throw unreadable('is not JSON')
-      const data = upcastData(shape, recorded.data, unreadable)
+      if (recorded.contentType !== 'application/json') throw unreadable('is not JSON')
+      const data = upcastData(shape, parsed(recorded.data), unreadable)
       if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
       // The data has been checked above; the compiler cannot connect a type name with its data.
       const event = { type: shape.name, data } as RecordedDomainEvent
       return { ...event, id, stream, revision, position, created, metadata: recordedMetadata(metadata) }
     },
+  }
+}
+
+/** @returns undefined, which fits no schema, for bytes that are not JSON */
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Decodes an event, and returns the error instead of throwing it for one that this program cannot read. */
+export function tryDecode({ decode }: Pick<Codec, 'decode'>, event: RawEvent): Recorded | UnreadableEventError {
+  try {
+    return decode(event)
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return error
+    throw error
   }
 }
 

@@ -10,7 +10,7 @@ import { Type } from 'typebox'
 import { v4 as uuid } from 'uuid'
 import { createEventStore } from '../eventStore.ts'
 import { guestTokenSeen, metadata } from '../testing/eventStoreHarness.ts'
-import { subscriberHarness } from '../testing/subscriberHarness.ts'
+import { followerHarness } from '../testing/followerHarness.ts'
 import { createCodec, type Recorded } from './codec.ts'
 
 const Before = Type.Object({ email: Type.String(), second: Type.Integer() })
@@ -92,7 +92,7 @@ t.test('concurrent commands decide on a stream with events of both shapes', asyn
 
 t.test('an older program version stops at an event of a newer one, and the newer one continues there', async (t) => {
   const stream = await oldStream(2)
-  const reader = subscriberHarness(before, stream)
+  const reader = followerHarness(before, stream)
   const { running } = reader.run()
   const stopped = t.rejects(running, {
     name: 'UnreadableEventError',
@@ -121,7 +121,7 @@ t.test('an older program version stops at an event of a newer one, and the newer
     'it does not decide on partial state',
   )
 
-  const successor = subscriberHarness(after, stream)
+  const successor = followerHarness(after, stream)
   successor.stored.checkpoint = reader.stored.checkpoint
   const run = successor.run()
   await waitFor(() => successor.seen.length === 1, { what: 'the new event' })

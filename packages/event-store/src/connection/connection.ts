@@ -15,8 +15,8 @@ export type EventStoreTiming = {
   readonly readTimeoutMs: number
   /** A failed read is repeated for this long, which covers a restart of the store. */
   readonly readRetryTimeoutMs: number
-  /** How often an idle subscription checks the log for events that it should have received. */
-  readonly lagCheckMs: number
+  /** How often a follower at the end of the log looks for events that nothing announced. */
+  readonly pollMs: number
 }
 
 export const defaultTiming: EventStoreTiming = {
@@ -24,7 +24,7 @@ export const defaultTiming: EventStoreTiming = {
   appendRetryTimeoutMs: 15_000,
   readTimeoutMs: 3_000,
   readRetryTimeoutMs: 5_000,
-  lagCheckMs: 10_000,
+  pollMs: 5_000,
 }
 
 export type Connection = {
@@ -41,7 +41,7 @@ export type ReplaceableConnection = {
   close(): Promise<void>
 }
 
-/** Connection, timeouts and cancellation of appends and reads. */
+/** Connection, timeouts and cancellation of appends. */
 export type ConnectionContext = {
   readonly connection: ReplaceableConnection
   readonly timing: EventStoreTiming

@@ -3,10 +3,10 @@
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createRawClient } from '../raw/rawClient.ts'
-import { readRawLog } from '../raw/rawRead.ts'
+import { readEvents } from '../read/readPage.ts'
 import { append, appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
-import { subscriberHarness } from '../testing/subscriberHarness.ts'
+import { followerHarness } from '../testing/followerHarness.ts'
+import { createRawClient } from './calls.ts'
 import { connect } from './connection.ts'
 
 const password = 'pass:w/rd%'
@@ -20,19 +20,19 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-t.test('appends, reads and subscriptions use the credentials of the connection string', async (t) => {
+t.test('appends, reads and followers use the credentials of the connection string', async (t) => {
   const store = connectEventStore(t, { connectionString: authorized })
   await append(store, 'guestToken-a', 3)
   t.equal((await store.readStream('guestToken-a')).length, 3)
   t.match(await store.lag(undefined, ['guestToken-']), { events: 3 })
   t.equal((await collect(store.readLog({ prefixes: ['guestToken-'] }))).length, 3)
-  const subscriber = subscriberHarness(store, 'guestToken-')
-  const run = subscriber.run()
-  await waitFor(() => subscriber.seen.length === 3, { what: 'the events by subscription' })
+  const follower = followerHarness(store, 'guestToken-')
+  const run = follower.run()
+  await waitFor(() => follower.seen.length === 3, { what: 'the followed events' })
   await run.stop()
-  const raw = createRawClient({ name: 'the log', connectionString: authorized, timeoutMs: 5_000 })
+  const raw = createRawClient({ name: 'the log', connectionString: authorized })
   t.teardown(() => raw.close())
-  t.ok((await collect(readRawLog(raw))).length >= 3)
+  t.ok((await collect(readEvents(raw))).length >= 3)
 })
 
 t.test('wrong or missing credentials are rejected at once, and nothing is recorded', async (t) => {
@@ -44,8 +44,8 @@ t.test('wrong or missing credentials are rejected at once, and nothing is record
     })
     await t.rejects(store.readStream('guestToken-b'), { code: 'event_store_unavailable' })
     t.ok(performance.now() - begun < 5_000, 'without retries')
-    const raw = createRawClient({ name: 'the log', connectionString, timeoutMs: 5_000 })
-    await t.rejects(collect(readRawLog(raw)), { message: /^the log: 16 UNAUTHENTICATED/ })
+    const raw = createRawClient({ name: 'the log', connectionString })
+    await t.rejects(collect(readEvents(raw)), { message: /^the log: 16 UNAUTHENTICATED/ })
     await raw.close()
   }
   t.same(await connectEventStore(t, { connectionString: authorized }).readStream('guestToken-b'), [])

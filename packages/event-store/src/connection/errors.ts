@@ -4,8 +4,8 @@ import { DomainError } from '@paylog/domain/errors'
 
 export type AppendFailure = 'conflict' | 'too_large' | 'rejected' | 'unknown'
 
-/** INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED: the request itself is wrong. */
-const permanentCodes = new Set([3, 7, 12, 16])
+/** INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED: the request itself is wrong. */
+const permanentCodes = new Set([3, 7, 9, 12, 16])
 /** CANCELLED and UNAVAILABLE: after these the client reconnects by itself. */
 const recoverableCodes = new Set([1, 14])
 

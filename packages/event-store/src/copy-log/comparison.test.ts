@@ -1,6 +1,6 @@
 // Two logs are equal if and only if all their copied events are equal.
 import t from 'tap'
-import type { RawEvent } from '../raw/rawEvent.ts'
+import type { RawEvent } from '../read/rawEvent.ts'
 import { rawEventFixture } from '../testing/copyLogHarness.ts'
 import { compareWith } from './comparison.ts'
 

@@ -8,7 +8,7 @@ import {
   originalStreamOf,
   type RawEvent,
   tombstoneRevision,
-} from '../raw/rawEvent.ts'
+} from '../read/rawEvent.ts'
 
 /** The metadata that a server writes to soft-delete a stream. */
 const deletion = `{"$tb":${tombstoneRevision}}`

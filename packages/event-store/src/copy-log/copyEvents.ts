@@ -4,9 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type AppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { isAfter, type LogPosition } from '@paylog/domain/events'
-import { LogUnusableError, type RawClient } from '../raw/rawClient.ts'
-import { describeEvent, isTombstone, originalStreamOf, type RawEvent } from '../raw/rawEvent.ts'
-import { identifierOf, readRawLog, readStreamMetadata } from '../raw/rawRead.ts'
+import { type Attempt, call, LogUnusableError, type RawClient } from '../connection/calls.ts'
+import { describeEvent, isTombstone, originalStreamOf, type RawEvent } from '../read/rawEvent.ts'
+import { readEvents } from '../read/readPage.ts'
+import { readStreamMetadata } from '../read/reads.ts'
+import { identifierOf } from '../read/requests.ts'
 import { compareWith, copiedEvents, type LogComparison, LogDifferenceError } from './comparison.ts'
 
 /**
@@ -19,22 +21,24 @@ export async function appendRaw(client: RawClient, events: readonly RawEvent[]):
   const [first] = events
   if (first === undefined) throw new Error('Nothing to append')
   const requests = [appendOptions(first), ...events.map(proposed)]
-  return await client
-    .call((stub, args) => {
-      return new Promise<'written' | 'conflict'>((resolve, reject) => {
-        const call = stub.append(...args, (error, reply) => {
+  return await write(
+    client,
+    (stub, args) =>
+      new Promise<'written' | 'conflict'>((resolve, reject) => {
+        const appending = stub.append(...args, (error, reply) => {
           if (error) reject(error)
           else resolve(reply.hasWrongExpectedVersion() ? 'conflict' : 'written')
         })
-        for (const request of requests) call.write(request)
-        call.end()
-      })
-    })
-    .catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new LogUnusableError(`${reason} (while writing ${describeEvent(first)})`, { cause: error })
-    })
+        for (const request of requests) appending.write(request)
+        appending.end()
+      }),
+  ).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new LogUnusableError(`${reason} (while writing ${describeEvent(first)})`, { cause: error })
+  })
 }
+
+const write = <T>(client: RawClient, attempt: Attempt<T>) => call(client, attempt, client.timeoutMs)
 
 /** Soft-deletes a stream, unless its metadata is at `revision` already: then an earlier attempt has deleted it. */
 export async function deleteRaw(client: RawClient, stream: string, revision: bigint): Promise<void> {
@@ -42,7 +46,7 @@ export async function deleteRaw(client: RawClient, stream: string, revision: big
   options.setStreamIdentifier(identifierOf(stream))
   options.setAny(new shared.Empty())
   const request = new streams.DeleteReq().setOptions(options)
-  await client.call(async (stub, args) => {
+  await write(client, async (stub, args) => {
     const last = await readStreamMetadata(client, stream)
     if (last !== undefined && last.revision >= revision) return
     await new Promise<void>((resolve, reject) => {
@@ -57,7 +61,8 @@ export async function tombstoneRaw(client: RawClient, stream: string): Promise<v
   options.setStreamIdentifier(identifierOf(stream))
   options.setAny(new shared.Empty())
   const request = new streams.TombstoneReq().setOptions(options)
-  await client.call(
+  await write(
+    client,
     (stub, args) =>
       new Promise<void>((resolve, reject) => {
         stub.tombstone(request, ...args, (error) => {
@@ -113,12 +118,12 @@ export type CopyEventsOptions = {
  */
 export async function copyEvents(options: CopyEventsOptions): Promise<{ copied: number; alreadyThere: number }> {
   const { source, target, until, onEvent } = options
-  const comparison = compareWith(readRawLog(target))
+  const comparison = compareWith(readEvents(target))
   const writer = createWriter(target, comparison)
   let total = 0
   let alreadyThere = 0
   let isBehindTarget = true
-  for await (const event of copiedEvents(readRawLog(source))) {
+  for await (const event of copiedEvents(readEvents(source))) {
     if (until === undefined || isAfter(event.position, until)) break
     total += 1
     onEvent(event)
@@ -154,7 +159,7 @@ function createWriter(target: RawClient, comparison: LogComparison) {
     softDeletions.forget(stream)
   }
 
-  async function write(events: readonly RawEvent[]): Promise<void> {
+  async function writeGroup(events: readonly RawEvent[]): Promise<void> {
     const last = events.at(-1)
     if (last === undefined) return
     if (isTombstone(last)) await tombstoneRaw(target, last.stream)
@@ -179,14 +184,14 @@ function createWriter(target: RawClient, comparison: LogComparison) {
       return true
     },
     async take(event: RawEvent): Promise<void> {
-      if (isTombstone(event) || originalStreamOf(event.stream) !== undefined) return await write([event])
+      if (isTombstone(event) || originalStreamOf(event.stream) !== undefined) return await writeGroup([event])
       group = [event]
       bytes = sizeOf(event)
     },
     async flush(): Promise<void> {
       const events = group
       group = []
-      await write(events)
+      await writeGroup(events)
     },
     /** @returns whether the event was among the generated ones */
     async waitForGeneratedEvents(streams: readonly string[], event: RawEvent): Promise<boolean> {

@@ -2,8 +2,8 @@
 import { binaryEvent } from '@eventstore/db-client'
 import type { LogPosition } from '@paylog/domain/events'
 import t from 'tap'
-import { isCopiedStream } from '../raw/rawEvent.ts'
-import { readRawLog } from '../raw/rawRead.ts'
+import { isCopiedStream } from '../read/rawEvent.ts'
+import { readEvents } from '../read/readPage.ts'
 import {
   copyTestLog,
   inDatabase,
@@ -52,7 +52,7 @@ t.test('events as large as a read page are copied, and so are the events after t
   await appendRaw(source.raw, [rawEventFixture('small-1', 0)])
   t.match(await copyTestLog(source, target), { events: 3, copied: 3, recordedSince: 0 })
   const events: string[] = []
-  for await (const { stream, revision, data } of readRawLog(target.raw)) {
+  for await (const { stream, revision, data } of readEvents(target.raw)) {
     if (isCopiedStream(stream)) events.push(`${stream}@${revision} ${data.length}`)
   }
   t.same(events, [`large-1@0 ${data.length}`, `large-1@1 ${data.length}`, 'small-1@0 2'])
@@ -165,7 +165,7 @@ t.test('a position is translated to the last copied event at or before it', asyn
   const names: (string | undefined)[] = []
   for (const position of result.positions.toReversed()) {
     const found: (string | undefined)[] = []
-    for await (const event of readRawLog(target.raw)) {
+    for await (const event of readEvents(target.raw)) {
       if (event.position.commit === position.commit) found.push(event.stream)
     }
     names.push(found[0])

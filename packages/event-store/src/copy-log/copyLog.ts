@@ -1,13 +1,11 @@
 // Copies a log into another one, event by event, and verifies that the copy is equal.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
-import { createRawClient, type RawClient } from '../raw/rawClient.ts'
-import { describeEvent, isCopiedStream, isTombstone, type RawEvent } from '../raw/rawEvent.ts'
-import { readLogEnd, readRawLog } from '../raw/rawRead.ts'
+import { createRawClient, type RawClient } from '../connection/calls.ts'
+import { describeEvent, isCopiedStream, isTombstone, type RawEvent } from '../read/rawEvent.ts'
+import { readEvents } from '../read/readPage.ts'
+import { readLogEnd } from '../read/reads.ts'
 import { compareWith, copiedEvents, LogDifferenceError } from './comparison.ts'
 import { copyEvents } from './copyEvents.ts'
-
-/** Longer than any call to a healthy server takes. */
-const callTimeoutMs = 20_000
 
 export type CopyProgress = {
   readonly phase: 'survey' | 'copy' | 'verification'
@@ -59,14 +57,13 @@ export async function copyLog(options: {
   readonly onProgress: OnProgress
 }): Promise<CopyResult> {
   const { positions = [], onProgress } = options
-  const client = (name: string, connectionString: string) =>
-    createRawClient({ name, connectionString, timeoutMs: callTimeoutMs })
+  const client = (name: string, connectionString: string) => createRawClient({ name, connectionString })
   const clients = { source: client('the source', options.from), target: client('the target', options.to) }
   try {
     await assertPositionsInLog(clients.source, positions)
     // Fails early when the target is unreachable.
     await readLogEnd(clients.target)
-    const survey = await surveyLog(readRawLog(clients.source), ({ events, end }) =>
+    const survey = await surveyLog(readEvents(clients.source), ({ events, end }) =>
       onProgress({ phase: 'survey', events, of: undefined, position: end ?? start }),
     )
     const copying = { ...clients, until: survey.end, onEvent: progressOf('copy', survey.events, onProgress) }
@@ -112,10 +109,10 @@ async function verify(
   positions: readonly LogPosition[],
   onEvent: (event: RawEvent) => void,
 ): Promise<Pick<CopyResult, 'end' | 'madeByServer' | 'positions'>> {
-  const comparison = compareWith(readRawLog(target))
+  const comparison = compareWith(readEvents(target))
   const map = createPositionMap(positions)
   let end: CopyResult['end']
-  for await (const event of upTo(until, copiedEvents(readRawLog(source)))) {
+  for await (const event of upTo(until, copiedEvents(readEvents(source)))) {
     const counterpart = await comparison.counterpart(event)
     if (counterpart === undefined) throw new LogDifferenceError(`The target ends before ${describeEvent(event)}`)
     map.pair(event, counterpart)
@@ -137,7 +134,7 @@ async function* upTo(until: LogPosition | undefined, events: AsyncIterable<RawEv
 
 async function countFrom(source: RawClient, after: LogPosition | undefined): Promise<number> {
   let count = 0
-  for await (const _ of copiedEvents(readRawLog(source, after))) count += 1
+  for await (const _ of copiedEvents(readEvents(source, { after }))) count += 1
   return count
 }
 

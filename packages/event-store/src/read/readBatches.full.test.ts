@@ -2,9 +2,8 @@
 
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import type { EventBatch } from '../subscription/batches.ts'
 import { append as appendTo, connectEventStore } from '../testing/eventStoreHarness.ts'
-import type { BatchRange } from './readLog.ts'
+import type { BatchRange, EventBatch } from './readBatches.ts'
 
 const testStore = await startEventStore(t)
 const store = connectEventStore(t, testStore)
@@ -62,7 +61,9 @@ t.test('a read with an end position ends exactly there, even if later events exi
   await append(`${other}a`, 50)
   const ofOthers = await batchesIn({ prefixes: [other] })
   await append(`${prefix}a`, 20)
-  for (const until of [ofOthers[0]?.events[30]?.position, ofOthers[0]?.events[49]?.position]) {
+  for (const last of [ofOthers[0]?.events[30], ofOthers[0]?.events[49]]) {
+    if (last === undefined) throw new Error('The events are missing')
+    const until = { ...last.position, eventId: last.id }
     const batches = await batchesIn({ prefixes: [prefix], until, maxBatch: 15 })
     t.same(namesIn(batches), names(`${prefix}a`, 20))
     t.same(batches.at(-1)?.position, until)

@@ -1,186 +1,161 @@
-// Reads of streams and of the log, with retries that cover a restart of the store.
-import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type AllStreamRecordedEvent,
-  type AllStreamResolvedEvent,
-  BACKWARDS,
-  END,
-  type EventStoreDBClient,
-  FORWARDS,
-  NoStreamError,
-  type ResolvedEvent,
-  START,
-  type StreamingRead,
-  StreamNotFoundError,
-} from '@eventstore/db-client'
-import { isAfter, type LogPosition } from '@paylog/domain/events'
-import { type Codec, type Recorded, UnreadableEventError } from '../codec/codec.ts'
-import type { ConnectionContext } from '../connection/connection.ts'
-import { isPermanentError, ResponseTimeoutError, unreadableLogError } from '../connection/errors.ts'
-import type { StreamName } from '../streamName.ts'
-
-export type ReadContext = ConnectionContext & Pick<Codec, 'decode'>
+// Reads of streams, and of single places of the log.
+import { Metadata } from '@grpc/grpc-js'
+import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
+import { type CallContext, call } from '../connection/calls.ts'
+import { checkpointAt, isSystemStream, metastreamOf, type RawEvent, tombstoneRevision } from './rawEvent.ts'
+import { collectPage, type RawPage, readPage, readPagesBackwards } from './readPage.ts'
+import { logRead, streamRead } from './requests.ts'
 
 export type ReadRange =
   | { readonly from?: bigint; readonly limit?: number }
   /** This many events from the stream's end. */
   | { readonly last: number }
 
-/** Many times the number of events that a filtered subscription skips between checkpoints. */
-const maxSkippedEvents = 1_000
+const streamPageEvents = 2_000
+
+/** A stream's events in order; none for a stream that does not exist. @throws the context's failure */
+export async function readStreamEvents(context: CallContext, stream: string, range: ReadRange): Promise<RawEvent[]> {
+  if ('last' in range) return (await readPage(context, streamRead(stream, 'end', range.last, true))).events.toReversed()
+  const { from = 0n, limit = Number.POSITIVE_INFINITY } = range
+  const events: RawEvent[] = []
+  for (;;) {
+    const next = (events.at(-1)?.revision ?? from - 1n) + 1n
+    const page = await readPage(context, streamRead(stream, next, Math.min(limit - events.length, streamPageEvents)))
+    events.push(...page.events)
+    if (page.isLast || events.length >= limit) return events
+  }
+}
+
+/** The log's last event, system events included. */
+export async function readLogEnd(context: CallContext): Promise<RawEvent | undefined> {
+  const { events } = await readPage(context, logRead('end', 1, { backwards: true }))
+  return events[0]
+}
+
+/** A checkpoint at the log's last event. */
+export async function readHead(context: CallContext): Promise<LogCheckpoint | undefined> {
+  const end = await readLogEnd(context)
+  return end && checkpointAt(end)
+}
+
+/** How many system events may follow the last event of ours before a checkpoint no longer advances past them. */
+const maxSystemEvents = 32
 
 /**
- * Reads a stream's events in order; none for a stream that does not exist.
- * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ * The log's last event, and the last one that is no system event: a scavenge may remove system events, so a checkpoint
+ * names none. It is undefined when only system events are found.
  */
-export function readStream(context: ReadContext, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
-  const isFromEnd = 'last' in range
-  const open = (client: EventStoreDBClient) =>
-    isFromEnd
-      ? client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: range.last })
-      : client.readStream(stream, {
-          direction: FORWARDS,
-          fromRevision: range.from ?? START,
-          ...(range.limit === undefined ? {} : { maxCount: range.limit }),
-        })
-  return withRetries(context, async () => {
-    const events: Recorded[] = []
-    try {
-      for await (const event of eventsOf(context, `Read of ${stream}`, open)) {
-        events.push(context.decode(event, event.position ?? unknownPosition))
-      }
-      return isFromEnd ? events.reverse() : events
-    } catch (error) {
-      if (error instanceof StreamNotFoundError || error instanceof NoStreamError) return []
+export async function readLogEnds(
+  context: CallContext,
+): Promise<{ readonly end: RawEvent | undefined; readonly checkpoint: LogCheckpoint | undefined }> {
+  const end = await readLogEnd(context)
+  if (end === undefined) return { end, checkpoint: undefined }
+  if (!isSystemStream(end.stream)) return { end, checkpoint: checkpointAt(end) }
+  const { events } = await readPage(context, logRead('end', maxSystemEvents, { backwards: true }))
+  const own = events.find(({ stream }) => !isSystemStream(stream))
+  return { end: events[0], checkpoint: own && checkpointAt(own) }
+}
+
+/** The event at exactly this position; nothing when there is none, or when the server rejects the position. */
+export async function readEventAt(context: CallContext, position: LogPosition): Promise<RawEvent | undefined> {
+  const collect = collectPage(context, logRead(position, 1))
+  const { events } = await call(context, (stub, args) =>
+    collect(stub, args).catch((error: unknown): RawPage => {
+      if (isTransient(error)) throw error
+      return { events: [], isLast: true }
+    }),
+  )
+  return events.find((event) => event.position.commit === position.commit)
+}
+
+/** CANCELLED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED: unrelated to the position. */
+const transientCodes = new Set([1, 4, 7, 14, 16])
+
+const isTransient = (error: unknown) =>
+  !(error instanceof Error && 'code' in error && typeof error.code === 'number') || transientCodes.has(error.code)
+
+/**
+ * A checkpoint at the last event of ours before a position, or at the end of the log; undefined when there is none. What is
+ * read after it starts with the first event of ours at or after the position.
+ */
+export async function readCheckpointBefore(
+  context: CallContext,
+  position: LogPosition | undefined,
+): Promise<LogCheckpoint | undefined> {
+  for await (const events of readPagesBackwards(context, position, maxSystemEvents)) {
+    const own = events.find((event) => !isSystemStream(event.stream))
+    if (own !== undefined) return checkpointAt(own)
+  }
+  return undefined
+}
+
+/** Whether the checkpoint's event is in this log, at its position. */
+export async function isInLog(context: CallContext, checkpoint: LogCheckpoint): Promise<boolean> {
+  return (await readEventAt(context, checkpoint))?.id === checkpoint.eventId
+}
+
+/**
+ * Some events of a stream, without those hidden by its metadata; none for a stream that does not exist.
+ * @param from the first revision
+ * @returns `'closed'` for a stream that was deleted for good
+ */
+export function readStreamPage(
+  context: CallContext,
+  stream: string,
+  from: bigint,
+  count: number,
+): Promise<RawPage | 'closed'> {
+  const collect = collectPage(context, streamRead(stream, from, count))
+  return call(context, (stub, args) =>
+    collect(stub, args).catch((error: unknown) => {
+      if (isStreamDeleted(error)) return 'closed'
       throw error
-    }
-  })
+    }),
+  )
 }
 
-/** Stores before version 22.6 do not return positions in stream reads. */
-const unknownPosition: LogPosition = { commit: 0n, prepare: 0n }
-
-/** The position of the last event in the log, system events included. */
-export function readLogHead(context: ConnectionContext): Promise<LogPosition | undefined> {
-  const open = (client: EventStoreDBClient) => client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-  return withRetries(context, async () => {
-    for await (const event of eventsOf(context, 'Read of the end of the log', open)) return event.position
-    return undefined
-  })
+function isStreamDeleted(error: unknown): boolean {
+  const trailers = error instanceof Error && 'metadata' in error ? error.metadata : undefined
+  return trailers instanceof Metadata && trailers.get('exception')[0] === 'stream-deleted'
 }
+
+/** The latest metadata event of a stream. */
+export async function readStreamMetadata(context: CallContext, stream: string): Promise<RawEvent | undefined> {
+  const { events } = await readPage(context, streamRead(metastreamOf(stream), 'end', 1, true))
+  return events[0]
+}
+
+/** Why a scavenge may have removed events of a stream, according to its current metadata. */
+export type Retention = 'closed' | 'deleted' | 'truncated' | 'kept'
 
 /**
- * The position of the last event before this one, system events included; a read after it starts with the event at
- * `position`. Only positions of events are known to be safe to read from.
+ * `deleted` streams may come back, `closed` ones (with a tombstone) never. `truncated` events lie before the stream's
+ * `$tb`, or may exceed its `$maxCount` or `$maxAge`.
+ * @throws the context's failure
  */
-export function readPositionBefore(
-  context: ConnectionContext,
-  position: LogPosition,
-): Promise<LogPosition | undefined> {
-  const open = (client: EventStoreDBClient) =>
-    client.readAll({ direction: BACKWARDS, fromPosition: position, maxCount: 2 })
-  return withRetries(context, async () => {
-    for await (const event of eventsOf(context, 'Read of the log', open)) {
-      if (isAfter(position, event.position)) return event.position
-    }
-    return undefined
-  })
+export async function readRetention(
+  context: CallContext,
+  { stream, revision }: Pick<RawEvent, 'stream' | 'revision'>,
+): Promise<Retention> {
+  if ((await readStreamPage(context, stream, 0n, 1)) === 'closed') return 'closed'
+  const metadata = parseMetadata((await readStreamMetadata(context, stream))?.data)
+  // 2^63-1 is not exact in JavaScript; the nearest number serves here.
+  const truncateBefore = numberOf(metadata, '$tb')
+  if (truncateBefore >= Number(tombstoneRevision)) return 'deleted'
+  const isLimited = numberOf(metadata, '$maxCount') > 0 || numberOf(metadata, '$maxAge') > 0
+  return Number(revision) < truncateBefore || isLimited ? 'truncated' : 'kept'
 }
 
-/**
- * The position that a healthy, idle subscription at `reached` must get to: the next matching event, or an event after so
- * many others that the server must have sent a checkpoint. Nothing when there is neither.
- */
-export function readNextMatching(
-  context: ConnectionContext,
-  reached: LogPosition | undefined,
-  prefixes: readonly string[],
-): Promise<LogPosition | undefined> {
-  return withRetries(context, async () => {
-    let skipped = 0
-    for await (const { streamId, position } of eventsAfter(context, reached)) {
-      skipped++
-      if (skipped === maxSkippedEvents || prefixes.some((prefix) => streamId.startsWith(prefix))) return position
-    }
-    return undefined
-  })
-}
-
-/**
- * The position that an idle subscription at `reached` may skip to: the end of the log, if no event up to there matches.
- * Nothing when one does, or when it is at the end already.
- */
-export function readLastSkipped(
-  context: ConnectionContext,
-  reached: LogPosition | undefined,
-  prefixes: readonly string[],
-): Promise<LogPosition | undefined> {
-  return withRetries(context, async () => {
-    let skipped: LogPosition | undefined
-    for await (const { streamId, position } of eventsAfter(context, reached)) {
-      if (prefixes.some((prefix) => streamId.startsWith(prefix))) return undefined
-      skipped = position
-    }
-    return skipped
-  })
-}
-
-/** The next events of the log, of all streams, up to the limit. */
-async function* eventsAfter(
-  context: ConnectionContext,
-  reached: LogPosition | undefined,
-): AsyncGenerator<AllStreamRecordedEvent> {
-  const open = (client: EventStoreDBClient) =>
-    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: maxSkippedEvents + 1 })
-  for await (const event of eventsOf(context, 'Read of the log', open)) {
-    // A read of the log starts with the event at its position.
-    if (reached === undefined || isAfter(event.position, reached)) yield event
-  }
-}
-
-/** The events of one read. It fails when no event arrives in time, and is cancelled when the caller stops early. */
-async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent>(
-  { connection, timing, closing }: ConnectionContext,
-  operation: string,
-  open: (client: EventStoreDBClient) => StreamingRead<Resolved>,
-): AsyncGenerator<NonNullable<Resolved['event']>> {
-  const client = connection.current()
-  const reading = open(client)
-  const silence = setTimeout(() => {
-    reading.destroy(new ResponseTimeoutError(operation, timing.readTimeoutMs))
-    connection.replace(client)
-  }, timing.readTimeoutMs)
-  const close = () => reading.destroy(new Error('The event store was closed'))
-  closing.addEventListener('abort', close)
+function parseMetadata(data: Uint8Array | undefined): unknown {
   try {
-    for await (const { event } of reading.iterator({ destroyOnReturn: false })) {
-      silence.refresh()
-      if (event) yield event
-    }
-  } finally {
-    clearTimeout(silence)
-    closing.removeEventListener('abort', close)
-    // A call with unread messages never ends, and the client (6.2.1) keeps every call until its end. Without `resume`, an
-    // abandoned call would stay in memory for the life of the process.
-    reading.on('error', () => {}).resume()
-    // Not awaited: the call may not even have started when no cluster member responds.
-    void reading.cancel().catch(() => {})
+    return data && JSON.parse(Buffer.from(data).toString())
+  } catch {
+    // Metadata that is not JSON is no metadata.
+    return undefined
   }
 }
 
-/**
- * Repeats a failing read for `readRetryTimeoutMs`.
- * @throws UnreadableEventError, DomainError `event_store_unavailable`
- */
-export async function withRetries<T>({ timing, closing }: ConnectionContext, read: () => Promise<T>): Promise<T> {
-  const giveUpAt = Date.now() + timing.readRetryTimeoutMs
-  for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-    try {
-      return await read()
-    } catch (error) {
-      if (error instanceof UnreadableEventError) throw error
-      if (closing.aborted || isPermanentError(error) || Date.now() + pauseMs > giveUpAt) throw unreadableLogError(error)
-      await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
-    }
-  }
+function numberOf(metadata: unknown, name: string): number {
+  const value: unknown = typeof metadata === 'object' && metadata !== null ? Reflect.get(metadata, name) : undefined
+  return typeof value === 'number' ? value : 0
 }

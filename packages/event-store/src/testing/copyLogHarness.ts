@@ -4,17 +4,17 @@ import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { createRawClient, type RawClient } from '../connection/calls.ts'
 import { type CopyProgress, copyLog } from '../copy-log/copyLog.ts'
-import { createRawClient, type RawClient } from '../raw/rawClient.ts'
-import { isCopiedStream, type RawEvent } from '../raw/rawEvent.ts'
-import { readRawLog } from '../raw/rawRead.ts'
+import { isCopiedStream, type RawEvent } from '../read/rawEvent.ts'
+import { readEvents } from '../read/readPage.ts'
 
 type Store = Pick<TestEventStore, 'connectionString' | 'databaseUrl'>
 export type TestLog = { readonly store: Store; readonly client: EventStoreDBClient; readonly raw: RawClient }
 
 function connectLog<S extends Store>(t: Test, store: S): TestLog & { readonly store: S } {
   const client = EventStoreDBClient.connectionString(store.connectionString)
-  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 5_000 })
+  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString })
   t.teardown(() => Promise.all([client.dispose(), raw.close()]))
   return { store, client, raw }
 }
@@ -55,7 +55,7 @@ export function rawEventFixture(
 /** All copied events as text, without positions. */
 export async function logContents(log: TestLog): Promise<string[]> {
   const lines: string[] = []
-  for await (const event of readRawLog(log.raw)) {
+  for await (const event of readEvents(log.raw)) {
     if (!isCopiedStream(event.stream)) continue
     const bytes = [event.data, event.metadata].map((each) => Buffer.from(each).toString('hex'))
     lines.push([event.stream, event.revision, event.id, event.type, event.contentType, ...bytes].join(' '))

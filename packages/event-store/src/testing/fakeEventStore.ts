@@ -21,13 +21,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import type { Test } from 'tap'
-import {
-  checkpointMessage,
-  confirmationMessage,
-  eventMessage,
-  type ScriptedEvent,
-  successReply,
-} from './grpcMessages.ts'
+import { confirmationMessage, eventMessage, type ScriptedEvent, successReply } from './grpcMessages.ts'
 
 export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
@@ -48,8 +42,8 @@ export type FakeEventStore = {
   readonly appends: readonly ReceivedAppend[]
   /** The number of open reads, subscriptions and append streams. */
   openCalls(): number
-  /** The start position of each subscription, `commit/prepare`. */
-  readonly subscribedAfter: readonly string[]
+  /** The start position of each forwards read of the log, `commit/prepare`. */
+  readonly readAfter: readonly string[]
 }
 
 export type ReceivedAppend = {
@@ -73,7 +67,7 @@ export async function startFakeEventStore(
 ): Promise<FakeEventStore> {
   const open = new Set<object>()
   const appends: ReceivedAppend[] = []
-  const subscribedAfter: string[] = []
+  const readAfter: string[] = []
   const calls = { supportedMethods: 0, append: 0, subscription: 0, read: 0 }
   const keepTrack = (call: BatchCall | ReadCall) => {
     open.add(call)
@@ -100,13 +94,15 @@ export async function startFakeEventStore(
     },
     read(call: ReadCall) {
       keepTrack(call)
-      if (call.request.getOptions()?.hasSubscription()) {
-        const after = call.request.getOptions()?.getAll()?.getPosition()
-        subscribedAfter.push(after ? `${after.getCommitPosition()}/${after.getPreparePosition()}` : 'start')
-        const respondNormally = () => subscribe(call, log)
+      const options = call.request.getOptions()
+      if (options?.hasSubscription()) {
+        const respondNormally = () => announce(call, log)
         if (behaviour.subscription) behaviour.subscription(call, ++calls.subscription, respondNormally)
         else respondNormally()
       } else {
+        const after = options?.getAll()?.getPosition()
+        if (options?.hasAll() && options.getReadDirection() === 0)
+          readAfter.push(after ? `${after.getCommitPosition()}/${after.getPreparePosition()}` : 'start')
         const respondNormally = () => read(call, log)
         if (behaviour.read) behaviour.read(call, ++calls.read, respondNormally)
         else respondNormally()
@@ -125,7 +121,7 @@ export async function startFakeEventStore(
   })
   t.teardown(() => server.forceShutdown())
   const connectionString = `esdb://127.0.0.1:${port}?tls=false`
-  return { port, connectionString, appends, subscribedAfter, openCalls: () => open.size }
+  return { port, connectionString, appends, readAfter, openCalls: () => open.size }
 }
 
 export function supportedMethods(): SupportedMethods {
@@ -157,27 +153,33 @@ export function assertOneAppend(t: Test, { appends }: FakeEventStore, attempts?:
   )
 }
 
-/** Sends the matching events and a checkpoint at the end of the log, and keeps the call open. */
-function subscribe(call: ReadCall, log: readonly ScriptedEvent[]): void {
-  const options = call.request.getOptions()
-  const prefixes = options?.getFilter()?.getStreamIdentifier()?.getPrefixList() ?? ['']
-  const after = Number(options?.getAll()?.getPosition()?.getCommitPosition() ?? -1)
+/** Sends what is added to the log, until the call ends. */
+function announce(call: ReadCall, log: readonly ScriptedEvent[]): void {
   call.write(confirmationMessage())
-  for (const event of log) {
-    if (event.number > after && prefixes.some((prefix) => event.stream.startsWith(prefix)))
-      call.write(eventMessage(event))
-  }
-  const last = BigInt(log.at(-1)?.number ?? 0)
-  if (last > after) call.write(checkpointMessage({ commit: last, prepare: last }))
+  let sent = log.length
+  const timer = setInterval(() => {
+    if (call.cancelled) return clearInterval(timer)
+    for (const event of log.slice(sent)) call.write(eventMessage(event))
+    sent = log.length
+  }, 5)
+  timer.unref()
 }
 
 function read(call: ReadCall, log: readonly ScriptedEvent[]): void {
   const options = call.request.getOptions()
   const count = Number(options?.getCount())
-  const from = Number(options?.getAll()?.getPosition()?.getCommitPosition() ?? 0)
+  const prefixes = options?.getFilter()?.getStreamIdentifier()?.getPrefixList() ?? ['']
+  const isBackwards = options?.getReadDirection() === 1
+  const from = Number(
+    options?.getAll()?.getPosition()?.getCommitPosition() ?? (isBackwards ? Number.MAX_SAFE_INTEGER : 0),
+  )
   const stream = streamOf(options?.getStream()?.getStreamIdentifier()?.getStreamName_asU8())
-  const chosen = stream ? log.filter((event) => event.stream === stream) : log.filter(({ number }) => number >= from)
-  const inOrder = options?.getReadDirection() === 1 ? chosen.toReversed() : chosen
+  const revision = Number(options?.getStream()?.getRevision() ?? 0)
+  const isInRange = ({ number }: ScriptedEvent) => (isBackwards ? number < from : number >= from)
+  const chosen = stream
+    ? log.filter((event) => event.stream === stream && (isBackwards || event.number >= revision))
+    : log.filter((event) => isInRange(event) && prefixes.some((prefix) => event.stream.startsWith(prefix)))
+  const inOrder = isBackwards ? chosen.toReversed() : chosen
   for (const event of inOrder.slice(0, count)) call.write(eventMessage(event))
   call.end()
 }
@@ -193,37 +195,3 @@ function received(request: BatchAppendReq): ReceivedAppend {
 }
 
 const streamOf = (name: Uint8Array | undefined) => Buffer.from(name ?? []).toString()
-
-const eventBytes = 2_000
-
-export type Flood = {
-  /** The server's behaviour for the subscription. */
-  subscription(call: ReadCall): Promise<void>
-  sent(): number
-  /** Whether sending was blocked at this check and the previous ones, `checks` in total. */
-  isBackpressured(checks: number): boolean
-}
-
-/** Sends `total` events of one stream to a subscription, as fast as the client reads. */
-export function createFlood(stream: string, total: number): Flood {
-  let sent = 0
-  let isFull = false
-  let last = -1
-  let unchanged = 0
-  return {
-    async subscription(call) {
-      call.write(confirmationMessage())
-      while (sent < total && !call.cancelled) {
-        isFull = !call.write(eventMessage({ stream, number: ++sent, bytes: eventBytes }))
-        if (isFull) await new Promise((resolve) => call.once('drain', resolve))
-        else if (sent % 100 === 0) await new Promise(setImmediate)
-      }
-    },
-    sent: () => sent,
-    isBackpressured(checks) {
-      unchanged = isFull && sent === last ? unchanged + 1 : 0
-      last = sent
-      return unchanged === checks
-    },
-  }
-}

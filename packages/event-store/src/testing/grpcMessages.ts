@@ -7,9 +7,8 @@ import streams, {
   type BatchAppendResp,
   type ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogPosition } from '@paylog/domain/events'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
-import { identifierOf } from '../raw/rawRead.ts'
+import { identifierOf } from '../read/requests.ts'
 
 /** An event of a test's log; `number` is its revision and its position. */
 export type ScriptedEvent = {
@@ -19,9 +18,12 @@ export type ScriptedEvent = {
   readonly type?: string
 }
 
+/** The id of the event with this number, the same for every read. */
+export const eventId = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
+
 export function eventMessage({ stream, number, bytes = 0, type = 'GuestTokenSeen' }: ScriptedEvent): ReadResp {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
-  recorded.setId(uuidMessage(randomUUID()))
+  recorded.setId(uuidMessage(eventId(number)))
   recorded.setStreamIdentifier(identifierOf(stream))
   recorded.setStreamRevision(String(number))
   recorded.setCommitPosition(String(number))
@@ -37,13 +39,6 @@ export function eventMessage({ stream, number, bytes = 0, type = 'GuestTokenSeen
   event.setEvent(recorded)
   event.setCommitPosition(String(number))
   return new streams.ReadResp().setEvent(event)
-}
-
-export function checkpointMessage({ commit, prepare }: LogPosition): ReadResp {
-  const checkpoint = new streams.ReadResp.Checkpoint()
-  checkpoint.setCommitPosition(String(commit))
-  checkpoint.setPreparePosition(String(prepare))
-  return new streams.ReadResp().setCheckpoint(checkpoint)
 }
 
 export function confirmationMessage(): ReadResp {

@@ -1,8 +1,7 @@
-// A recorded event with its exact bytes, for copies and exports: nothing is parsed, so nothing can change.
+// A recorded event with its exact bytes: nothing is parsed, so nothing can change.
 
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogPosition } from '@paylog/domain/events'
-import { type Codec, domainCodec, type Recorded, UnreadableEventError } from '../codec/codec.ts'
+import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
 
 export type RawEvent = {
   readonly id: string
@@ -21,9 +20,12 @@ export type RawEvent = {
 export const tombstoneRevision = 2n ** 63n - 1n
 export const metadataType = '$metadata'
 
+/** Streams of the server, and the metadata of all streams. */
+export const isSystemStream = (stream: string) => stream.startsWith('$')
+
 /** Whether a stream is copied: user streams and their metadata are, the server's system streams are not. */
 export function isCopiedStream(stream: string): boolean {
-  return !(originalStreamOf(stream) ?? stream).startsWith('$')
+  return !isSystemStream(originalStreamOf(stream) ?? stream)
 }
 
 export const metastreamOf = (stream: string) => `$$${stream}`
@@ -32,6 +34,9 @@ export const metastreamOf = (stream: string) => `$$${stream}`
 export function originalStreamOf(stream: string): string | undefined {
   return stream.startsWith('$$') ? stream.slice(2) : undefined
 }
+
+/** A checkpoint at the event. */
+export const checkpointAt = ({ position, id }: RawEvent): LogCheckpoint => ({ ...position, eventId: id })
 
 export const isTombstone = ({ revision }: RawEvent) => revision === tombstoneRevision
 
@@ -61,40 +66,11 @@ export function toRawEvent(recorded: RecordedEventMessage): RawEvent {
   }
 }
 
-export function positionOf(recorded: RecordedEventMessage): LogPosition {
+function positionOf(recorded: RecordedEventMessage): LogPosition {
   return { commit: BigInt(recorded.getCommitPosition()), prepare: BigInt(recorded.getPreparePosition()) }
 }
 
 /** When the server recorded it, to the millisecond. */
-export function createdOf(recorded: RecordedEventMessage): Date {
+function createdOf(recorded: RecordedEventMessage): Date {
   return new Date(Number(BigInt(recorded.getMetadataMap().get('created') ?? 0) / ticksPerMs))
-}
-
-/**
- * Decodes a recorded event.
- * @returns the error, instead of throwing it, for an event that this program cannot read
- */
-export function decodeRaw(
-  event: RawEvent,
-  codec: Pick<Codec, 'decode'> = domainCodec,
-): Recorded | UnreadableEventError {
-  const { stream: streamId, id, revision, type, created, position } = event
-  const common = { streamId, id, revision, type, created, position, metadata: parsed(event.metadata) }
-  try {
-    if (event.contentType !== 'application/json')
-      return codec.decode({ ...common, isJson: false, data: event.data }, position)
-    return codec.decode({ ...common, isJson: true, data: parsed(event.data) }, position)
-  } catch (error) {
-    if (error instanceof UnreadableEventError) return error
-    throw error
-  }
-}
-
-/** @returns undefined, which fits no schema, for bytes that are not JSON */
-function parsed(bytes: Uint8Array) {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
 }

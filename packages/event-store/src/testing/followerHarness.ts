@@ -1,43 +1,45 @@
-// A subscriber whose checkpoint survives restarts, as one in a table would.
-import type { LogPosition } from '@paylog/domain/events'
+// A follower whose checkpoint survives restarts, as one in a table would.
+import type { LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '../eventStore.ts'
-import type { EventBatch } from '../subscription/batches.ts'
-import { runSubscription } from '../subscription/subscription.ts'
+import type { EventBatch } from '../read/readBatches.ts'
 
-export type SubscriberHarness = {
+export type FollowerHarness = {
   /** `stream@revision` of every handled event, in order. */
   readonly seen: readonly string[]
   /** Every handled batch. */
   readonly batches: readonly EventBatch[]
-  readonly stored: { checkpoint: LogPosition | undefined }
+  readonly stored: { checkpoint: LogCheckpoint | undefined }
   /** The error of each interruption. */
   readonly interruptions: readonly unknown[]
+  /** What `connected` reported, in order. */
+  readonly connections: readonly boolean[]
   /** Requests that the checkpoint advance to the end of the log. */
   await(): void
   run(maxBatch?: number): { readonly running: Promise<void>; stop(): Promise<void> }
 }
 
 /** @param handle called before a batch counts as handled; may throw */
-export function subscriberHarness(
+export function followerHarness(
   store: EventStore,
   prefix: string,
   handle: (batch: EventBatch) => Promise<void> | void = () => {},
-): SubscriberHarness {
+): FollowerHarness {
   const seen: string[] = []
   const batches: EventBatch[] = []
   const interruptions: unknown[] = []
-  const stored: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
+  const connections: boolean[] = []
+  const stored: { checkpoint: LogCheckpoint | undefined } = { checkpoint: undefined }
   const awaited = new EventTarget()
   return {
     seen,
     batches,
     stored,
     interruptions,
+    connections,
     await: () => void awaited.dispatchEvent(new Event('awaited')),
     run(maxBatch = 500) {
       const stop = new AbortController()
-      const running = runSubscription({
-        store,
+      const running = store.follow({
         name: 'test',
         streamPrefixes: [prefix],
         start: async () => stored.checkpoint,
@@ -49,9 +51,11 @@ export function subscriberHarness(
         },
         maxBatch,
         awaited,
+        connected: (isConnected) => {
+          if (connections.at(-1) !== isConnected) connections.push(isConnected)
+        },
         signal: stop.signal,
         log: {
-          info() {},
           warn(detail) {
             if ('err' in detail) interruptions.push(detail.err)
           },

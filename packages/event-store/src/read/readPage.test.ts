@@ -1,18 +1,24 @@
 // Paged reads of the log reach its end, even with very large events.
 import { startEventStore } from '@paylog/testing/eventStore'
 import t, { type Test } from 'tap'
+import { type CallContext, createRawClient } from '../connection/calls.ts'
 import { appendRaw } from '../copy-log/copyEvents.ts'
 import { rawEventFixture as event } from '../testing/copyLogHarness.ts'
 import { startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { eventMessage } from '../testing/grpcMessages.ts'
-import { createRawClient } from './rawClient.ts'
+
 import type { RawEvent } from './rawEvent.ts'
-import { readRawLog, readRawLogBackwards, readStreamPage } from './rawRead.ts'
+import { readEvents, readPagesBackwards } from './readPage.ts'
+import { readStreamPage } from './reads.ts'
 
 function clientOf(t: Test, connectionString: string) {
-  const client = createRawClient({ name: 'the log', connectionString, timeoutMs: 10_000 })
+  const client = createRawClient({ name: 'the log', connectionString })
   t.teardown(() => client.close())
   return client
+}
+
+async function* backwards(client: CallContext): AsyncGenerator<RawEvent> {
+  for await (const events of readPagesBackwards(client)) yield* events
 }
 
 async function namesOf(events: AsyncIterable<RawEvent>): Promise<string[]> {
@@ -32,10 +38,10 @@ t.test('raw reads continue after events that fill a page each', async (t) => {
   await appendRaw(client, [event('large-1', 3)])
   const ofLarge = ['large-1@0', 'large-1@1', 'large-1@2', 'large-1@3']
   const all = ofLarge.toSpliced(3, 0, 'small-1@0')
-  t.same(await namesOf(readRawLog(client)), all)
-  t.same(await namesOf(readRawLog(client, undefined, { streamPrefix: 'large-' })), ofLarge)
-  t.same(await namesOf(readRawLog(client, undefined, { typePrefix: 'Raw' })), ofLarge)
-  t.same(await namesOf(readRawLogBackwards(client)), all.toReversed())
+  t.same(await namesOf(readEvents(client)), all)
+  t.same(await namesOf(readEvents(client, { filter: { streamPrefixes: ['large-'] } })), ofLarge)
+  t.same(await namesOf(readEvents(client, { filter: { typePrefix: 'Raw' } })), ofLarge)
+  t.same(await namesOf(backwards(client)), all.toReversed())
   const revisions: bigint[] = []
   for (let next = 0n, isLast = false; !isLast; next = (revisions.at(-1) ?? 0n) + 1n) {
     const page = await readStreamPage(client, 'large-1', next, 500)
@@ -51,13 +57,13 @@ t.test('a server that repeats the same events is an error, not the end of the lo
   const same = eventMessage({ number: 1, stream: 'guestToken-1' })
   const { connectionString } = await startFakeEventStore(t, {
     read(call) {
-      for (let count = 0; count < 2_000; count++) call.write(same)
+      for (let count = 0; count < 2_001; count++) call.write(same)
       call.end()
     },
   })
   const client = clientOf(t, connectionString)
-  await t.rejects(namesOf(readRawLog(client)), {
+  await t.rejects(namesOf(readEvents(client)), {
     name: 'LogUnusableError',
-    message: /^the log returned no events after position 1\b/,
+    message: /^the log: no events were returned after position 1\b/,
   })
 })

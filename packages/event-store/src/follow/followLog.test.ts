@@ -1,30 +1,30 @@
-// Subscriptions to the embedded event store.
+// Following the log of the embedded event store.
 import { jsonEvent } from '@eventstore/db-client'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createEventStore } from '../eventStore.ts'
+import type { EventBatch } from '../read/readBatches.ts'
 import { append as appendTo } from '../testing/eventStoreHarness.ts'
-import { subscriberHarness } from '../testing/subscriberHarness.ts'
-import type { EventBatch } from './batches.ts'
+import { type FollowerHarness, followerHarness } from '../testing/followerHarness.ts'
 
 const testStore = await startEventStore(t)
 const store = createEventStore({ connectionString: testStore.connectionString })
 t.teardown(() => store.close())
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
-const subscriber = (prefix: string, handle?: (batch: EventBatch) => Promise<void> | void) =>
-  subscriberHarness(store, prefix, handle)
+const follower = (prefix: string, handle?: (batch: EventBatch) => Promise<void> | void) =>
+  followerHarness(store, prefix, handle)
 
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
 const expected = (stream: string, count: number) => Array.from({ length: count }, (_, n) => `${stream}@${n}`)
 
-t.test('a subscription delivers past and live events of its prefix in order', async (t) => {
+t.test('a follower gets past and live events of its prefix in order', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 300)
   await append(freshPrefix(), 10)
-  const sub = subscriber(prefix)
+  const sub = follower(prefix)
   const run = sub.run()
   await waitFor(async () => sub.seen.length === 300, { timeoutMs: 10_000, what: 'history' })
   await append(`${prefix}b`, 5)
@@ -33,10 +33,10 @@ t.test('a subscription delivers past and live events of its prefix in order', as
   t.same(sub.seen, [...expected(`${prefix}a`, 300), ...expected(`${prefix}b`, 5)])
 })
 
-t.test('a restarted subscription resumes after its checkpoint', async (t) => {
+t.test('a restarted follower resumes after its checkpoint', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 20)
-  const sub = subscriber(prefix)
+  const sub = follower(prefix)
   const first = sub.run(7)
   await waitFor(async () => sub.seen.length === 20, { timeoutMs: 10_000, what: 'the first events' })
   await first.stop()
@@ -48,33 +48,11 @@ t.test('a restarted subscription resumes after its checkpoint', async (t) => {
   t.same(sub.seen, expected(`${prefix}a`, 40))
 })
 
-t.test('a subscription handles nothing while the log ends before its checkpoint', async (t) => {
-  const prefix = freshPrefix()
-  await append(`${prefix}a`, 3)
-  const head = await store.head()
-  t.ok(head)
-  const sub = subscriber(prefix)
-  const beyond = (head?.commit ?? 0n) + 1_000_000n
-  sub.stored.checkpoint = { commit: beyond, prepare: beyond }
-  const run = sub.run()
-  await append(`${prefix}a`, 3)
-  await waitFor(async () => sub.interruptions.length >= 3, { timeoutMs: 10_000, what: 'several retries' })
-  t.ok(sub.interruptions.every((error) => /^Error: The log ends at \d+, before the checkpoint/.test(String(error))))
-  t.same(sub.batches, [])
-  sub.stored.checkpoint = head
-  await waitFor(async () => sub.seen.length === 3, {
-    timeoutMs: 10_000,
-    what: 'the events after a valid checkpoint',
-  })
-  await run.stop()
-  t.same(sub.seen, expected(`${prefix}a`, 6).slice(3))
-})
-
 t.test('a failing handler gets the same events again', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 50)
   let failures = 3
-  const sub = subscriber(prefix, ({ events }) => {
+  const sub = follower(prefix, ({ events }) => {
     if (events.length > 0 && failures-- > 0) throw new Error('database down')
   })
   const run = sub.run(10)
@@ -87,7 +65,7 @@ t.test('a slow handler gets all events in order, and the checkpoint never runs a
   const prefix = freshPrefix()
   for (let n = 0; n < 3; n++) await append(`${prefix}${n}`, 500)
   let lastPosition = 0n
-  const sub = subscriber(prefix, async ({ events, position }) => {
+  const sub = follower(prefix, async ({ events, position }) => {
     const last = events.at(-1)
     t.ok(position.commit >= (last?.position.commit ?? lastPosition))
     if (events[0]) t.ok(events[0].position.commit > lastPosition, 'no event before an earlier checkpoint')
@@ -100,39 +78,93 @@ t.test('a slow handler gets all events in order, and the checkpoint never runs a
   t.same(sub.seen, Array.from({ length: 3 }, (_, n) => expected(`${prefix}${n}`, 500)).flat())
 })
 
-t.test('the checkpoint advances over events of other streams', async (t) => {
-  const prefix = freshPrefix()
+/** Asserts that single appends are handled at once, each in a batch of one. */
+async function assertHandledAtOnce(t: Test, prefix: string, sub: FollowerHarness, rounds: number): Promise<void> {
+  const latencies: number[] = []
+  const before = sub.seen.length
+  for (let n = 1; n <= rounds; n++) {
+    const begun = performance.now()
+    await append(`${prefix}live${n}`, 1)
+    await waitFor(() => sub.seen.length === before + n, { what: 'a live event' })
+    latencies.push(performance.now() - begun)
+  }
+  latencies.sort((a, b) => a - b)
+  // A busy machine delays some events; a follower that waits for its next look would delay all by seconds.
+  const half = latencies[Math.floor(rounds / 2)] ?? Number.POSITIVE_INFINITY
+  t.ok(half < 500, `half of the events took ${half} ms or less`)
+  const sizes = sub.batches.map(({ events }) => events.length).filter((size) => size > 0)
+  t.same(
+    sizes.slice(-rounds),
+    Array.from({ length: rounds }, () => 1),
+  )
+}
+
+t.test('a follower gets full batches while it is behind, and then each event at once', async (t) => {
+  const [prefix, other] = [freshPrefix(), freshPrefix()]
+  for (let block = 0; block < 12; block++) await append(`${prefix}${block}`, 500)
+  await append(`${other}a`, 20)
+  const sub = follower(prefix)
+  const run = sub.run(400)
+  await waitFor(() => sub.seen.length === 6_000, { timeoutMs: 30_000, what: 'history' })
+  t.same(
+    sub.batches.map(({ events }) => events.length).filter((size) => size > 0),
+    Array.from({ length: 15 }, () => 400),
+  )
+  await assertHandledAtOnce(t, prefix, sub, 30)
+  await run.stop()
+  t.same(sub.interruptions, [])
+})
+
+t.test('the checkpoint moves past events of other streams when it is awaited', async (t) => {
+  const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 1)
-  const sub = subscriber(prefix)
+  const sub = follower(prefix)
   const run = sub.run()
-  await waitFor(async () => sub.seen.length === 1, { timeoutMs: 10_000, what: 'the matching event' })
-  const other = freshPrefix()
-  for (let n = 0; n < 4; n++) await append(`${other}${n}`, 100)
-  const head = await store.head()
-  await waitFor(async () => (sub.stored.checkpoint?.commit ?? 0n) > (head?.commit ?? 0n) - 100n, {
-    timeoutMs: 10_000,
-    what: 'a checkpoint near the end of the log',
-  })
+  await waitFor(() => sub.seen.length === 1, { what: 'the matching event' })
+  const isAtEnd = async () => sub.stored.checkpoint?.eventId === (await store.head())?.eventId
+  await waitFor(isAtEnd, { what: 'the end of the log' })
+  for (let round = 0; round < 3; round++) {
+    await append(`${other}a`, 100)
+    t.notOk(await isAtEnd(), 'events of other streams alone store no checkpoint')
+    sub.await()
+    await waitFor(isAtEnd, { what: 'the awaited checkpoint', timeoutMs: 2_000 })
+  }
   await append(`${prefix}a`, 1)
-  await waitFor(async () => sub.seen.length === 2, { timeoutMs: 10_000, what: 'the next matching event' })
+  await waitFor(() => sub.seen.length === 2, { what: 'the next matching event' })
   await run.stop()
   t.same(sub.seen, expected(`${prefix}a`, 2))
 })
 
-t.test('a subscription fails at an unreadable event, after handling all events before it', async (t) => {
+t.test('an idle follower moves its checkpoint past events of other streams now and then', async (t) => {
+  const [prefix, other] = [freshPrefix(), freshPrefix()]
+  await append(`${prefix}a`, 1)
+  const patient = createEventStore({ connectionString: testStore.connectionString, timing: { pollMs: 300 } })
+  t.teardown(() => patient.close())
+  const sub = followerHarness(patient, prefix)
+  const run = sub.run()
+  await waitFor(() => sub.seen.length === 1, { what: 'the matching event' })
+  const begun = performance.now()
+  const before = sub.batches.length
+  for (let n = 0; performance.now() - begun < 1_500; n++) await append(`${other}${n}`, 1)
+  const stored = sub.batches.length - before
+  t.ok(stored >= 2 && stored <= 8, `${stored} checkpoints in 1.5 s`)
+  await run.stop()
+})
+
+t.test('following fails at an unreadable event, after handling all events before it', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
   const unreadable = jsonEvent({ type: 'SomethingElse', data: {} })
   await store.client.appendToStream(`${prefix}b`, unreadable)
   await append(`${prefix}c`, 3)
-  const sub = subscriber(prefix)
+  const sub = follower(prefix)
   await t.rejects(sub.run().running, { name: 'UnreadableEventError', message: new RegExp(unreadable.id) })
   t.same(sub.seen, expected(`${prefix}a`, 3))
 })
 
-t.test('a subscription survives a killed event store without gaps or duplicates', async (t) => {
+t.test('a follower survives a killed event store without gaps or duplicates', async (t) => {
   const prefix = freshPrefix()
-  const sub = subscriber(prefix)
+  const sub = follower(prefix)
   const run = sub.run()
   for (let round = 0; round < 2; round++) {
     const appending = Promise.all(Array.from({ length: 10 }, (_, n) => append(`${prefix}${round}-${n}`, 3)))
@@ -146,10 +178,10 @@ t.test('a subscription survives a killed event store without gaps or duplicates'
   t.equal(sub.seen.length, 60)
 })
 
-t.test('a stopped subscription leaves no timer', async (t) => {
+t.test('a stopped follower leaves no timer', async (t) => {
   const prefix = freshPrefix()
   for (let n = 0; n < 2; n++) await append(`${prefix}${n}`, 500)
-  const sub = subscriber(prefix, () => new Promise((resolve) => setTimeout(resolve, 20)))
+  const sub = follower(prefix, () => new Promise((resolve) => setTimeout(resolve, 20)))
   for (let round = 0; round < 5; round++) {
     sub.stored.checkpoint = undefined
     const run = sub.run(50)

@@ -1,0 +1,111 @@
+// A log that was cut, restored from an older backup or replaced is never skipped over.
+import type { LogCheckpoint } from '@paylog/domain/events'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { append, connectEventStore } from '../testing/eventStoreHarness.ts'
+import { followerHarness } from '../testing/followerHarness.ts'
+
+const prefix = 'guestToken-'
+const timing = { pollMs: 300 }
+
+/** An event store with some events, whose log can be cut or replaced as a restore from a backup does. */
+async function restorableStore(t: Test) {
+  const testStore = await startEventStore(t)
+  const store = connectEventStore(t, testStore, timing)
+  await append(store, `${prefix}1`, 10)
+  async function inDatabase(sql: string): Promise<void> {
+    const client = new pg.Client({ connectionString: testStore.databaseUrl })
+    await client.connect()
+    await client.query(sql)
+    await client.end()
+  }
+  async function restore(sql: string): Promise<void> {
+    await testStore.kill()
+    await inDatabase(sql)
+    await testStore.start()
+  }
+  return { store, restore, ...testStore }
+}
+
+const cutBy = (events: number) => `
+  delete from event_store.events where position in (
+    select position from event_store.events order by position desc limit ${events}
+  )`
+const emptied = "delete from event_store.events where stream not like '$%'"
+const mismatch = (fact: RegExp) => ({ name: 'LogMismatchError', message: fact })
+
+async function checkpointAtEnd(t: Test, store: Parameters<typeof followerHarness>[0]): Promise<LogCheckpoint> {
+  const sub = followerHarness(store, prefix)
+  const run = sub.run()
+  await waitFor(() => sub.seen.length === 10, { what: 'all events' })
+  await run.stop()
+  const { checkpoint } = sub.stored
+  if (checkpoint === undefined) throw new Error('There is no checkpoint')
+  t.ok(await store.has(checkpoint))
+  return checkpoint
+}
+
+/** Starts a follower at the checkpoint, and expects that it stops and handles nothing. */
+async function assertStops(
+  t: Test,
+  store: Parameters<typeof followerHarness>[0],
+  checkpoint: LogCheckpoint,
+  fact: RegExp,
+) {
+  const sub = followerHarness(store, prefix)
+  sub.stored.checkpoint = checkpoint
+  await t.rejects(sub.run().running, mismatch(fact))
+  t.same(sub.batches, [])
+  t.notOk(await store.has(checkpoint))
+}
+
+t.test('a follower stops when the log was cut before its checkpoint', async (t) => {
+  const { store, restore } = await restorableStore(t)
+  const checkpoint = await checkpointAtEnd(t, store)
+  await restore(cutBy(3))
+  await assertStops(t, store, checkpoint, /has no event there: it was cut, restored or replaced$/)
+})
+
+t.test('a follower stops when a cut log has grown beyond its checkpoint', async (t) => {
+  const { store, restore } = await restorableStore(t)
+  const checkpoint = await checkpointAtEnd(t, store)
+  await restore(cutBy(3))
+  await append(store, `${prefix}2`, 30)
+  await assertStops(t, store, checkpoint, /but the log has /)
+})
+
+t.test('a follower stops when the log was replaced by another one', async (t) => {
+  const { store, restore } = await restorableStore(t)
+  const checkpoint = await checkpointAtEnd(t, store)
+  await restore(emptied)
+  await append(store, `${prefix}3`, 30)
+  await assertStops(t, store, checkpoint, /but the log has /)
+})
+
+t.test('a running follower stops when the log is cut under it', async (t) => {
+  for (const later of [0, 30]) {
+    const { store, restore } = await restorableStore(t)
+    const sub = followerHarness(store, prefix)
+    const { running } = sub.run()
+    const stopped = t.rejects(running, mismatch(/but the log /))
+    await waitFor(() => sub.seen.length === 10, { what: 'all events' })
+    await restore(cutBy(3))
+    if (later > 0) await append(store, `${prefix}2`, later)
+    await stopped
+    t.equal(sub.seen.length, 10, `nothing is handled after the cut, with ${later} later events`)
+  }
+})
+
+t.test('a follower whose checkpoint is right goes on after a restart of the event store', async (t) => {
+  const { store, kill, start } = await restorableStore(t)
+  const sub = followerHarness(store, prefix)
+  const run = sub.run()
+  await waitFor(() => sub.seen.length === 10, { what: 'all events' })
+  await kill()
+  await start()
+  await append(store, `${prefix}2`, 5)
+  await waitFor(() => sub.seen.length === 15, { what: 'the later events' })
+  await run.stop()
+})

@@ -1,0 +1,149 @@
+// Following the log of a fake server that fails, hangs or announces nothing.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { status } from '@grpc/grpc-js'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { freePort } from '@paylog/testing/processes'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createEventStore } from '../eventStore.ts'
+import { append, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
+import { callsPerConnection, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
+import { followerHarness } from '../testing/followerHarness.ts'
+import { confirmationMessage } from '../testing/grpcMessages.ts'
+
+const stream = 'guestToken-1'
+const prefix = 'guestToken-'
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ stream, number: n + 1 }))
+const names = (count: number) => numbered(count).map(({ number }) => `${stream}@${number}`)
+const timing = { readTimeoutMs: 300, readRetryTimeoutMs: 600, pollMs: 200 }
+
+t.test('a follower resumes after reads that fail for longer than they are repeated', async (t) => {
+  const log = numbered(10)
+  let isDown = false
+  const server = await startFakeEventStore(t, {
+    log,
+    read: (call, _nth, respondNormally) =>
+      isDown ? call.emit('error', grpcError(status.UNAVAILABLE)) : respondNormally(),
+  })
+  const sub = followerHarness(connectEventStore(t, server, timing), prefix)
+  const run = sub.run()
+  await waitFor(() => sub.seen.length === 10, { what: 'the first events' })
+  isDown = true
+  log.push(...numbered(20).slice(10))
+  await waitFor(() => sub.interruptions.length > 0, { what: 'an interruption' })
+  t.equal(sub.connections.at(-1), false, 'it is not connected')
+  isDown = false
+  await waitFor(() => sub.seen.length === 20, { what: 'the later events' })
+  await run.stop()
+  t.same(sub.seen, names(20))
+  t.same(sub.connections, [true, false, true, false])
+})
+
+t.test('a follower resumes after a dropped connection', async (t) => {
+  const log = numbered(10)
+  const server = await startFakeEventStore(t, { log })
+  const proxy = await startTcpProxy(t, server.port)
+  const sub = followerHarness(connectEventStore(t, withoutKeepalive(proxy.port), timing), prefix)
+  const run = sub.run()
+  await waitFor(() => sub.stored.checkpoint?.commit === 10n, { what: 'the first events' })
+  log.push(...numbered(20).slice(10))
+  proxy.heal()
+  await waitFor(() => sub.stored.checkpoint?.commit === 20n, { what: 'the later events' })
+  await run.stop()
+  t.same(sub.seen, names(20))
+})
+
+t.test('a follower finds events that nothing announces, and replaces the silent subscription', async (t) => {
+  const log = numbered(3)
+  const subscriptions: ReadCall[] = []
+  const server = await startFakeEventStore(t, {
+    log,
+    subscription(call, nth, respondNormally) {
+      subscriptions.push(call)
+      if (nth > 1) return respondNormally()
+      call.write(confirmationMessage())
+    },
+  })
+  const sub = followerHarness(connectEventStore(t, server, timing), prefix)
+  const run = sub.run()
+  await waitFor(() => sub.seen.length === 3, { what: 'the first events' })
+  // The first ones may be found by the look that follows the confirmation.
+  for (let count = 4; subscriptions.length === 1; count++) {
+    log.push(...numbered(count).slice(-1))
+    await waitFor(() => sub.seen.length === count, { what: 'the event that nothing announced' })
+  }
+  await waitFor(() => subscriptions[0]?.cancelled, { what: 'the silent one to end' })
+  t.same(sub.interruptions, [])
+  await run.stop()
+})
+
+t.test('a follower replaces connections that are dead without a keepalive', async (t) => {
+  const testStore = await startEventStore(t)
+  const direct = connectEventStore(t, testStore)
+  const proxy = await startTcpProxy(t, Number(new URL(testStore.connectionString).port))
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), { ...timing, readRetryTimeoutMs: 5_000 })
+  const sub = followerHarness(store, prefix)
+  const run = sub.run()
+  await append(direct, `${prefix}1`, 3)
+  await waitFor(() => sub.seen.length === 3, { what: 'the first events' })
+  proxy.freezeConnections()
+  await append(direct, `${prefix}1`, 3)
+  await waitFor(() => sub.seen.length === 6, { what: 'the later events' })
+  await append(direct, `${prefix}1`, 3)
+  await waitFor(() => sub.seen.length === 9, { what: 'the events after that' })
+  await run.stop()
+  t.equal(new Set(sub.seen).size, sub.seen.length)
+})
+
+t.test('one subscription serves all followers of a store, and ends with the last one', async (t) => {
+  let subscriptions = 0
+  const log = numbered(10)
+  const server = await startFakeEventStore(t, {
+    log,
+    subscription(_call, nth, respondNormally) {
+      subscriptions = nth
+      respondNormally()
+    },
+  })
+  const store = connectEventStore(t, server)
+  // More than a server allows on one connection, if each had a call of its own.
+  const subs = Array.from({ length: callsPerConnection * 2 + 1 }, () => followerHarness(store, prefix))
+  const runs = subs.map((sub) => sub.run())
+  await waitFor(() => subs.every(({ seen }) => seen.length === 10), { what: 'all events for every follower' })
+  log.push(...numbered(12).slice(10))
+  await waitFor(() => subs.every(({ seen }) => seen.length === 12), { what: 'the announced events', timeoutMs: 3_000 })
+  t.equal(subscriptions, 1)
+  for (const run of runs.slice(1)) await run.stop()
+  t.equal(server.openCalls(), 1)
+  await runs[0]?.stop()
+  await waitFor(() => server.openCalls() === 0, { what: 'the subscription to end' })
+})
+
+t.test('a stopped follower closes the connection of its subscription', async (t) => {
+  const server = await startFakeEventStore(t, { log: numbered(10) })
+  const store = connectEventStore(t, server)
+  const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
+  await waitFor(() => sockets() === 0, { what: 'the connections of other tests to close' })
+  await store.head()
+  const forReads = sockets()
+  for (let round = 0; round < 3; round++) {
+    const sub = followerHarness(store, prefix)
+    const run = sub.run()
+    await waitFor(() => sub.seen.length === 10 && sockets() > forReads, { what: 'all events' })
+    await run.stop()
+  }
+  await waitFor(() => sockets() <= forReads, { what: 'the connections to close', timeoutMs: 5_000 })
+})
+
+t.test('a follower stops at once while the event store is unreachable', async (t) => {
+  const store = createEventStore({ connectionString: `esdb://127.0.0.1:${await freePort()}?tls=false` })
+  t.teardown(() => store.close())
+  const sub = followerHarness(store, prefix)
+  sub.stored.checkpoint = { commit: 1n, prepare: 1n, eventId: '00000000-0000-7000-8000-000000000001' }
+  const run = sub.run()
+  await sleep(200)
+  const before = performance.now()
+  await run.stop()
+  t.ok(performance.now() - before < 3_000, 'without waiting for the store')
+})

@@ -1,0 +1,169 @@
+// Follows the log from a checkpoint: reads page after page, and at its end waits until there may be more.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
+import { UnreadableEventError } from '../codec/codec.ts'
+import { type EventBatch, type ReadContext, readToEnd } from '../read/readBatches.ts'
+import { readEventAt, readLogEnds } from '../read/reads.ts'
+import type { WakeReason, WakeUps } from './wakeUps.ts'
+
+/** The part of a logger that a follower needs. */
+export type FollowerLog = { warn(detail: object, message: string): void }
+
+/** What a follower needs of the event store. */
+export type FollowSource = { readonly context: ReadContext; readonly wakeUps: WakeUps; readonly pollMs: number }
+
+export type FollowOptions = {
+  readonly name: string
+  readonly streamPrefixes: readonly string[]
+  /** The stored checkpoint (exclusive start); undefined for the start of the log. */
+  readonly start: () => Promise<LogCheckpoint | undefined>
+  /** Handles a batch and stores its checkpoint. An error is treated as transient: the batch is delivered again. */
+  readonly handle: (batch: EventBatch) => Promise<void>
+  /** Events per batch, which are full while the follower is behind the end of the log. */
+  readonly maxBatch: number
+  /** Emits `awaited` when a caller waits for the checkpoint to reach the end of the log. */
+  readonly awaited?: EventTarget
+  /** Called with true when the log has been read, and with false when it cannot be read. */
+  readonly connected?: (isConnected: boolean) => void
+  readonly signal: AbortSignal
+  readonly log: FollowerLog
+}
+
+/**
+ * The log is not the one that the checkpoint belongs to: it was cut, restored from a backup or replaced. To go on would skip
+ * events or handle them twice, so an operator has to decide.
+ */
+export class LogMismatchError extends Error {
+  override readonly name = 'LogMismatchError'
+}
+
+const firstPauseMs = 100
+const maxPauseMs = 5_000
+
+/**
+ * Runs until the signal aborts or the store is closed. After a failed read or a handler error it starts again from `start()`,
+ * after a pause that grows to 5 s.
+ *
+ * The log is compared with the checkpoint at the start, after every interruption of the connection, and whenever the
+ * follower looks at the end of the log.
+ * @throws LogMismatchError; UnreadableEventError when the log holds an event that the codec cannot read: skipping it would
+ *   corrupt state
+ */
+export async function followLog(source: FollowSource, options: FollowOptions): Promise<void> {
+  const { name, connected, log } = options
+  const signal = AbortSignal.any([options.signal, source.context.closing])
+  let pauseMs = firstPauseMs
+  const progressed = () => {
+    pauseMs = firstPauseMs
+    connected?.(true)
+  }
+  while (!signal.aborted) {
+    try {
+      await followOnce(source, { ...options, signal }, progressed)
+    } catch (error) {
+      connected?.(false)
+      if (signal.aborted) return
+      if (error instanceof UnreadableEventError || error instanceof LogMismatchError) throw error
+      log.warn({ err: error, subscription: name, pauseMs }, 'interrupted, resuming from the last checkpoint')
+      await sleep(pauseMs, undefined, { signal }).catch(() => {})
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs)
+    }
+  }
+  connected?.(false)
+}
+
+async function followOnce(source: FollowSource, options: FollowOptions, progressed: () => void): Promise<void> {
+  const { streamPrefixes, maxBatch, start, handle, signal } = options
+  const { wakeUps, pollMs } = source
+  // A stop also ends reads in progress.
+  const context = { ...source.context, closing: signal }
+  const waiting = createWaiting(options, wakeUps)
+  try {
+    let checkpoint = await start()
+    for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(pollMs)) {
+      if (reason === 'connected') await requireSameLog(context, checkpoint)
+      // Read first, so that everything up to there is in the pages.
+      const end = reason === 'event' ? undefined : await readEnd(context, checkpoint)
+      const range = { prefixes: streamPrefixes, from: checkpoint, maxBatch }
+      for await (const batch of readToEnd(context, range)) {
+        if (signal.aborted) return
+        if (reason === 'poll' && batch.events.length > 0) wakeUps.replace()
+        await handle(batch)
+        checkpoint = batch.position
+        progressed()
+      }
+      if (end !== undefined && (checkpoint === undefined || isAfter(end, checkpoint))) {
+        await handle({ events: [], position: end })
+        checkpoint = end
+      }
+      progressed()
+    }
+  } finally {
+    waiting.end()
+  }
+}
+
+/** @throws LogMismatchError when the log has no such event */
+async function requireSameLog(context: ReadContext, checkpoint: LogCheckpoint | undefined): Promise<void> {
+  if (checkpoint === undefined) return
+  const found = await readEventAt(context, checkpoint)
+  if (found?.id === checkpoint.eventId) return
+  const fact = found === undefined ? 'has no event there' : `has the event ${found.id} there`
+  throw mismatch(checkpoint, fact)
+}
+
+/** @throws LogMismatchError when the log ends before the checkpoint */
+async function readEnd(
+  context: ReadContext,
+  checkpoint: LogCheckpoint | undefined,
+): Promise<LogCheckpoint | undefined> {
+  const ends = await readLogEnds(context)
+  const { end } = ends
+  if (checkpoint !== undefined && (end === undefined || isAfter(checkpoint, end.position)))
+    throw mismatch(checkpoint, `ends at ${end?.position.commit ?? 'its beginning'}`)
+  return ends.checkpoint
+}
+
+const mismatch = ({ commit, eventId }: LogCheckpoint, fact: string) =>
+  new LogMismatchError(
+    `The checkpoint is the event ${eventId} at position ${commit}, but the log ${fact}: it was cut, restored or replaced`,
+  )
+
+type WaitReason = WakeReason | 'awaited' | 'poll'
+
+/** The strongest reason counts: it includes what the others lead to. */
+const strength: Readonly<Record<WaitReason, number>> = { event: 0, poll: 1, awaited: 2, connected: 3 }
+
+/** Remembers why to read again, also while a read is in progress. */
+function createWaiting({ streamPrefixes, awaited, signal }: FollowOptions, wakeUps: WakeUps) {
+  let pending: WaitReason | undefined
+  let wake = () => {}
+  const add = (reason: WaitReason) => {
+    if (pending === undefined || strength[reason] > strength[pending]) pending = reason
+    wake()
+  }
+  const onAwaited = () => add('awaited')
+  const remove = wakeUps.add(streamPrefixes, add)
+  awaited?.addEventListener('awaited', onAwaited)
+  return {
+    async next(pollMs: number): Promise<WaitReason> {
+      if (pending === undefined && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(() => add('poll'), pollMs)
+        wake = resolve
+        signal.addEventListener('abort', wake)
+        await promise
+        signal.removeEventListener('abort', wake)
+        clearTimeout(timer)
+        wake = () => {}
+      }
+      const reason = pending ?? 'poll'
+      pending = undefined
+      return reason
+    },
+    end() {
+      remove()
+      awaited?.removeEventListener('awaited', onAwaited)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// Reads decoded events of some streams in the order of the log, in batches.
+import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
+import { type Codec, type Recorded, tryDecode, UnreadableEventError } from '../codec/codec.ts'
+import type { CallContext } from '../connection/calls.ts'
+import { checkpointAt, isSystemStream, type RawEvent } from './rawEvent.ts'
+import { type LogPage, readPages } from './readPage.ts'
+import { readLogEnds } from './reads.ts'
+
+export type ReadContext = CallContext & Pick<Codec, 'decode'>
+
+/** Events in log order; everything up to `position` is in this batch or an earlier one. `events` may be empty. */
+export type EventBatch = { readonly events: readonly Recorded[]; readonly position: LogCheckpoint }
+
+export type LogRange = {
+  /** Prefixes of the wanted streams. */
+  readonly prefixes: readonly string[]
+  /** Exclusive start; the start of the log when undefined. */
+  readonly from?: LogPosition | undefined
+}
+
+export type BatchRange = LogRange & {
+  /** Inclusive end; never after the end of the log at the start of the read. */
+  readonly until?: LogCheckpoint | undefined
+  /** Events per batch, as long as there are more. At most three times as many are in memory. */
+  readonly maxBatch?: number
+}
+
+/** An event may have up to 1 MiB. */
+const defaultMaxBatch = 100
+
+/**
+ * The events up to the end that the log has when it is reached. Events before an unreadable one are returned first.
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ */
+export async function* readToEnd(
+  context: ReadContext,
+  { prefixes, from, maxBatch = defaultMaxBatch }: Omit<BatchRange, 'until'>,
+): AsyncGenerator<EventBatch, void> {
+  const range = { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
+  for await (const page of readPages(context, range)) {
+    const { events, unreadable } = decodePage(context, page)
+    const position = unreadable === undefined ? endOf(page) : lastOf(events)
+    if (position !== undefined) yield { events, position }
+    if (unreadable !== undefined) throw unreadable
+  }
+}
+
+function decodePage(context: ReadContext, { events }: LogPage) {
+  const decoded: Recorded[] = []
+  for (const event of events) {
+    const readable = tryDecode(context, event)
+    if (readable instanceof UnreadableEventError) return { events: decoded, unreadable: readable }
+    decoded.push(readable)
+  }
+  return { events: decoded, unreadable: undefined }
+}
+
+/** A checkpoint names no system event. */
+function endOf({ events, last }: LogPage): LogCheckpoint | undefined {
+  const end: RawEvent | undefined = last === undefined || isSystemStream(last.stream) ? events.at(-1) : last
+  return end && checkpointAt(end)
+}
+
+const lastOf = (events: readonly Recorded[]): LogCheckpoint | undefined => {
+  const last = events.at(-1)
+  return last && { ...last.position, eventId: last.id }
+}
+
+/**
+ * The events up to where the log ends when the read begins.
+ * @returns batches, the last one at the position where the read ends, even if another stream's event is there; none
+ *   when there is no event in the range, not even of other streams
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ */
+export async function* readBatches(context: ReadContext, range: BatchRange): AsyncGenerator<EventBatch, void> {
+  const { checkpoint: head } = await readLogEnds(context)
+  if (head === undefined) return
+  const { from, until } = range
+  const end = until !== undefined && isAfter(head, until) ? until : head
+  if (from !== undefined && !isAfter(end, from)) return
+  for await (const { events, position } of readToEnd(context, range)) {
+    if (isAfter(end, position)) yield { events, position }
+    else return yield { events: events.filter((event) => !isAfter(event.position, end)), position: end }
+  }
+  yield { events: [], position: end }
+}
