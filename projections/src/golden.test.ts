@@ -1,5 +1,7 @@
 // Applies the golden sample of every recorded event version to every projection and its table.
+
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { createApplier } from './apply/applier.ts'
 import type { Change, Projection, Values } from './projection.ts'
@@ -54,7 +56,7 @@ t.test('every golden sample can be written, alone and followed by all others', a
       await applier.start()
       for (const [step, { name, event }] of [first, ...changing].entries()) {
         const at = BigInt(index * 10_000 + step + 1)
-        const batch = { events: [{ ...event, revision: BigInt(step) }], position: { commit: at, prepare: at } }
+        const batch = { events: [{ ...event, revision: BigInt(step) }], position: positionAt(at) }
         await t.resolves(applier.apply(batch), `${projection.name}: ${name}`)
       }
     }

@@ -86,10 +86,11 @@ t.test('a stopped projection is not ready and reports its growing lag', async (t
 t.test('a lag that could not be counted is null', async (t) => {
   const now = Date.parse('2026-11-01T12:00:10Z')
   const since = new Date('2026-11-01T12:00:00Z')
-  t.same(lagOf({ events: 7, isMore: true, since }, now), { events: 7, isMore: true, seconds: 10 })
-  t.same(lagOf({ events: 1, isMore: false, since }, since.getTime() - 5), { events: 1, isMore: false, seconds: 0 })
-  t.same(lagOf({ events: 0, isMore: false, since: undefined }, now), { events: 0, isMore: false, seconds: 0 })
-  t.equal(lagOf({ events: 0, isMore: true, since: undefined }, now), undefined)
+  const first = { created: since }
+  t.same(lagOf({ events: 7, isMore: true, first }, now), { events: 7, isMore: true, seconds: 10 })
+  t.same(lagOf({ events: 1, isMore: false, first }, since.getTime() - 5), { events: 1, isMore: false, seconds: 0 })
+  t.same(lagOf({ events: 0, isMore: false, first: undefined }, now), { events: 0, isMore: false, seconds: 0 })
+  t.equal(lagOf({ events: 0, isMore: true, first: undefined }, now), undefined)
 })
 
 t.test(

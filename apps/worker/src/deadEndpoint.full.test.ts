@@ -2,6 +2,7 @@ import { maxWaiting } from '@paylog/deliveries/queue/queues'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { batchOf, createWorkerHarness, notificationReceived, onQueue } from '@paylog/deliveries/testing/workerHarness'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { positionAt } from '@paylog/testing/positionAt'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startRedisServer } from '@paylog/testing/redisServer'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -57,7 +58,7 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
       const recordedAt = performance.now()
       await harness.dispatcher.handle({
         events: [notificationReceived(BigInt(commit), '{}')],
-        position: { commit: BigInt(commit), prepare: BigInt(commit) },
+        position: positionAt(BigInt(commit)),
       })
       await waitFor(() => working.received.length > before, { what: 'the delivery to the working endpoint' })
       return performance.now() - recordedAt

@@ -1,4 +1,5 @@
 // Saved methods and addresses leave Paylog only in raw webhooks, as the provider's own text.
+
 import { randomUUID } from 'node:crypto'
 import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
@@ -7,6 +8,7 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import { addressStream } from '@paylog/event-store/streamName'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { positionAt } from '@paylog/testing/positionAt'
 import { receiveNotification } from '@paylog/workflows/notifications'
 import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
@@ -139,7 +141,7 @@ t.test("webhooks about methods and addresses contain only the provider's own tex
     WEBHOOK_3_EVENT_MODE: 'both',
   })
   await harness.dispatcher.start()
-  await harness.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
+  await harness.dispatcher.handle({ events, position: events.at(-1)?.position ?? positionAt(0n) })
   const { rows } = await harness.pool.query<{ node: string; event: string; body: string }>(
     'select node, event, body from webhooks.deliveries order by node, event',
   )

@@ -1,6 +1,8 @@
 // Generated payment events that carry their creation time.
+
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
+import { positionAt } from '@paylog/testing/positionAt'
 import { canonicalBody, canonicalMessages } from '@paylog/webhooks/canonical'
 
 const occurred_at = '2026-01-02T03:04:05.000Z'
@@ -30,7 +32,7 @@ export function settledPayment(commit: bigint, at: number): Recorded {
     id: randomUUID(),
     stream: `payment-${payment_id}`,
     revision: 2n,
-    position: { commit, prepare: commit },
+    position: positionAt(commit),
     created: new Date(occurred_at),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
   }

@@ -11,6 +11,7 @@ import { createSender } from '@paylog/deliveries/send/sender'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { positionAt } from '@paylog/testing/positionAt'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -71,7 +72,7 @@ async function handle(moments: readonly number[]): Promise<void> {
     position += 1n
     return settledPayment(position, at)
   })
-  await dispatcher.handle({ events, position: { commit: position, prepare: position } })
+  await dispatcher.handle({ events, position: positionAt(position) })
 }
 
 async function saturate(seconds: number): Promise<object> {

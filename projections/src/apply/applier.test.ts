@@ -1,4 +1,5 @@
 import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { positionAt } from '@paylog/testing/positionAt'
 import type { Pool } from 'pg'
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
@@ -157,19 +158,19 @@ t.test('a batch without events only moves the checkpoint', async (t) => {
   const { pool } = await readModelDatabase(t)
   const applier = applierOf(pool)
   await applier.start()
-  await applier.apply({ events: [], position: { commit: 2n ** 62n, prepare: 2n ** 62n - 1n } })
-  t.same((await liveCheckpoint(pool, 'payments'))?.position, { commit: 2n ** 62n, prepare: 2n ** 62n - 1n })
+  await applier.apply({ events: [], position: positionAt(2n ** 62n, 2n ** 62n - 1n) })
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, positionAt(2n ** 62n, 2n ** 62n - 1n))
 
   const stale = applierOf(pool)
   await stale.start()
-  const next = { events: [], position: { commit: 2n ** 62n, prepare: 2n ** 62n } }
+  const next = { events: [], position: positionAt(2n ** 62n) }
   await applier.apply(next)
   t.same(
     (await liveCheckpoint(pool, 'payments'))?.position,
     next.position,
     'events of one commit are ordered by prepare position',
   )
-  const last = { events: [], position: { commit: 2n ** 62n + 1n, prepare: 0n } }
+  const last = { events: [], position: positionAt(2n ** 62n + 1n, 0n) }
   await t.rejects(stale.apply(last), { name: 'CheckpointLostError' })
 })
 
@@ -198,7 +199,7 @@ t.test('the reason of a stop is stored with the checkpoint until the next batch 
     'event x cannot be read',
     'a start keeps the reason',
   )
-  await applier.apply({ events: [], position: { commit: 1n, prepare: 1n } })
+  await applier.apply({ events: [], position: positionAt(1n) })
   t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, null)
 })
 

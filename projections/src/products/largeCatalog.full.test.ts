@@ -2,6 +2,7 @@
 
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { type ProductResource, productFold, productResource } from '@paylog/domain/products/product'
+import { positionAt } from '@paylog/testing/positionAt'
 import fc from 'fast-check'
 import type { QueryConfig } from 'pg'
 import t from 'tap'
@@ -27,7 +28,7 @@ const { pool } = await readModelDatabase(t)
 const version = await makeTable(pool, products, 'building')
 const applier = createApplier({ pool, projection: products, version, writer: copyRows })
 await applier.start()
-const position = { commit: 1n, prepare: 1n }
+const position = positionAt(1n)
 await applier.apply({ events, position })
 await indexTable(pool, products, version)
 await inTransaction(pool, (client) => promoteTable(client, products, { version, position, viewLockTimeoutMs: 1_000 }))

@@ -1,9 +1,10 @@
 // A log in memory with sample events of payments, methods, addresses, their defaults and products.
+
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
 import { defaultChoiceFold, type SetDefault, setDefault } from '@paylog/domain/defaultChoice'
-import type { Fold, LogPosition } from '@paylog/domain/events'
+import type { Fold, LogCheckpoint } from '@paylog/domain/events'
 import {
   type AddPaymentMethod,
   addPaymentMethod,
@@ -16,12 +17,13 @@ import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { paymentFields } from '@paylog/testing/paymentFields'
+import { positionAt } from '@paylog/testing/positionAt'
 
 export type LoggedEvent = RecordedDomainEvent & {
   /** The id of the resource. */
   readonly id: string
   readonly revision: bigint
-  readonly position: LogPosition
+  readonly position: LogCheckpoint
 }
 
 type Decision = (state: PaymentState) => readonly PaymentEvent[]
@@ -47,7 +49,7 @@ export function createLogFixture(firstPosition = 0n) {
       next += 100n
       const revision = (revisions.get(id) ?? -1n) + 1n
       revisions.set(id, revision)
-      events.push({ ...event, id, revision, position: { commit: next, prepare: next } })
+      events.push({ ...event, id, revision, position: { commit: next, prepare: next, eventId: id } })
     }
   }
 
@@ -62,7 +64,7 @@ export function createLogFixture(firstPosition = 0n) {
     /** All events as one batch, or those between two indexes. */
     batch(from = 0, to = events.length) {
       const slice = events.slice(from, to)
-      return { events: slice, position: slice.at(-1)?.position ?? { commit: next, prepare: next } }
+      return { events: slice, position: slice.at(-1)?.position ?? positionAt(next) }
     },
   }
 }

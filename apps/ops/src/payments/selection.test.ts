@@ -1,6 +1,8 @@
 // Which payments are selected for a check.
+
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { createPaymentSelection } from './reconcile.ts'
 
@@ -55,7 +57,7 @@ const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string)
 function chosen(events: readonly PaymentEvent[], options: { since?: number; all?: boolean } = {}): string[] {
   const { payments, apply } = createPaymentSelection({ since: options.since, all: options.all ?? false })
   events.forEach((event, number) => {
-    const position = { commit: BigInt(number), prepare: BigInt(number) }
+    const position = positionAt(BigInt(number))
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous', schema: 1 }
     const stream = `payment-${event.data.payment_id}`
     const recorded: Recorded = { ...event, id: '', stream, revision: 0n, position, created: new Date(), metadata }

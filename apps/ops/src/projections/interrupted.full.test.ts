@@ -1,5 +1,7 @@
 // Ctrl-C during a rebuild or a verification changes nothing and leaves no table.
+
 import { addProductTo, createLogFixture, type LoggedEvent } from '@paylog/projections/testing/logFixture'
+import { positionAt } from '@paylog/testing/positionAt'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { projectionsHarness, rebuildUpToIndexes, waitUntilBlocked } from '../testing/projectionsHarness.ts'
@@ -98,7 +100,7 @@ function changedOften(count: number): readonly LoggedEvent[] {
     type: 'ProductChanged' as const,
     id: product,
     revision: BigInt(number + 1),
-    position: { commit: 0n, prepare: 0n },
+    position: positionAt(0n),
     data: { product_id: product, occurred_at, changes: { description: `number ${number}` } },
   }))
   return [...log.events, ...changes]

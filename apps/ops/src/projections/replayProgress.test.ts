@@ -1,8 +1,9 @@
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { createReplayProgress, type ReplayProgress } from './replayEach.ts'
 
-const at = (position: bigint) => ({ commit: position, prepare: position })
+const at = (position: bigint) => positionAt(position)
 const filling = { projection: 'payments', step: 'filling', end: at(8_000n) } as const
 
 t.test('replay progress shows events, rate and remaining time since the start of the step', (t) => {

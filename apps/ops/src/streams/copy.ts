@@ -1,8 +1,9 @@
 // `streams copy`: copies the log to another event store, compares both, and moves the checkpoints.
 import type { Writable } from 'node:stream'
-import type { LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { type CopyProgress, type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
+import { NIL } from 'uuid'
 import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
 import { opsPool, type Pool } from '../database.ts'
 import { type CliProgress, type CliProgressOutput, createProgress } from '../progress.ts'
@@ -121,17 +122,17 @@ export type MovedCheckpoint = {
 
 export type Checkpoints = {
   /** The current positions. Empty when they were already moved to that log. */
-  readonly positions: readonly LogPosition[]
+  readonly positions: readonly LogCheckpoint[]
   /**
    * Moves all checkpoints or none.
    * @param positions the new ones, in the order of `positions`
    * @throws OpsError when a checkpoint has changed, because a consumer is still running
    */
-  move(positions: readonly LogPosition[]): Promise<readonly MovedCheckpoint[]>
+  move(positions: readonly (LogCheckpoint | undefined)[]): Promise<readonly MovedCheckpoint[]>
   close(): Promise<void>
 }
 
-type Row = { readonly table: string; readonly name: string; readonly position: LogPosition }
+type Row = { readonly table: string; readonly name: string; readonly position: LogCheckpoint }
 
 /**
  * Reads the checkpoints of a database.
@@ -170,12 +171,18 @@ async function presentTables(pool: Pool): Promise<string[]> {
 }
 
 async function readRows(pool: Pool, table: string): Promise<Row[]> {
-  const { rows } = await pool.query<{ name: string; commit_position: bigint; prepare_position: bigint }>(
-    // A projection that has read nothing has no position and starts at the beginning anyway.
-    `select name, commit_position, prepare_position from ${table} where commit_position is not null order by name`,
+  const { rows } = await pool.query<{
+    name: string
+    commit_position: bigint
+    prepare_position: bigint
+    event_id: string
+  }>(
+    // One that has read nothing has no position and starts at the beginning anyway.
+    `select name, commit_position, prepare_position, event_id from ${table} where commit_position is not null
+     order by name`,
   )
-  return rows.map(({ name, commit_position, prepare_position }) => {
-    return { table, name, position: { commit: commit_position, prepare: prepare_position } }
+  return rows.map(({ name, commit_position, prepare_position, event_id }) => {
+    return { table, name, position: { commit: commit_position, prepare: prepare_position, eventId: event_id } }
   })
 }
 
@@ -183,7 +190,7 @@ async function moveAll(
   pool: Pool,
   options: {
     readonly rows: readonly Row[]
-    readonly positions: readonly LogPosition[]
+    readonly positions: readonly (LogCheckpoint | undefined)[]
     readonly marker: string
     readonly tables: readonly string[]
   },
@@ -194,19 +201,19 @@ async function moveAll(
     const moves: MovedCheckpoint[] = []
     for (const [index, { table, name, position }] of options.rows.entries()) {
       const to = options.positions[index]
-      if (to === undefined) throw new Error(`The position of ${name} was not translated`)
       const { rowCount } = await client.query(
-        `update ${table} set commit_position = $2, prepare_position = $3, updated_at = now()
-         where name = $1 and commit_position = $4 and prepare_position = $5`,
-        [name, to.commit, to.prepare, position.commit, position.prepare].map(String),
+        `update ${table} set commit_position = $2, prepare_position = $3, event_id = $4, updated_at = now()
+         where name = $1 and commit_position = $5 and event_id = $6`,
+        [name, to?.commit, to?.prepare, to?.eventId, position.commit, position.eventId],
       )
       if (rowCount !== 1)
         throw new OpsError(`The checkpoint ${name} has changed meanwhile: stop projector and worker first.`)
-      moves.push({ table, name, from: position.commit, to: to.commit })
+      moves.push({ table, name, from: position.commit, to: to?.commit ?? 0n })
     }
     for (const table of options.tables) {
       await client.query(
-        `insert into ${table} (name, commit_position, prepare_position, updated_at) values ($1, 0, 0, now())`,
+        `insert into ${table} (name, commit_position, prepare_position, event_id, updated_at)
+         values ($1, 0, 0, '${NIL}', now())`,
         [options.marker],
       )
     }

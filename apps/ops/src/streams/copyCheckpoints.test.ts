@@ -5,6 +5,7 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
+import { NIL } from 'uuid'
 import { openCheckpoints } from './copy.ts'
 
 // The password contains characters that are special in patterns.
@@ -17,7 +18,9 @@ async function database(t: Test) {
   t.teardown(() => pool.end())
   const rows = async () => {
     const names = ['read_models.checkpoints', 'webhooks.checkpoints']
-    const found = names.map((table) => `select name, commit_position::text c, prepare_position::text p from ${table}`)
+    const found = names.map(
+      (table) => `select name, commit_position::text c, prepare_position::text p, event_id id from ${table}`,
+    )
     return (await pool.query(`${found.join(' union all ')} order by 1, 2`)).rows
   }
   return { databaseUrl, pool, rows }
@@ -31,29 +34,32 @@ async function databaseWithCheckpoints(t: Test) {
   // Otherwise every projection would have to be listed here.
   await pool.query('delete from read_models.checkpoints')
   await pool.query(
-    `insert into read_models.checkpoints (name, commit_position, prepare_position) values ('a@1', 10, 9), ('new@1', null, null)`,
+    `insert into read_models.checkpoints (name, commit_position, prepare_position, event_id)
+     values ('a@1', 10, 9, '${eventId}'), ('new@1', null, null, null)`,
   )
-  await pool.query(`insert into webhooks.checkpoints values ('b', 20, 20, now())`)
+  await pool.query(`insert into webhooks.checkpoints values ('b', 20, 20, '${eventId}', now())`)
   return opened
 }
 
-const at = (position: bigint) => ({ commit: position, prepare: position })
+const eventId = '00000000-0000-7000-8000-000000000001'
+const otherId = '00000000-0000-7000-8000-000000000002'
+const at = (position: bigint, id = eventId) => ({ commit: position, prepare: position, eventId: id })
 
 t.test('all checkpoints move together, and once per target log', async (t) => {
   const { databaseUrl, rows } = await databaseWithCheckpoints(t)
   const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
-  t.same(checkpoints.positions, [{ commit: 10n, prepare: 9n }, at(20n)])
-  t.same(await checkpoints.move([at(2n ** 62n), at(0n)]), [
+  t.same(checkpoints.positions, [{ commit: 10n, prepare: 9n, eventId }, at(20n)])
+  t.same(await checkpoints.move([at(2n ** 62n, otherId), undefined]), [
     { table: 'read_models.checkpoints', name: 'a@1', from: 10n, to: 2n ** 62n },
     { table: 'webhooks.checkpoints', name: 'b', from: 20n, to: 0n },
   ])
   await checkpoints.close()
   const moved = [
-    { name: 'a@1', c: String(2n ** 62n), p: String(2n ** 62n) },
-    { name: 'b', c: '0', p: '0' },
-    { name: 'moved to esdb://one:2113,two:2113', c: '0', p: '0' },
-    { name: 'moved to esdb://one:2113,two:2113', c: '0', p: '0' },
-    { name: 'new@1', c: null, p: null },
+    { name: 'a@1', c: String(2n ** 62n), p: String(2n ** 62n), id: otherId },
+    { name: 'b', c: null, p: null, id: null },
+    { name: 'moved to esdb://one:2113,two:2113', c: '0', p: '0', id: NIL },
+    { name: 'moved to esdb://one:2113,two:2113', c: '0', p: '0', id: NIL },
+    { name: 'new@1', c: null, p: null, id: null },
   ]
   t.same(await rows(), moved)
 
@@ -74,9 +80,9 @@ t.test('no checkpoint moves when one has changed meanwhile', async (t) => {
   })
   await checkpoints.close()
   t.same(await rows(), [
-    { name: 'a@1', c: '10', p: '9' },
-    { name: 'b', c: '21', p: '21' },
-    { name: 'new@1', c: null, p: null },
+    { name: 'a@1', c: '10', p: '9', id: eventId },
+    { name: 'b', c: '21', p: '21', id: eventId },
+    { name: 'new@1', c: null, p: null, id: null },
   ])
 })
 

@@ -1,4 +1,5 @@
 import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
 import { createCopyProgress } from './copy.ts'
@@ -9,7 +10,7 @@ function started({ isTTY }: { isTTY: boolean }) {
     ...rest,
     show(atMs: number, phase: CopyProgress['phase'], events: number) {
       const of = phase === 'survey' ? undefined : 100
-      show(atMs, { phase, events, of, position: { commit: BigInt(events), prepare: 0n } })
+      show(atMs, { phase, events, of, position: positionAt(BigInt(events), 0n) })
     },
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import type { ExportedLine } from './exportedLines.ts'
 import { type LogLine, pair } from './pairing.ts'
@@ -15,7 +16,7 @@ const logOf = (count: number): LogLine[] =>
       data: Buffer.alloc(0),
       metadata: Buffer.alloc(0),
       created: new Date(0),
-      position: { commit: BigInt(index * 3), prepare: BigInt(index * 3) },
+      position: positionAt(BigInt(index * 3)),
     }
     return { event, bytes: Buffer.from(id) }
   })

@@ -1,9 +1,11 @@
 // `streams read`, also for events that this program cannot decode.
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { recordedEvents, upcaster } from '@paylog/domain/recordedEvents'
 import { createCodec } from '@paylog/event-store/codec/codec'
+import { positionAt } from '@paylog/testing/positionAt'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { exportHarness, linesOf } from '../testing/exportHarness.ts'
@@ -69,7 +71,7 @@ t.test('streams read shows an event with an old schema as recorded, not as upcas
   })
   const bytes = Buffer.from('{"email":"guest@example.com"}')
   const event = {
-    ...{ id: randomUUID(), stream: 'guestToken-1', revision: 0n, position: { commit: 7n, prepare: 7n } },
+    ...{ id: randomUUID(), stream: 'guestToken-1', revision: 0n, position: positionAt(7n) },
     ...{ type: 'GuestTokenSeen', contentType: 'application/json', created: new Date(0) },
     ...{ data: bytes, metadata: Buffer.from(metadata) },
   }

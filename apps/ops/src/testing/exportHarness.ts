@@ -1,12 +1,14 @@
 // Runs exports on a real log whose recorded rows tests can change.
+
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log/copyEvents'
 import { createRawClient } from '@paylog/event-store/connection/calls'
+import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log/copyEvents'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
+import { positionAt } from '@paylog/testing/positionAt'
 import type { Test } from 'tap'
 import { OpsError } from '../command.ts'
 import { streamsExport } from '../streams/export.ts'
@@ -73,7 +75,7 @@ export async function exportHarness(t: Test) {
         data: Buffer.from(data, 'latin1'),
         metadata: Buffer.from(metadata, 'latin1'),
         created: new Date(0),
-        position: { commit: 0n, prepare: 0n },
+        position: positionAt(0n),
       })),
     )
   }

@@ -1,5 +1,6 @@
 import { StaleCheckpointError } from '@paylog/deliveries/subscriptions/checkpoint'
 import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { event, followUpsHarness, hour, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
 
@@ -124,10 +125,10 @@ t.test('follow-ups and checkpoint are updated together or not at all', async (t)
   t.equal((await list.rows()).length, 2)
   await pool.query('alter table webhooks.follow_ups add constraint poison check (ask_at is null)')
   t.teardown(() => pool.query('alter table webhooks.follow_ups drop constraint poison'))
-  await t.rejects(standby.handle({ events: [tiedReport(3, 'payment-3')], position: { commit: 999n, prepare: 999n } }))
+  await t.rejects(standby.handle({ events: [tiedReport(3, 'payment-3')], position: positionAt(999n) }))
   t.strictSame(await standby.start(), second.position, 'a rejected row leaves the checkpoint unchanged')
-  await standby.handle({ events: [], position: { commit: 1000n, prepare: 1000n } })
-  t.strictSame(await standby.start(), { commit: 1000n, prepare: 1000n }, 'an empty batch moves only the checkpoint')
+  await standby.handle({ events: [], position: positionAt(1000n) })
+  t.strictSame(await standby.start(), positionAt(1000n), 'an empty batch moves only the checkpoint')
 })
 
 t.test('ids that Postgres rejects do not stop the subscription', async (t) => {

@@ -5,6 +5,7 @@ import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/assertions'
+import { positionAt } from '@paylog/testing/positionAt'
 import type { Test } from 'tap'
 import { createFollowUps } from '../reconciler/followUps.ts'
 import { createReconcilePlanner } from '../reconciler/reconciler.ts'
@@ -18,7 +19,7 @@ export const none = { finish: null, ask: null, watch: null }
 
 const unused = async () => Promise.reject(new Error('a plan does not call the provider'))
 const providers = new Map([['captures', { retrieveIntent: unused, captureIntent: unused }]])
-const beginning = { commit: 0n, prepare: 0n }
+const beginning = positionAt(0n)
 
 export const stream = 'payment-1'
 export const event = (type: Parameters<typeof recordedEvent>[0], seconds: number, of = stream) =>

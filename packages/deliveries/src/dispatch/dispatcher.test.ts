@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { maxWaiting } from '../queue/queues.ts'
 import type { MappedBatch } from '../tables/recordDeliveries.ts'
@@ -50,17 +51,17 @@ t.test(
     const { batches, dispatcher } = recordingDispatcher(harness)
     await dispatcher.start()
     const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
-    await dispatcher.handle({ events, position: { commit: 900n, prepare: 899n } })
+    await dispatcher.handle({ events, position: positionAt(900n, 899n) })
     t.strictSame(
       batches.map(({ messages, from, to }) => [messages.length, from, to]),
       [
-        [2, undefined, { commit: 13n, prepare: 12n }],
-        [2, { commit: 13n, prepare: 12n }, { commit: 17n, prepare: 16n }],
-        [1, { commit: 17n, prepare: 16n }, { commit: 900n, prepare: 899n }],
+        [2, undefined, positionAt(13n, 12n)],
+        [2, positionAt(13n, 12n), positionAt(17n, 16n)],
+        [1, positionAt(17n, 16n), positionAt(900n, 899n)],
       ],
     )
     t.equal(await count(harness), 5)
-    t.strictSame(await dispatcher.start(), { commit: 900n, prepare: 899n })
+    t.strictSame(await dispatcher.start(), positionAt(900n, 899n))
   },
 )
 
@@ -74,7 +75,7 @@ t.test('the dispatcher records an event larger than a slice in a separate slice'
   const { batches, dispatcher } = recordingDispatcher(harness)
   await dispatcher.start()
   const events = [notificationReceived(2n, '{}'), large(4n), notificationReceived(6n, '{}')]
-  await dispatcher.handle({ events, position: { commit: 6n, prepare: 5n } })
+  await dispatcher.handle({ events, position: positionAt(6n, 5n) })
   t.strictSame(
     batches.map(({ messages, to }) => [messages.length, to.commit]),
     [
@@ -93,9 +94,9 @@ t.test('after a failed slice the dispatcher reads the log again from the last re
   })
   await dispatcher.start()
   const events = [2n, 4n, 6n].map(large)
-  const position = { commit: 6n, prepare: 5n }
+  const position = positionAt(6n, 5n)
   await t.rejects(dispatcher.handle({ events, position }), /gone/)
-  t.strictSame(await dispatcher.start(), { commit: 4n, prepare: 3n })
+  t.strictSame(await dispatcher.start(), positionAt(4n, 3n))
   await dispatcher.handle({ events: events.slice(2), position })
   t.equal(await count(harness), 3)
 })

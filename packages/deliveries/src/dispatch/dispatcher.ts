@@ -97,7 +97,7 @@ function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly
     }
     messages.push(...mapped)
     characters += more
-    to = { ...event.position, eventId: event.id }
+    to = event.position
   }
   yield { messages, to: batch.position }
 }

@@ -1,5 +1,6 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { positionAt } from '@paylog/testing/positionAt'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -54,7 +55,7 @@ t.test('the stored body, the sent body and the signed body are the same bytes [6
   const harness = await createWorkerHarness(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
   await harness.dispatcher.start()
   const odd = '{ "id":"evt_1", "name":"J\u00f6rg \u20ac \ud83d\ude00 \\u00e9 <&>", "amount":1.50,"amount":2e2 }'
-  await harness.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: { commit: 1n, prepare: 0n } })
+  await harness.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: positionAt(1n, 0n) })
   const { node, attempt } = await storedDelivery(harness)
   t.equal(await harness.send(node, attempt, signal), undefined)
   const { line, headers, body } = parsed(endpoint.requests[0])

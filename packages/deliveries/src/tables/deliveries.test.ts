@@ -1,4 +1,5 @@
 import { matchList } from '@paylog/testing/assertions'
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
 import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
@@ -26,21 +27,21 @@ t.test('handling a batch twice inserts each delivery once', async (t) => {
   t.equal(await count(), 6)
   await harness.dispatcher.handle(batch)
   t.equal(await count(), 6)
-  t.strictSame(await harness.dispatcher.start(), { commit: 3n, prepare: 3n })
+  t.strictSame(await harness.dispatcher.start(), positionAt(3n))
 })
 
 t.test('an empty batch only moves the checkpoint', async (t) => {
   await harness.dispatcher.start()
-  await harness.dispatcher.handle({ events: [], position: { commit: 900n, prepare: 899n } })
-  t.strictSame(await harness.dispatcher.start(), { commit: 900n, prepare: 899n })
+  await harness.dispatcher.handle({ events: [], position: positionAt(900n, 899n) })
+  t.strictSame(await harness.dispatcher.start(), positionAt(900n, 899n))
   t.equal(await count(), 0)
 })
 
 t.test('a process with a stale checkpoint changes nothing, and can read the current one', async (t) => {
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
-  const to = { commit: 50n, prepare: 50n }
-  const from = { commit: 1n, prepare: 1n }
+  const to = positionAt(50n)
+  const from = positionAt(1n)
   await harness.deliveries.record({ name: 'webhooks', from, to, messages: [], at: new Date() })
   await t.rejects(harness.dispatcher.handle(batchOf(1, 2n)), StaleCheckpointError)
   t.equal(await count(), 2)

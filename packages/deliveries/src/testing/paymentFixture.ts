@@ -1,4 +1,5 @@
 // Sample events of payments and notifications, and payments recorded in a real log.
+
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
@@ -16,6 +17,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { paymentFields } from '@paylog/testing/paymentFields'
+import { positionAt } from '@paylog/testing/positionAt'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 
 type FollowedEvent = PaymentEvent | ProviderNotificationEvent
@@ -118,7 +120,7 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
     id: randomUUID(),
     stream: options.stream ?? `payment-${facts.payment_id}`,
     revision: position,
-    position: { commit: position, prepare: position },
+    position: positionAt(position),
     created: new Date(at),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous', schema: 1 },
   }

@@ -1,12 +1,14 @@
 // Recorded webhook tests.
+
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
+import { positionAt } from '@paylog/testing/positionAt'
 
 /** A batch of webhook tests at consecutive positions. Each leads to a delivery in every mode. */
 export function webhookTestBatch(count: number, { userId = 'user-1', firstCommit = 1n } = {}) {
   const events = Array.from({ length: count }, (_, index) => webhookTestRequested(userId, firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n
-  return { events, position: { commit: last, prepare: last } }
+  return { events, position: positionAt(last) }
 }
 
 function webhookTestRequested(userId: string, commit: bigint): Recorded {
@@ -35,7 +37,7 @@ function webhookTestRequested(userId: string, commit: bigint): Recorded {
     id: randomUUID(),
     stream: `webhookTest-${webhook_test_id}`,
     revision: 0n,
-    position: { commit, prepare: commit },
+    position: positionAt(commit),
     created: new Date('2026-01-02T03:04:05.000Z'),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: `session:${userId}`, schema: 1 },
   }

@@ -1,7 +1,9 @@
 // The worker's components in this process, on a database and a queue for one test, fed with batches by the test.
+
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
+import { positionAt } from '@paylog/testing/positionAt'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
@@ -173,7 +175,7 @@ function paymentSucceeded(commit: bigint): Recorded {
     id: randomUUID(),
     stream: `payment-${payment_id}`,
     revision: 2n,
-    position: { commit, prepare: commit },
+    position: positionAt(commit),
     created: new Date('2026-01-02T03:04:05.000Z'),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
   }
@@ -183,7 +185,7 @@ function paymentSucceeded(commit: bigint): Recorded {
 export function batchOf(count: number, firstCommit = 1n) {
   const events = Array.from({ length: count }, (_, index) => paymentSucceeded(firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n
-  return { events, position: { commit: last, prepare: last } }
+  return { events, position: positionAt(last) }
 }
 
 /** A recorded notification, which raw endpoints receive. */
@@ -203,7 +205,7 @@ export function notificationReceived(commit: bigint, body: string): Recorded {
     id: randomUUID(),
     stream: `providerEvent-sandbox:${provider_event_id}`,
     revision: 0n,
-    position: { commit, prepare: commit - 1n },
+    position: positionAt(commit, commit - 1n),
     created: new Date('2026-01-02T03:04:05.000Z'),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
   }

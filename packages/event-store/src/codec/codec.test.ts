@@ -8,7 +8,7 @@ import type { RawEvent } from '../read/rawEvent.ts'
 import { createCodec } from './codec.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
-const position = { commit: 70n, prepare: 70n }
+const position = { commit: 70n, prepare: 70n, eventId: id }
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'guest' }
 const ids = { $correlationId: 'request-1', $causationId: 'request-1' }
 /** The metadata of an event in the log. */

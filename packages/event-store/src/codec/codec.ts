@@ -1,7 +1,7 @@
 // Encodes events for the log and decodes recorded ones, upcasting former shapes to the newest. Invalid data is rejected.
 
 import { type EventData, jsonEvent } from '@eventstore/db-client'
-import { EventMetadata, type LogPosition } from '@paylog/domain/events'
+import { EventMetadata, type LogCheckpoint } from '@paylog/domain/events'
 import { type RecordedDomainEvent, recordedEvents, type Upcaster, upcasters } from '@paylog/domain/recordedEvents'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
@@ -134,7 +134,7 @@ export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly id: string
   readonly stream: string
   readonly revision: bigint
-  readonly position: LogPosition
+  readonly position: LogCheckpoint
   readonly created: Date
   readonly metadata: RecordedMetadata
 }

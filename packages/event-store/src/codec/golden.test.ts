@@ -9,7 +9,7 @@ import { unusedSchemaPaths } from '../testing/schemaCoverage.ts'
 import { createStoredShapes, domainCodec } from './codec.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
-const position = { commit: 1n, prepare: 1n }
+const position = { commit: 1n, prepare: 1n, eventId: id }
 const samples = goldenSamples()
 const shapes = createStoredShapes({ current: recordedEvents, former: upcasters })
 

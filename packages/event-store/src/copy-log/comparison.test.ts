@@ -1,4 +1,5 @@
 // Two logs are equal if and only if all their copied events are equal.
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import type { RawEvent } from '../read/rawEvent.ts'
 import { rawEventFixture } from '../testing/copyLogHarness.ts'
@@ -10,7 +11,7 @@ async function* logOf(...events: RawEvent[]): AsyncGenerator<RawEvent> {
 
 t.test('logs differ if any field of an event differs, except position and time', async (t) => {
   const event = rawEventFixture('one-1', 3)
-  const same = { ...event, position: { commit: 9n, prepare: 9n } }
+  const same = { ...event, position: positionAt(9n) }
   t.equal(await compareWith(logOf(same)).counterpart(event), same)
   const changed = {
     place: { revision: 4n },

@@ -166,10 +166,10 @@ t.test('a position is translated to the last copied event at or before it', asyn
   for (const position of result.positions.toReversed()) {
     const found: (string | undefined)[] = []
     for await (const event of readEvents(target.raw)) {
-      if (event.position.commit === position.commit) found.push(event.stream)
+      if (event.position.commit === position?.commit && event.id === position.eventId) found.push(event.stream)
     }
     names.push(found[0])
   }
   t.same(names, [undefined, 'first-1', 'first-1', 'second-1', 'third-1', 'third-1'])
-  t.same(result.positions.at(-1), { commit: 0n, prepare: 0n }, 'before the first event')
+  t.equal(result.positions.at(-1), undefined, 'before the first event')
 })

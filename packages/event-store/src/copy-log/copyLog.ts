@@ -1,5 +1,5 @@
 // Copies a log into another one, event by event, and verifies that the copy is equal.
-import { isAfter, type LogPosition } from '@paylog/domain/events'
+import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
 import { createRawClient, type RawClient } from '../connection/calls.ts'
 import { describeEvent, isCopiedStream, isTombstone, type RawEvent } from '../read/rawEvent.ts'
 import { readEvents } from '../read/readPage.ts'
@@ -27,8 +27,8 @@ export type CopyResult = {
   readonly systemEventsLeftOut: number
   /** Position of the last copied event in either log; undefined when there is none. */
   readonly end: { readonly source: LogPosition; readonly target: LogPosition } | undefined
-  /** The given positions, translated to the target. */
-  readonly positions: readonly LogPosition[]
+  /** The given positions, translated to the target; undefined for the start of the log. */
+  readonly positions: readonly (LogCheckpoint | undefined)[]
   /** Number of events that the source has recorded since the copy began; they are not in the target. */
   readonly recordedSince: number
 }
@@ -183,14 +183,14 @@ function gapMessage(event: RawEvent, next: number): string {
 export type PositionMap = {
   /** Adds the next event of the source and its counterpart. */
   pair(source: RawEvent, target: RawEvent): void
-  /** For each position, in the given order: the target position of the last event at or before it. */
-  translated(): readonly LogPosition[]
+  /** For each position, in the given order: the target's counterpart of the last event at or before it. */
+  translated(): readonly (LogCheckpoint | undefined)[]
 }
 
 function createPositionMap(positions: readonly LogPosition[]): PositionMap {
-  const found = new Map<LogPosition, LogPosition>()
+  const found = new Map<LogPosition, LogCheckpoint | undefined>()
   const waiting = positions.toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
-  let reached = start
+  let reached: LogCheckpoint | undefined
   return {
     pair(source, target) {
       for (let next = waiting[0]; next !== undefined && isAfter(source.position, next); next = waiting[0]) {
@@ -198,8 +198,8 @@ function createPositionMap(positions: readonly LogPosition[]): PositionMap {
         waiting.shift()
       }
       // The target may have an event earlier in its order than the source; never go back.
-      if (isAfter(target.position, reached)) reached = target.position
+      if (reached === undefined || isAfter(target.position, reached)) reached = target.position
     },
-    translated: () => positions.map((position) => found.get(position) ?? reached),
+    translated: () => positions.map((position) => (found.has(position) ? found.get(position) : reached)),
   }
 }

@@ -1,4 +1,5 @@
 // Copies that are rejected before anything is written.
+import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import {
   copyTestLog,
@@ -64,7 +65,7 @@ t.test('a position after the end of the source is rejected', async (t) => {
   const copying = copyLog({
     from: source.store.connectionString,
     to: target.store.connectionString,
-    positions: [{ commit: 1_000n, prepare: 1_000n }],
+    positions: [positionAt(1_000n)],
     onProgress: () => undefined,
   })
   await t.rejects(copying, { name: 'NotCopyableError', message: /^Position 1000 is after the end/ })

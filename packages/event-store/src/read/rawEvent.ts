@@ -1,7 +1,7 @@
 // A recorded event with its exact bytes: nothing is parsed, so nothing can change.
 
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint } from '@paylog/domain/events'
 
 export type RawEvent = {
   readonly id: string
@@ -13,7 +13,7 @@ export type RawEvent = {
   readonly metadata: Uint8Array
   /** When this server recorded it; a copy has another time. */
   readonly created: Date
-  readonly position: LogPosition
+  readonly position: LogCheckpoint
 }
 
 /** The revision of a tombstone, which closes a stream for good. */
@@ -35,9 +35,6 @@ export function originalStreamOf(stream: string): string | undefined {
   return stream.startsWith('$$') ? stream.slice(2) : undefined
 }
 
-/** A checkpoint at the event. */
-export const checkpointAt = ({ position, id }: RawEvent): LogCheckpoint => ({ ...position, eventId: id })
-
 export const isTombstone = ({ revision }: RawEvent) => revision === tombstoneRevision
 
 /** Describes an event in messages. */
@@ -53,8 +50,9 @@ const ticksPerMs = 10_000n
 
 export function toRawEvent(recorded: RecordedEventMessage): RawEvent {
   const properties = recorded.getMetadataMap()
+  const id = recorded.getId()?.getString() ?? ''
   return {
-    id: recorded.getId()?.getString() ?? '',
+    id,
     stream: Buffer.from(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
     revision: BigInt(recorded.getStreamRevision()),
     type: properties.get('type') ?? '',
@@ -62,12 +60,12 @@ export function toRawEvent(recorded: RecordedEventMessage): RawEvent {
     data: recorded.getData_asU8(),
     metadata: recorded.getCustomMetadata_asU8(),
     created: createdOf(recorded),
-    position: positionOf(recorded),
+    position: {
+      commit: BigInt(recorded.getCommitPosition()),
+      prepare: BigInt(recorded.getPreparePosition()),
+      eventId: id,
+    },
   }
-}
-
-function positionOf(recorded: RecordedEventMessage): LogPosition {
-  return { commit: BigInt(recorded.getCommitPosition()), prepare: BigInt(recorded.getPreparePosition()) }
 }
 
 /** When the server recorded it, to the millisecond. */

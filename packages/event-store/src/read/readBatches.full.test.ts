@@ -63,7 +63,7 @@ t.test('a read with an end position ends exactly there, even if later events exi
   await append(`${prefix}a`, 20)
   for (const last of [ofOthers[0]?.events[30], ofOthers[0]?.events[49]]) {
     if (last === undefined) throw new Error('The events are missing')
-    const until = { ...last.position, eventId: last.id }
+    const until = last.position
     const batches = await batchesIn({ prefixes: [prefix], until, maxBatch: 15 })
     t.same(namesIn(batches), names(`${prefix}a`, 20))
     t.same(batches.at(-1)?.position, until)

@@ -2,7 +2,7 @@
 import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
 import { type Codec, type Recorded, tryDecode, UnreadableEventError } from '../codec/codec.ts'
 import type { CallContext } from '../connection/calls.ts'
-import { checkpointAt, isSystemStream, type RawEvent } from './rawEvent.ts'
+import { isSystemStream } from './rawEvent.ts'
 import { type LogPage, readPages } from './readPage.ts'
 import { readLogEnds } from './reads.ts'
 
@@ -39,7 +39,7 @@ export async function* readToEnd(
   const range = { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
   for await (const page of readPages(context, range)) {
     const { events, unreadable } = decodePage(context, page)
-    const position = unreadable === undefined ? endOf(page) : lastOf(events)
+    const position = unreadable === undefined ? endOf(page) : events.at(-1)?.position
     if (position !== undefined) yield { events, position }
     if (unreadable !== undefined) throw unreadable
   }
@@ -57,13 +57,8 @@ function decodePage(context: ReadContext, { events }: LogPage) {
 
 /** A checkpoint names no system event. */
 function endOf({ events, last }: LogPage): LogCheckpoint | undefined {
-  const end: RawEvent | undefined = last === undefined || isSystemStream(last.stream) ? events.at(-1) : last
-  return end && checkpointAt(end)
-}
-
-const lastOf = (events: readonly Recorded[]): LogCheckpoint | undefined => {
-  const last = events.at(-1)
-  return last && { ...last.position, eventId: last.id }
+  const end = last === undefined || isSystemStream(last.stream) ? events.at(-1) : last
+  return end?.position
 }
 
 /**

@@ -2,7 +2,7 @@
 import { Metadata } from '@grpc/grpc-js'
 import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import { type CallContext, call } from '../connection/calls.ts'
-import { checkpointAt, isSystemStream, metastreamOf, type RawEvent, tombstoneRevision } from './rawEvent.ts'
+import { isSystemStream, metastreamOf, type RawEvent, tombstoneRevision } from './rawEvent.ts'
 import { collectPage, type RawPage, readPage, readPagesBackwards } from './readPage.ts'
 import { logRead, streamRead } from './requests.ts'
 
@@ -34,8 +34,7 @@ export async function readLogEnd(context: CallContext): Promise<RawEvent | undef
 
 /** A checkpoint at the log's last event. */
 export async function readHead(context: CallContext): Promise<LogCheckpoint | undefined> {
-  const end = await readLogEnd(context)
-  return end && checkpointAt(end)
+  return (await readLogEnd(context))?.position
 }
 
 /** How many system events may follow the last event of ours before a checkpoint no longer advances past them. */
@@ -50,10 +49,10 @@ export async function readLogEnds(
 ): Promise<{ readonly end: RawEvent | undefined; readonly checkpoint: LogCheckpoint | undefined }> {
   const end = await readLogEnd(context)
   if (end === undefined) return { end, checkpoint: undefined }
-  if (!isSystemStream(end.stream)) return { end, checkpoint: checkpointAt(end) }
+  if (!isSystemStream(end.stream)) return { end, checkpoint: end.position }
   const { events } = await readPage(context, logRead('end', maxSystemEvents, { backwards: true }))
   const own = events.find(({ stream }) => !isSystemStream(stream))
-  return { end: events[0], checkpoint: own && checkpointAt(own) }
+  return { end: events[0], checkpoint: own?.position }
 }
 
 /** The event at exactly this position; nothing when there is none, or when the server rejects the position. */
@@ -84,7 +83,7 @@ export async function readCheckpointBefore(
 ): Promise<LogCheckpoint | undefined> {
   for await (const events of readPagesBackwards(context, position, maxSystemEvents)) {
     const own = events.find((event) => !isSystemStream(event.stream))
-    if (own !== undefined) return checkpointAt(own)
+    if (own !== undefined) return own.position
   }
   return undefined
 }

@@ -1,7 +1,9 @@
 // Two logs on embedded event stores, for tests of copying.
+
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
+import { positionAt } from '@paylog/testing/positionAt'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { createRawClient, type RawClient } from '../connection/calls.ts'
@@ -46,7 +48,7 @@ export function rawEventFixture(
     contentType: 'application/json',
     metadata: Buffer.alloc(0),
     created: new Date(0),
-    position: { commit: 0n, prepare: 0n },
+    position: positionAt(0n),
     data: Buffer.from(data),
     ...overrides,
   }

@@ -1,7 +1,9 @@
 // Webhook log entries, recorded by the worker's own code without sending.
+
 import { randomUUID } from 'node:crypto'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { type AttemptResult, createDeliveries } from '@paylog/deliveries/tables/deliveries'
+import { positionAt } from '@paylog/testing/positionAt'
 import type { Outbound } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
 import { queryApiHarness } from './queryApiHarness.ts'
@@ -30,12 +32,12 @@ export async function webhookLogHarness(t: Test) {
   /** Records deliveries with the given fields and defaults. @returns their ids */
   async function record(messages: readonly Partial<Outbound>[], at = second(Number(position))): Promise<string[]> {
     const whole = messages.map((message) => ({ ...outboundFixture(), ...message }))
-    const from = position === 0n ? undefined : { commit: position, prepare: position }
+    const from = position === 0n ? undefined : positionAt(position)
     position += 1n
     await deliveries.record({
       name: 'webhooks',
       from,
-      to: { commit: position, prepare: position },
+      to: positionAt(position),
       at,
       messages: whole,
     })
