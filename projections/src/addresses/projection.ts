@@ -44,7 +44,7 @@ const create = (table: string) => `
 const indexes = (table: string) => `
   -- Lists and totals never show removed rows, so the index leaves them out. The type is not in the index: it would not serve
   -- the list of all types in order, and skipping an owner's rows of the other type is fast.
-  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
+  create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
 
 const view = (table: string) => `
   select

@@ -12,7 +12,7 @@ const create = (table: string) => `
 
 const indexes = (table: string) => `
   -- Each item of a list's response is looked up.
-  create index ${table}_by_item on ${table} (chosen_id);`
+  create index if not exists ${table}_by_item on ${table} (chosen_id);`
 
 const view = (table: string) => `select id, revision, list, chosen_id from ${table}`
 

@@ -41,7 +41,7 @@ const create = (table: string) => `
 
 const indexes = (table: string) => `
   -- Lists and totals never show removed rows, so the index leaves them out.
-  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
+  create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
 
 const view = (table: string) => `
   select

@@ -43,7 +43,7 @@ const create = (table: string) => `
 const indexes = (table: string) => `
   -- Every query has one owner, so a search reads only that owner's payments. A trigram index over search_text would
   -- triple the time of projecting, and a short pattern would read the whole index instead of one owner's rows.
-  create index ${table}_by_owner on ${table} (owner, created_at desc, id desc);`
+  create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc);`
 
 const view = (table: string) => `
   select

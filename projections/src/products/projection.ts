@@ -39,17 +39,17 @@ const create = (table: string) => `
 const indexes = (table: string) => `
   -- Lists have no owner, so each order has an index. It includes all filter columns except the search text, so that
   -- rows that are filtered out or skipped, up to the last page, are counted in the index and never read.
-  create index ${table}_by_creation on ${table} (created_at, id)
+  create index if not exists ${table}_by_creation on ${table} (created_at, id)
   include (category_id, product_type, is_recurring, is_active);
-  create index ${table}_by_update on ${table} (updated_at, id)
+  create index if not exists ${table}_by_update on ${table} (updated_at, id)
   include (category_id, product_type, is_recurring, is_active);
-  create index ${table}_by_name on ${table} (folded_name, id)
+  create index if not exists ${table}_by_name on ${table} (folded_name, id)
   include (category_id, product_type, is_recurring, is_active);
-  create index ${table}_by_subtotal on ${table} (subtotal_cents, id)
+  create index if not exists ${table}_by_subtotal on ${table} (subtotal_cents, id)
   include (category_id, product_type, is_recurring, is_active);
 
   -- For the totals: each combination is stored once, so that a hundred thousand products take a megabyte.
-  create index ${table}_by_filters on ${table} (category_id, product_type, is_recurring, is_active);
+  create index if not exists ${table}_by_filters on ${table} (category_id, product_type, is_recurring, is_active);
 
   -- U+001F separates the texts, and no search may contain it. Searches scan all pending entries of the index, so their
   -- list must stay small. The operator class is looked up in the schema of the extension.
@@ -57,7 +57,7 @@ const indexes = (table: string) => `
   begin
     execute format(
       $index$
-        create index ${table}_by_text on ${table}
+        create index if not exists ${table}_by_text on ${table}
         using gin ((folded_name || e'\\x1f' || coalesce(folded_description, '')) %I.gin_trgm_ops)
         with (gin_pending_list_limit = 512)
       $index$,

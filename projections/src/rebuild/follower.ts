@@ -79,7 +79,7 @@ const maxRounds = 10
 const fewEvents = 500
 
 /** The log ends before the position of the live table. */
-class LogEndsError extends Error {
+export class LogEndsError extends Error {
   override readonly name = 'LogEndsError'
 }
 

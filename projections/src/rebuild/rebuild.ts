@@ -1,5 +1,6 @@
 // Rebuilds a projection in a new table while the old one is in use, and switches the view.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LogPosition } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -8,12 +9,11 @@ import type { Projection } from '../projection.ts'
 import type { RowDifference } from '../tables/comparison.ts'
 import {
   dropTable,
-  dropUnfinished,
   indexTable,
   liveTable,
-  makeTable,
   type ProjectionTable,
   promoteTable,
+  unfinishedOrNewTable,
 } from '../tables/tables.ts'
 import {
   alongsideLive,
@@ -22,6 +22,7 @@ import {
   createFollower,
   type Follower,
   type FollowProgress,
+  LogEndsError,
 } from './follower.ts'
 import { type Comparison, compareWithLive, SchemaVersionError } from './verify.ts'
 
@@ -33,9 +34,14 @@ export type RebuildResult = {
   readonly version: number
   /** The version that they saw before, kept until it is pruned. */
   readonly replaced: ProjectionTable | undefined
-  /** Number of applied events. */
+  /** Number of events that this rebuild applied. */
   readonly events: number
-  /** Undefined when the old table has another schema version, so its rows should differ. */
+  /** The position after which it continued an interrupted rebuild. */
+  readonly resumedAfter: LogPosition | undefined
+  /**
+   * Undefined when the old table has another schema version, so its rows should differ, or when the interrupted rebuild
+   * was already past the old table's position.
+   */
   readonly comparison: Comparison | undefined
 }
 
@@ -64,8 +70,8 @@ const minViewTimeoutMs = 100
 const maxViewTimeoutMs = 2_000
 
 /**
- * Rebuilds a projection while it is read and written: see docs/decisions/0018. First drops the table of an unfinished
- * rebuild, so a killed rebuild can be repeated.
+ * Rebuilds a projection while it is read and written: see docs/decisions/0018. Continues an interrupted rebuild of this
+ * schema version.
  * @throws SchemaVersionError when the live table has a later schema version; UnreadableEventError, LogEndsError, DomainError
  *   `event_store_unavailable`, the signal's reason when it aborts, database errors. After an error queries still see the
  *   old table
@@ -115,22 +121,24 @@ async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promis
       `The live table has schema version ${live.schema_version}, but this program has ${projection.schemaVersion}`,
     )
   }
-  await dropUnfinished(pool, projection, 'building')
-  const version = await makeTable(pool, projection, 'building')
+  const version = await unfinishedOrNewTable(pool, projection)
   try {
     return await build({ ...options, signal: AbortSignal.any([options.signal, lost]) }, version)
   } catch (error) {
-    // The next holder of the lock has dropped the table and may have created another one with this name.
-    if (!lost.aborted) await dropTable(pool, projection, version).catch(() => undefined)
+    // It was the wrong log, so no later rebuild may continue with these rows.
+    if (error instanceof LogEndsError && !lost.aborted) await dropTable(pool, projection, version)
     throw error
   }
 }
 
 async function build(options: RebuildOptions, version: number): Promise<RebuildResult> {
-  const { pool, projection, signal, onProgress, onDifference } = options
+  const { pool, projection, signal, log, onProgress, onDifference } = options
   let phase: RebuildPhase = 'filling'
   const report = (reading: FollowProgress) => onProgress?.({ ...reading, phase })
   const follower = await createFollower({ ...options, version, onProgress: report })
+  const resumedAfter = follower.progress().position
+  if (resumedAfter !== undefined)
+    log.info({ version, position: resumedAfter.commit.toString() }, 'continuing an interrupted rebuild')
   const enter = (next: RebuildPhase) => {
     signal.throwIfAborted()
     phase = next
@@ -155,7 +163,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
   await catchUp(follower)
   enter('switching')
   await switchView(options, { version, follower })
-  return { version, replaced, events: follower.progress().events, comparison }
+  return { version, replaced, events: follower.progress().events, resumedAfter, comparison }
 }
 
 /** @throws Error when the view is continuously in use for a minute */

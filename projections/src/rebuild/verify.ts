@@ -1,5 +1,9 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
+<<<<<<< HEAD
 import type { LogCheckpoint } from '@paylog/domain/events'
+=======
+import { isAfter, type LogPosition } from '@paylog/domain/events'
+>>>>>>> 6ac357a0 (feat(projections): continue interrupted rebuilds)
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -7,7 +11,7 @@ import type { Pool, PoolClient } from 'pg'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
 import type { Projection } from '../projection.ts'
 import { differencesOf, type RowDifference, sumOf, type TableSum } from '../tables/comparison.ts'
-import { dropTable, dropUnfinished, makeTable, tableName } from '../tables/tables.ts'
+import { dropScratchTables, dropTable, type LockedCheckpoint, makeTable, tableName } from '../tables/tables.ts'
 import { alongsideLive, catchUpWithLive, createFollower, type Follower, type FollowProgress } from './follower.ts'
 
 export type Comparison = {
@@ -27,7 +31,7 @@ const beginComparison = `begin isolation level repeatable read read only; set lo
  * Compares the live table with one filled beside it, at the same position. The projector waits only for the milliseconds
  * until the snapshot is taken.
  * @param options `onDifference` is called for each differing row, ordered by id
- * @returns `undefined` when there is no live table with this schema version
+ * @returns `undefined` when there is no live table with this schema version, or the other one is past its position
  */
 export async function compareWithLive(options: {
   readonly pool: Pool
@@ -36,11 +40,11 @@ export async function compareWithLive(options: {
   readonly follower: Follower
   readonly onDifference: (difference: RowDifference) => Promise<void> | void
 }): Promise<Comparison | undefined> {
-  const { pool, projection, version, onDifference } = options
+  const { pool, projection, version, follower, onDifference } = options
   const client = await pool.connect()
   try {
     const live = await alongsideLive(options, async (_, locked) => {
-      if (locked?.schema_version !== projection.schemaVersion) return undefined
+      if (locked?.schema_version !== projection.schemaVersion || isPast(follower, locked)) return undefined
       // The first query fixes the snapshot, and keeps both tables from being dropped until its end.
       const names = [locked.version, version].map((of) => `read_models.${tableName(projection, of)}`)
       await client.query(beginComparison)
@@ -55,6 +59,11 @@ export async function compareWithLive(options: {
     // Ignore errors: a read-only transaction has nothing to lose.
     client.release(true)
   }
+}
+
+function isPast(follower: Follower, { position: live }: LockedCheckpoint): boolean {
+  const { position } = follower.progress()
+  return position !== undefined && (live === undefined || isAfter(position, live))
 }
 
 async function compare(
@@ -127,7 +136,7 @@ export async function verify(options: {
   })
   try {
     const signal = AbortSignal.any([options.signal, lock.lost])
-    await dropUnfinished(pool, projection, 'scratch')
+    await dropScratchTables(pool, projection)
     const version = await makeTable(pool, projection, 'scratch')
     try {
       const reportPhase = (phase: VerifyPhase) => (reading: FollowProgress) => onProgress?.({ ...reading, phase })

@@ -6,13 +6,14 @@ import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'
 import { readModelDatabase } from '../testing/projectionHarness.ts'
 import {
+  dropScratchTables,
   dropTable,
-  dropUnfinished,
   indexTable,
   listTables,
   lockLiveCheckpoint,
   makeTable,
   promoteTable,
+  unfinishedOrNewTable,
 } from './tables.ts'
 
 const later: Projection = {
@@ -35,13 +36,25 @@ t.test(
     const { pool } = await readModelDatabase(t)
     const versions = await Promise.all([1, 2, 3].map(() => makeTable(pool, payments, 'building')))
     t.same(versions.toSorted(), [2, 3, 4])
-    t.same(await dropUnfinished(pool, payments, 'scratch'), [], 'tables of other processes are kept')
-    t.same(await dropUnfinished(pool, payments, 'building'), [2, 3, 4])
+    await dropScratchTables(pool, payments)
+    t.same(await states(pool), ['live', 'building', 'building', 'building'], 'tables of rebuilds are kept')
+    for (const version of versions) await dropTable(pool, payments, version)
     await t.rejects(dropTable(pool, payments, 1), /payments_v1 is the live table/)
     await dropTable(pool, payments, 9)
     t.same(await states(pool), ['live'])
   },
 )
+
+t.test('a rebuild continues the unfinished table of its schema version and drops the others', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  t.equal(await unfinishedOrNewTable(pool, payments), 2)
+  t.equal(await unfinishedOrNewTable(pool, payments), 2)
+  t.equal(await unfinishedOrNewTable(pool, later), 3)
+  t.match(await listTables(pool, 'payments'), [
+    { version: 1, schema_version: 1, state: 'live' },
+    { version: 3, schema_version: 2, state: 'building' },
+  ])
+})
 
 t.test('a table whose checkpoint was moved does not become live', async (t) => {
   const { pool } = await readModelDatabase(t)

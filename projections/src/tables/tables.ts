@@ -90,7 +90,7 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
 }
 
 /**
- * Creates the indexes of a filled table, and analyzes it for good query plans. The vacuum marks pages as all-visible, which
+ * Creates the indexes that a filled table lacks, and analyzes it for good query plans. The vacuum marks pages as all-visible, which
  * index-only scans need.
  */
 export async function indexTable(pool: Pool, projection: Projection, version: number): Promise<void> {
@@ -121,16 +121,22 @@ export async function dropTable(pool: Pool, projection: Pick<Projection, 'name'>
   })
 }
 
-/** Drops unfinished tables. The caller holds the lock under which such tables are created. */
-export async function dropUnfinished(
-  pool: Pool,
-  projection: Projection,
-  state: 'building' | 'scratch',
-): Promise<number[]> {
+/**
+ * The table that an interrupted rebuild of this schema version left, or a new one. Drops those of other schema versions.
+ * The caller holds the lock for rebuilds.
+ * @returns its version
+ */
+export async function unfinishedOrNewTable(pool: Pool, projection: Projection): Promise<number> {
+  const unfinished = (await listTables(pool, projection.name)).filter(({ state }) => state === 'building')
+  const ours = unfinished.findLast((table) => table.schema_version === projection.schemaVersion)
+  for (const table of unfinished) if (table !== ours) await dropTable(pool, projection, table.version)
+  return ours?.version ?? (await makeTable(pool, projection, 'building'))
+}
+
+/** Drops tables that interrupted verifications left. The caller holds the lock for verifications. */
+export async function dropScratchTables(pool: Pool, projection: Projection): Promise<void> {
   const tables = await listTables(pool, projection.name)
-  const unfinished = tables.filter((table) => table.state === state).map(({ version }) => version)
-  for (const version of unfinished) await dropTable(pool, projection, version)
-  return unfinished
+  for (const { state, version } of tables) if (state === 'scratch') await dropTable(pool, projection, version)
 }
 
 /** A projection's live table; `undefined` before the first one was created. */

@@ -35,7 +35,7 @@ runApp('replay', async ({ log, lifecycle }) => {
   const task = config.TASK === 'verify' ? verify(common) : rebuild(common)
   void task
     .then(
-      () => print('done'),
+      ({ events }) => print(`done with ${events} events`),
       (error: unknown) => print(`failed: ${error}`),
     )
     .then(async () => {

@@ -1,4 +1,4 @@
-// Ctrl-C during a rebuild or a verification changes nothing and leaves no table.
+// Ctrl-C during a rebuild or a verification changes nothing that queries read.
 
 import { addProductTo, createLogFixture, type LoggedEvent } from '@paylog/projections/testing/logFixture'
 import { positionAt } from '@paylog/testing/positionAt'
@@ -20,9 +20,13 @@ async function interrupt(command: RunningCommand): Promise<void> {
 async function assertUnchanged(t: Test, command: RunningCommand): Promise<void> {
   const { code, stdout, stderr } = await command.ended
   t.same([code, stdout], [1, ''], stderr)
-  t.match(stderr, /\naddresses was not rebuilt: it was interrupted\. Queries read addresses_v1, as before\.\n$/)
-  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
+  t.match(stderr, unchanged('addresses'))
+  t.same(await harness.tables('addresses'), ['addresses_v1 live', 'addresses_v2 building'])
 }
+
+const unchanged = (name: string) =>
+  `${name} was not rebuilt: it was interrupted. Queries read ${name}_v1, as before. ${name}_v2 is unfinished. ` +
+  'The next rebuild continues it; `projections prune` drops it.\n'
 
 t.test('a rebuild interrupted while comparing rows changes nothing', async (t) => {
   const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
@@ -48,15 +52,25 @@ t.test('a rebuild interrupted while it waits to switch the view changes nothing'
   const { code, stderr } = await command.ended
   await release()
   t.equal(code, 1)
-  t.match(stderr, 'addresses was not rebuilt: it was interrupted. Queries read addresses_v1, as before.\n')
+  t.match(stderr, unchanged('addresses'))
   t.match(stderr, 'products was not rebuilt: it was not started.\n')
-  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
+  t.same(await harness.tables('addresses'), ['addresses_v1 live', 'addresses_v2 building'])
+})
+
+t.test('a rebuild says that it continues an interrupted one, and after which position', async (t) => {
+  const { stdout } = await harness.run(['rebuild', 'addresses'])
+  t.match(stdout, /\n {2}It continued an interrupted rebuild after position \d+ of the log\.\n/)
+  t.match(stdout, 'addresses: rebuilt from 0 events')
+  t.same(await harness.tables('addresses'), ['addresses_v1 retired', 'addresses_v2 live'])
+  const again = JSON.parse((await harness.run(['rebuild', 'addresses', '--json'])).stdout)
+  t.match(again.projections, [{ outcome: 'rebuilt', resumed_after: null, events: 5 }])
 })
 
 t.test('an interrupted verification leaves no table', async (t) => {
-  const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
+  const live = await harness.live('addresses')
+  const release = await harness.hold(`lock table read_models.${live} in access exclusive mode`)
   const command = harness.start(['verify', 'addresses', 'products', '--json'])
-  await waitUntilBlocked(harness, 'addresses_v1')
+  await waitUntilBlocked(harness, live)
   await interrupt(command)
   await release()
   const { code, stdout, stderr } = await command.ended
@@ -65,7 +79,7 @@ t.test('an interrupted verification leaves no table', async (t) => {
   t.same([complete, equal], [false, false])
   t.match(projections.at(-1), { projection: 'products', outcome: 'not begun' })
   t.match(stderr, 'products was not checked: it was not started.\n')
-  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
+  t.notMatch((await harness.tables('addresses')).join(), 'scratch')
 })
 
 t.test('a rebuild interrupted while reading the log changes nothing', async (t) => {
@@ -88,8 +102,8 @@ t.test('a rebuild interrupted while reading the log changes nothing', async (t) 
     complete: false,
     projections: [{ projection: 'products', outcome: 'interrupted', reason: 'it was interrupted' }],
   })
-  t.match(stderr, /\nproducts was not rebuilt: it was interrupted\. Queries read products_v1, as before\.\n$/)
-  t.same(await harness.tables('products'), ['products_v1 live'])
+  t.match(stderr, unchanged('products'))
+  t.same(await harness.tables('products'), ['products_v1 live', 'products_v2 building'])
 })
 
 function changedOften(count: number): readonly LoggedEvent[] {

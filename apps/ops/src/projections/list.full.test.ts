@@ -82,7 +82,7 @@ t.test('a table of another schema version is reported, and rebuild rejects a lat
     code: 1,
     stderr:
       'addresses was not rebuilt: the live table has schema version 2, and this program supports up to 1: use ' +
-      'the version of Paylog that created it. Queries read addresses_v1, as before.\n',
+      'the version of Paylog that created it. Queries read addresses_v1, as before.',
   })
   t.match(await harness.run(['verify', 'addresses']), {
     code: 1,

@@ -67,6 +67,7 @@ export function rebuiltJson({
   version,
   replaced,
   events,
+  resumedAfter,
   rows,
   seconds,
   comparison,
@@ -80,6 +81,7 @@ export function rebuiltJson({
     schema_version: projection.schemaVersion,
     replaced: replaced === undefined ? null : tableName(projection, replaced.version),
     events,
+    resumed_after: resumedAfter?.commit.toString() ?? null,
     rows,
     seconds: rounded(seconds),
     events_per_second: rate(events, seconds),
@@ -99,11 +101,14 @@ export function rebuiltJson({
 }
 
 export function rebuiltText(done: CompletedRebuild): string {
-  const { projection, version, replaced, events, rows, seconds } = done
+  const { projection, version, replaced, events, resumedAfter, rows, seconds } = done
   const { name } = projection
   const speed = `${seconds.toFixed(1)} s (${rate(events, seconds)}/s)`
   return [
     `${name}: rebuilt from ${countText(events, 'event')} in ${speed}, ${countText(rows, 'row')}.`,
+    ...(resumedAfter === undefined
+      ? []
+      : [`  It continued an interrupted rebuild after position ${resumedAfter.commit} of the log.`]),
     ...comparisonText(done),
     `  Queries read ${tableName(projection, version)}.`,
     ...(replaced === undefined
@@ -115,10 +120,13 @@ export function rebuiltText(done: CompletedRebuild): string {
 function comparisonText({ projection, version, replaced, comparison, shown }: CompletedRebuild): string[] {
   if (replaced === undefined) return []
   const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
-  if (comparison === undefined)
-    return [
-      `  ${before} had schema version ${replaced.schema_version} and ${now} has ${projection.schemaVersion}: not compared.`,
-    ]
+  if (comparison === undefined) {
+    const reason =
+      replaced.schema_version === projection.schemaVersion
+        ? `${now} was already past the position of ${before}`
+        : `${before} had schema version ${replaced.schema_version} and ${now} has ${projection.schemaVersion}`
+    return [`  ${reason}: not compared.`]
+  }
   const { differing, live, expected, position } = comparison
   const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
   if (differing === 0)
@@ -151,7 +159,7 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
     live === undefined ? 'There is no live table.' : `Queries read ${tableName({ name }, live.version)}, as before.`,
     ...left.map(
       ({ version }) =>
-        `${tableName({ name }, version)} is unfinished. The next rebuild or \`projections prune\` drops it.`,
+        `${tableName({ name }, version)} is unfinished. The next rebuild continues it; \`projections prune\` drops it.`,
     ),
   ].join(' ')
 }
@@ -169,8 +177,8 @@ export const projectionsRebuild: CliCommand = {
     `Differing rows of the old table are counted, and the first ${maxShown} are shown. The old table is kept until`,
     '`projections prune`.',
     '',
-    'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and its unfinished table is',
-    'dropped later. Projections that were already rebuilt stay so.',
+    'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and the next one continues it;',
+    '`projections prune` drops its unfinished table, so that the next one reads the log from its start.',
     '',
     '  NAME…   the projections to rebuild, as `projections list` names them',
     '  --all   every projection, one after the other',
