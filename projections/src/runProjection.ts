@@ -1,6 +1,5 @@
-// Runs one projection: holds its lock, applies the log to the live table, and rebuilds outdated tables.
+// Runs one projection: applies the log to the live table, and rebuilds an outdated one beside it.
 
-/** The state of a projection's runner, for health checks. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -10,32 +9,37 @@ import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createApplier } from './apply/applier.ts'
 import { CheckpointLostError, checkpointName, recordStopped } from './apply/checkpoints.ts'
+import { upsertRows } from './apply/writers.ts'
 import type { Projection } from './projection.ts'
 import { rebuildOutdated } from './rebuild/rebuild.ts'
-import { liveTable } from './tables/tables.ts'
+import { fitToOlderTable, OlderTableError } from './tables/olderTable.ts'
+import { liveTable, type ProjectionTable } from './tables/tables.ts'
 
+/** The state of a projection's runner, for health checks. */
 export type RunnerState = {
   role:
     | 'starting'
     /** Another process runs the projection; this one waits to take over. */
     | 'standing by'
     | 'running'
-    /** The live table has an older schema version; a new one is being filled. */
-    | 'rebuilding'
     /** The live table has a newer schema version, which only a newer program can keep up to date. */
     | 'outdated'
+    /** The live table has an older schema version, which only an older program can keep up to date. */
+    | 'frozen'
     /** At an unreadable event. */
     | 'stopped'
+  /** Of a live table with an older schema version, beside the role. `waiting`: another process may rebuild it. */
+  rebuild: 'none' | 'waiting' | 'running' | 'failing'
   /** Whether the event store has started to send events. */
   isConnected: boolean
 }
 
-export const startingState = (): RunnerState => ({ role: 'starting', isConnected: false })
+export const startingState = (): RunnerState => ({ role: 'starting', rebuild: 'none', isConnected: false })
 
 const maxBatch = 500
 /** Pause before running again after a database error. */
 const pauseMs = 1_000
-/** Pause before a failed rebuild starts again from the beginning. */
+/** Pause before a failed rebuild continues. */
 const rebuildPauseMs = 30_000
 /** How often a program that is older than the live table checks whether that has changed. */
 const outdatedPauseMs = 5_000
@@ -62,49 +66,83 @@ export const projectionLock = ({ name }: Pick<Projection, 'name'>) => `projectio
 
 /**
  * Holds the projection's lock and applies the log to its live table, or waits for the lock as a standby. It survives a lost
- * lock, database or event store, and follows switches of the live table. A table with an older schema version is rebuilt
- * first; one with a newer version is left to newer programs.
+ * lock, database or event store, and follows switches of the live table. A table with an older schema version is kept up
+ * to date too, while a new one is filled beside it; one with a newer version is left to newer programs.
  * @throws UnreadableEventError when the log contains an event that cannot be decoded; the checkpoint stores the reason
  */
 export async function runProjection(options: Options): Promise<void> {
-  const { projection, signal, state = startingState() } = options
+  const { projection, state = startingState() } = options
   const log = options.log.child({ projection: projection.name })
-  const running = { ...options, state, log }
-  await keepRunning(() => runLiveTable(running), {
-    signal,
-    pauseMs,
-    isFinal: (error) => error instanceof UnreadableEventError,
-    onError: (error) => log.warn({ err: error, pauseMs }, 'could not run the projection, trying again'),
-  }).catch(async (error: UnreadableEventError) => {
-    await logStop(running, error)
-    throw error
+  const stopping = new AbortController()
+  const running = { ...options, state, log, signal: AbortSignal.any([options.signal, stopping.signal]) }
+  let replacing: Promise<void> | undefined
+  const replaceOutdated = () => {
+    replacing ??= replaceOutdatedTable(running).finally(() => {
+      replacing = undefined
+    })
+  }
+  try {
+    await keepRunning(() => runLiveTable(running, replaceOutdated), {
+      signal: options.signal,
+      pauseMs,
+      isFinal: (error) => error instanceof UnreadableEventError,
+      onError: (error) =>
+        error instanceof OlderTableError
+          ? log.error({ err: error }, 'the lists stay as they are until the table is rebuilt')
+          : log.warn({ err: error, pauseMs }, 'could not run the projection, trying again'),
+    })
+  } finally {
+    stopping.abort()
+    await replacing
+  }
+}
+
+/** Rebuilds a live table with an older schema version, trying until it succeeds or the signal aborts. */
+async function replaceOutdatedTable(options: RunningOptions): Promise<void> {
+  const { projection, state, log } = options
+  const replaced = new AbortController()
+  log.info({ known: projection.schemaVersion }, 'the live table is outdated, rebuilding it')
+  const rebuildOnce = async () => {
+    const rebuilt = await rebuildOutdated({
+      ...options,
+      onWaiting: () => {
+        state.rebuild = 'waiting'
+      },
+      onProgress: () => {
+        state.rebuild = 'running'
+      },
+    })
+    if (rebuilt !== undefined) {
+      const { version, events, resumedAfter } = rebuilt
+      log.info({ version, events, resumedAfter: resumedAfter?.commit.toString() }, 'rebuilt the live table')
+    }
+    state.rebuild = 'none'
+    replaced.abort()
+  }
+  await keepRunning(rebuildOnce, {
+    signal: AbortSignal.any([options.signal, replaced.signal]),
+    pauseMs: rebuildPauseMs,
+    onError: (error) => {
+      state.rebuild = 'failing'
+      log.error({ err: error, pauseMs: rebuildPauseMs }, 'could not rebuild the table, trying again')
+    },
   })
 }
 
 /** Runs until another table becomes live, or the live table cannot be kept up to date. */
-async function runLiveTable(options: RunningOptions): Promise<void> {
+async function runLiveTable(options: RunningOptions, replaceOutdated: () => void): Promise<void> {
   const { databaseUrl, pool, projection, state, signal, log } = options
   const live = await liveTable(pool, projection)
   if (live === undefined) throw new Error('No live table: run the migrations first')
-  if (live.schema_version > projection.schemaVersion) {
+  const versions = { live: live.schema_version, known: projection.schemaVersion }
+  if (versions.live > versions.known) {
     state.role = 'outdated'
-    log.warn(
-      { live: live.schema_version, known: projection.schemaVersion },
-      'the live table belongs to a newer program, waiting',
-    )
+    log.warn(versions, 'the live table belongs to a newer program, waiting')
     await sleep(outdatedPauseMs, undefined, { signal }).catch(() => undefined)
     return
   }
-  if (live.schema_version < projection.schemaVersion) {
-    state.role = 'rebuilding'
-    log.info(
-      { live: live.schema_version, known: projection.schemaVersion },
-      'the live table is outdated, rebuilding it',
-    )
-    await rebuildWithRetry(options)
-    return
-  }
-  state.role = 'starting'
+  if (versions.live < versions.known) replaceOutdated()
+  if (state.role !== 'frozen') state.role = 'starting'
   const waiting = () => {
     state.role = 'standing by'
   }
@@ -112,29 +150,19 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   try {
     // The live table may have changed while this process waited for the lock.
     const held = await liveTable(pool, projection)
-    if (held?.schema_version === projection.schemaVersion) {
-      await applyLog({ ...options, signal: AbortSignal.any([signal, lock.lost]) }, held.version)
-    }
+    if (held === undefined || held.schema_version > projection.schemaVersion) return
+    await applyLog({ ...options, signal: AbortSignal.any([signal, lock.lost]) }, held)
   } finally {
     await lock.release()
   }
 }
 
-async function rebuildWithRetry(options: RunningOptions): Promise<void> {
-  const { signal, log } = options
-  try {
-    await rebuildOutdated(options)
-  } catch (error) {
-    if (error instanceof UnreadableEventError || signal.aborted) throw error
-    log.error({ err: error, pauseMs: rebuildPauseMs }, 'could not rebuild the table, trying again')
-    await sleep(rebuildPauseMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
 /** Runs until the signal aborts, or the table is no longer live. */
-async function applyLog(options: RunningOptions, version: number): Promise<void> {
+async function applyLog(options: RunningOptions, { version, schema_version }: ProjectionTable): Promise<void> {
   const { pool, store, projection, awaited, state, signal, log } = options
-  const applier = createApplier({ pool, projection, version })
+  const isCurrent = schema_version === projection.schemaVersion
+  const written = isCurrent ? projection : await fitOrFreeze(options, version)
+  const applier = createApplier({ pool, projection, version, writer: () => upsertRows(written, version) })
   const lost = new AbortController()
   const stopWhenLost = <Result>(work: Promise<Result>) =>
     work.catch((error: unknown) => {
@@ -158,21 +186,29 @@ async function applyLog(options: RunningOptions, version: number): Promise<void>
     },
     signal: AbortSignal.any([signal, lost.signal]),
     log,
+  }).catch(async (error: unknown) => {
+    if (error instanceof UnreadableEventError) await logStop(options, version, error)
+    throw error
   })
   if (lost.signal.aborted)
     log.info({ version, reason: String(lost.signal.reason) }, 'stopped applying events to the table')
 }
 
-/** Logs an unreadable event and stores the reason beside the live table, which stays as it was before that event. */
-async function logStop({ pool, projection, state, log }: RunningOptions, error: UnreadableEventError): Promise<void> {
+async function fitOrFreeze({ pool, projection, state }: RunningOptions, version: number): Promise<Projection> {
+  try {
+    return await fitToOlderTable(pool, projection, version)
+  } catch (error) {
+    if (error instanceof OlderTableError) state.role = 'frozen'
+    throw error
+  }
+}
+
+/** Logs an unreadable event and stores the reason beside the table, which stays as it was before that event. */
+async function logStop(options: RunningOptions, version: number, error: UnreadableEventError): Promise<void> {
+  const { pool, projection, state, log } = options
   state.role = 'stopped'
   log.fatal({ err: error, ...error.ids }, 'the projection stops at an unreadable event')
-  try {
-    const live = await liveTable(pool, projection)
-    // A table with an older schema version belongs to an older program, which may be able to read the event.
-    const isOurs = live !== undefined && live.schema_version === projection.schemaVersion
-    if (isOurs) await recordStopped(pool, checkpointName(projection, live.version), error.message)
-  } catch (err) {
-    log.error({ err }, 'could not store why the projection stopped')
-  }
+  await recordStopped(pool, checkpointName(projection, version), error.message).catch((err: unknown) =>
+    log.error({ err }, 'could not store why the projection stopped'),
+  )
 }

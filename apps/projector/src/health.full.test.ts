@@ -105,13 +105,32 @@ t.test(
       reportedSecondsAgo: 1,
       lag: { events: 9, isMore: false, seconds: 60 },
     }
-    const running = { role: 'running', isConnected: true } as const
-    t.same(readiness({ role: 'standing by', isConnected: false }, undefined), { role: 'standing by' })
+    const running = { role: 'running', rebuild: 'none', isConnected: true } as const
+    t.same(readiness({ ...running, role: 'standing by', isConnected: false }, undefined), { role: 'standing by' })
     t.notOk('ok' in readiness(running, figures))
     t.match(readiness({ ...running, isConnected: false }, figures), { ok: false, connected: false })
     t.match(readiness(running, { ...figures, lag: { ...figures.lag, seconds: 61 } }), { ok: false, lag_seconds: 61 })
     t.match(readiness(running, { ...figures, lag: undefined }), { ok: false, lag_events: null })
-    for (const role of ['starting', 'rebuilding', 'outdated', 'stopped'] as const)
+    for (const role of ['starting', 'frozen', 'outdated', 'stopped'] as const)
       t.match(readiness({ ...running, role }, figures), { ok: false, role })
   },
 )
+
+t.test('a projection that is rebuilt is as ready as a running one, and not ready when the rebuild fails', async (t) => {
+  for (const role of ['running', 'standing by'] as const) {
+    const state = { role, isConnected: true }
+    const figures = {
+      projection: 'payments',
+      version: 3,
+      position: '7',
+      read_at: new Date(),
+      stopped_because: null,
+      reportedSecondsAgo: 1,
+      lag: { events: 0, isMore: false, seconds: 0 },
+    }
+    const rebuilding = readiness({ ...state, rebuild: 'running' }, figures)
+    t.match(rebuilding, { role, rebuild: 'running' })
+    t.notOk('ok' in rebuilding)
+    t.match(readiness({ ...state, rebuild: 'failing' }, figures), { ok: false, role, rebuild: 'failing' })
+  }
+})

@@ -58,15 +58,18 @@ export async function startHealthPage(options: {
   return await http.listen({ host, port })
 }
 
-/** A standby is ready. A running projection has to keep up with the log. */
+/**
+ * A standby is ready. A running projection has to keep up with the log, also while a new table is filled beside it. A
+ * rebuild that fails is not ready, because the new schema version is not in use.
+ */
 export function readiness(
-  { role, isConnected: connected }: RunnerState,
+  { role, rebuild, isConnected: connected }: RunnerState,
   figures: ProjectionFigures | undefined,
 ): CheckDetails & Record<string, unknown> {
-  if (role === 'standing by') return { role }
   const lag = figures?.lag
+  const state = { role, ...(rebuild !== 'none' && { rebuild }) }
   const details = {
-    role,
+    ...state,
     connected,
     version: figures?.version ?? null,
     position: figures?.position ?? null,
@@ -74,6 +77,7 @@ export function readiness(
     ...(lag?.isMore && { lag_is_more: true }),
     lag_seconds: lag?.seconds ?? null,
   }
-  const isReady = role === 'running' && connected && lag !== undefined && lag.seconds <= readyLagSeconds
-  return isReady ? details : { ok: false, ...details }
+  if (role === 'standing by') return rebuild === 'failing' ? { ok: false, ...state } : state
+  const keepsUp = role === 'running' && connected && lag !== undefined && lag.seconds <= readyLagSeconds
+  return keepsUp && rebuild !== 'failing' ? details : { ok: false, ...details }
 }

@@ -18,7 +18,9 @@ const shareOfTime = 0.1
 
 export type MeasuredRunner = { readonly projection: Projection; readonly state: RunnerState }
 
-/** Measures until the signal aborts, for the projections that run or stopped in this process. */
+const measuredRoles: readonly RunnerState['role'][] = ['running', 'frozen', 'stopped']
+
+/** Measures until the signal aborts, for the projections that run or stand still in this process. */
 export async function watchLags(options: {
   readonly runners: readonly MeasuredRunner[]
   readonly pool: Pool
@@ -29,7 +31,7 @@ export async function watchLags(options: {
 }): Promise<void> {
   const { runners, signal, log } = options
   while (!signal.aborted) {
-    const measured = runners.filter(({ state }) => state.role === 'running' || state.role === 'stopped')
+    const measured = runners.filter(({ state }) => measuredRoles.includes(state.role))
     const startedAt = performance.now()
     try {
       await measure(options, measured)

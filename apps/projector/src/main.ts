@@ -20,8 +20,8 @@ const ProjectorConfig = Type.Object({
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
 })
 
-/** One transaction per projection, three during a rebuild, and some for checkpoints, lag and health page. */
-const maxConnections = 3 * projections.length + 3
+/** One transaction per projection, three more during a rebuild, and some for checkpoints, lag and health page. */
+const maxConnections = 4 * projections.length + 3
 
 runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadConfig(ProjectorConfig)

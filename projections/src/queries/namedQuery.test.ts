@@ -52,3 +52,12 @@ t.test('a query that ignores a value or adds a constant throws', async (t) => {
   )
   await t.rejects(withConstant(pool, values, {}), { message: /^A constant would be sent as a parameter of: select/ })
 })
+
+t.test('a query for a column that the view of another program version lacks is service_unavailable', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const withLaterColumn = prepareQuery(({ id }: QueryParameters<{ readonly id: string }>) =>
+    views.selectFrom('payments').select(sql`later_column`.as('later')).where('id', '=', id),
+  )
+  const found = withLaterColumn(pool, { id: '00000000-0000-7000-8000-000000000000' }, {})
+  await t.rejects(found, { name: 'DomainError', code: 'service_unavailable', cause: { code: '42703' } })
+})

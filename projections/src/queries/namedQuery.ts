@@ -1,6 +1,7 @@
 // Builds queries once and runs them as prepared statements, with fast parsing of column values.
 
 import { createHash } from 'node:crypto'
+import { DomainError } from '@paylog/domain/errors'
 import {
   type CompiledQuery,
   DummyDriver,
@@ -73,7 +74,8 @@ type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name
  * @param compose must use every given value and no other: constants are written as literals
  * @param options `customPlan` makes Postgres plan every call for its values. A named statement eventually gets one generic
  *   plan for all values, whether nearly all rows match or hardly any.
- * @returns runs the query; throws Error on the first call when `compose` breaks the rule above
+ * @returns runs the query; throws Error on the first call when `compose` breaks the rule above, DomainError
+ *   `service_unavailable` when the view lacks a column, and database errors
  */
 export function prepareQuery<
   Values extends object,
@@ -95,9 +97,18 @@ export function prepareQuery<
     const { name, text, slots } = statement
     const bound = slots.map((slot) => slot.read(values))
     const query = { text, values: bound, types: columnTypes }
-    const { rows } = await db.query<Row>(customPlan ? query : { ...query, name })
+    const { rows } = await db.query<Row>(customPlan ? query : { ...query, name }).catch(rejectOtherView)
     return rows
   }
+}
+
+const undefinedColumn = '42703'
+
+/** The view belongs to another version of the program until a rebuild ends, or since one ended. */
+function rejectOtherView(error: unknown): never {
+  if (!(error instanceof Error && 'code' in error && error.code === undefinedColumn)) throw error
+  const message = 'This data is being prepared for another version of the service; try again later'
+  throw new DomainError('service_unavailable', message, undefined, { cause: error })
 }
 
 /** A parameter's place in a statement. */

@@ -4,11 +4,13 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
 import { payments } from '../payments/projection.ts'
-import { laterPayments } from '../testing/laterPayments.ts'
+import { laterVersionOf } from '../testing/laterProjection.ts'
 import { projectorHarness } from '../testing/projectorHarness.ts'
 import { startReaders } from '../testing/readers.ts'
 import { rebuildOne, tableStates, verifyOne, waitForAgreement, wrongCheckpoints } from '../testing/readModelChecks.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
+
+const laterPayments = laterVersionOf(payments)
 
 t.test('a later projector version rebuilds changed projections once and takes over', async (t) => {
   const harness = await projectorHarness(t)
@@ -36,8 +38,8 @@ t.test('a later projector version rebuilds changed projections once and takes ov
   t.same(await tableStates(pool, payments), ['retired', 'live'], 'the table was rebuilt once')
   t.same(await wrongCheckpoints(pool), [], 'only one of the two tables has a checkpoint')
   t.match(await verifyOne(harness, laterPayments), { differing: 0 })
-  const { rows } = await pool.query('select distinct opened_by from read_models.payments')
-  t.same(rows, [{ opened_by: 'a payer' }])
+  const { rows } = await pool.query('select distinct made_by from read_models.payments')
+  t.same(rows, [{ made_by: 'somebody' }])
   await t.rejects(rebuildOne(harness, payments), { name: 'SchemaVersionError' }, 'an older version cannot rebuild')
   await t.rejects(verifyOne(harness, payments), { name: 'SchemaVersionError' })
   t.same(await tableStates(pool, payments), ['retired', 'live'])

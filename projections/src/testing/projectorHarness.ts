@@ -36,8 +36,9 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
     store,
     startProjector: (env: Readonly<Record<string, string>> = {}) =>
       startProcess(t, { script, env: { ...common, ...env } }),
-    /** Starts the projector of a later program version, for payments only. */
-    startLater: () => startProcess(t, { script: laterScript, env: common }),
+    /** Starts the projector of a later program version, for one projection. */
+    startLater: (projection = 'payments') =>
+      startProcess(t, { script: laterScript, env: { ...common, PROJECTION: projection } }),
     /** Prints its phases, the differences and its result. */
     startReplay: (task: 'rebuild' | 'verify', projection: string) =>
       startProcess(t, { script: replayScript, env: { ...common, TASK: task, PROJECTION: projection } }),

@@ -1,0 +1,124 @@
+// One projector whose schema version is higher than that of the live table.
+
+import { userOwner } from '@paylog/domain/actor'
+import { createPool } from '@paylog/runtime/postgres/pool'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { payments } from '../payments/projection.ts'
+import { getPayment } from '../payments/queries.ts'
+import type { Projection } from '../projection.ts'
+import { runProjection, startingState } from '../runProjection.ts'
+import { makeTable, tableName } from '../tables/tables.ts'
+import { laterVersionOf } from '../testing/laterProjection.ts'
+import { projectorHarness } from '../testing/projectorHarness.ts'
+import { tableStates, verifyOne, wrongCheckpoints } from '../testing/readModelChecks.ts'
+
+/** A later version of payments, run as the only projector. Its rebuild waits before it creates the indexes. */
+async function startUpToIndexes(t: Test, projection: Projection) {
+  const harness = await projectorHarness(t)
+  const { databaseUrl, store } = harness
+  const lines: string[] = []
+  const log = createLog({ app: 'test' }, { write: (line) => void lines.push(line) })
+  const pool = createPool({ databaseUrl, applicationName: 'later', max: 8, log })
+  const before = await harness.pay()
+  const present = await harness.startProjector()
+  await harness.projected(1)
+  await present.stop()
+  // Paid while no projector runs.
+  const missed = await harness.pay()
+  const building = tableName(projection, await makeTable(pool, projection, 'building'))
+  const holder = new pg.Client({ connectionString: databaseUrl })
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('begin; set local idle_in_transaction_session_timeout = 0')
+  await holder.query(`lock table read_models.${building} in row exclusive mode`)
+  const stopping = new AbortController()
+  const state = startingState()
+  const common = { databaseUrl, pool, store, projection, state, log, signal: stopping.signal }
+  const running = runProjection({ ...common, awaited: new EventTarget() })
+  t.teardown(async () => {
+    stopping.abort()
+    await running
+    await pool.end()
+  })
+  return {
+    ...harness,
+    state,
+    before,
+    missed,
+    logs: (text: string) => lines.some((line) => line.includes(text)),
+    async finishRebuild(): Promise<void> {
+      await holder.query('commit')
+      await waitFor(() => state.rebuild === 'none' && state.role === 'running', { what: 'the switch' })
+      t.same(await tableStates(harness.pool, projection), ['retired', 'live'])
+      t.same(await wrongCheckpoints(harness.pool), [])
+      t.match(await verifyOne(harness, projection), { differing: 0, live: { rows: 3 } })
+    },
+  }
+}
+
+const listed = async ({ pool }: Awaited<ReturnType<typeof projectorHarness>>, id: string) =>
+  (await getPayment(pool, { id, owner: userOwner('u1') })) !== undefined
+
+t.test('the lists stay up to date while the only projector rebuilds them for a raised schema version', async (t) => {
+  const later = await startUpToIndexes(t, laterVersionOf(payments))
+  await waitFor(() => later.state.rebuild === 'running', { what: 'the rebuild' })
+  await waitFor(() => listed(later, later.missed), { what: 'the payment made while no projector ran' })
+  const id = await later.pay()
+  await waitFor(() => listed(later, id), { what: 'a payment made during the rebuild' })
+  t.match(later.state, { role: 'running', rebuild: 'running', isConnected: true })
+  t.same(await tableStates(later.pool, payments), ['live', 'building'])
+  await later.finishRebuild()
+  t.match(later.state, { role: 'running', isConnected: true })
+  t.ok(later.logs('rebuilt the live table'))
+  const next = await later.pay()
+  await waitFor(() => listed(later, next), { what: 'a payment made after the switch' })
+})
+
+t.test('a required column that a later program no longer has does not stop the old table', async (t) => {
+  const { provider_id: _, ...columns } = payments.columns
+  const without: Projection = {
+    ...payments,
+    schemaVersion: 2,
+    columns,
+    table: {
+      ...payments.table,
+      create: (table) => payments.table.create(table).replace('provider_id text not null,', ''),
+      view: (table) => payments.table.view(table).replace('provider_id,', "'unknown' as provider_id,"),
+    },
+  }
+  const later = await startUpToIndexes(t, without)
+  const id = await later.pay()
+  await waitFor(() => listed(later, id), { what: 'a payment made during the rebuild' })
+  const { rows } = await later.pool.query('select provider_id from read_models.payments where id = any($1)', [
+    [later.before, id],
+  ])
+  t.same(rows.map(({ provider_id }) => provider_id).toSorted(), ['sandbox', null].toSorted())
+  await later.finishRebuild()
+})
+
+t.test(
+  'a column with another type freezes the old table, which is reported and does not stop the rebuild',
+  async (t) => {
+    const retyped: Projection = {
+      ...payments,
+      schemaVersion: 2,
+      columns: { ...payments.columns, is_guest_payment: { type: 'text' } },
+      table: {
+        ...payments.table,
+        create: (table) => payments.table.create(table).replace('is_guest_payment boolean', 'is_guest_payment text'),
+      },
+    }
+    const later = await startUpToIndexes(t, retyped)
+    const report = 'payments_v1 cannot be kept up to date: other types in is_guest_payment'
+    await waitFor(() => later.logs(report), { what: 'the report' })
+    t.equal(later.state.role, 'frozen')
+    const id = await later.pay()
+    await waitFor(() => later.state.rebuild === 'running', { what: 'the rebuild' })
+    t.notOk(await listed(later, id))
+    await later.finishRebuild()
+    await waitFor(() => listed(later, id), { what: 'the payment after the switch' })
+  },
+)
