@@ -49,10 +49,16 @@ t.test('a rebuild continues the unfinished table of its schema version and drops
   const { pool } = await readModelDatabase(t)
   t.equal(await unfinishedOrNewTable(pool, payments), 2)
   t.equal(await unfinishedOrNewTable(pool, payments), 2)
-  t.equal(await unfinishedOrNewTable(pool, later), 3)
-  t.match(await listTables(pool, 'payments'), [
-    { version: 1, schema_version: 1, state: 'live' },
-    { version: 3, schema_version: 2, state: 'building' },
+  const tables = async () =>
+    (await listTables(pool, 'payments')).map(({ schema_version, state }) => [schema_version, state])
+  t.same(await tables(), [
+    [1, 'live'],
+    [1, 'building'],
+  ])
+  await unfinishedOrNewTable(pool, later)
+  t.same(await tables(), [
+    [1, 'live'],
+    [2, 'building'],
   ])
 })
 
