@@ -1,9 +1,5 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
-<<<<<<< HEAD
-import type { LogCheckpoint } from '@paylog/domain/events'
-=======
-import { isAfter, type LogPosition } from '@paylog/domain/events'
->>>>>>> 6ac357a0 (feat(projections): continue interrupted rebuilds)
+import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
