@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { LogMismatchError } from '@paylog/event-store/follow/followLog'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { createPool } from '@paylog/runtime/postgres/pool'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
@@ -26,11 +27,11 @@ export type RunnerState = {
     | 'outdated'
     /** The live table has an older schema version, which only an older program can keep up to date. */
     | 'frozen'
-    /** At an unreadable event. */
+    /** At an unreadable event, or because the log is not the checkpoint's. */
     | 'stopped'
   /** Of a live table with an older schema version, beside the role. `waiting`: another process may rebuild it. */
   rebuild: 'none' | 'waiting' | 'running' | 'failing'
-  /** Whether the event store has started to send events. */
+  /** Whether the log can be read. */
   isConnected: boolean
 }
 
@@ -68,6 +69,8 @@ export const projectionLock = ({ name }: Pick<Projection, 'name'>) => `projectio
  * Holds the projection's lock and applies the log to its live table, or waits for the lock as a standby. It survives a lost
  * lock, database or event store, and follows switches of the live table. A table with an older schema version is kept up
  * to date too, while a new one is filled beside it; one with a newer version is left to newer programs.
+ *
+ * At a log that is not the checkpoint's it stops, and looks every second whether the table was rebuilt.
  * @throws UnreadableEventError when the log contains an event that cannot be decoded; the checkpoint stores the reason
  */
 export async function runProjection(options: Options): Promise<void> {
@@ -86,15 +89,19 @@ export async function runProjection(options: Options): Promise<void> {
       signal: options.signal,
       pauseMs,
       isFinal: (error) => error instanceof UnreadableEventError,
-      onError: (error) =>
-        error instanceof OlderTableError
-          ? log.error({ err: error }, 'the lists stay as they are until the table is rebuilt')
-          : log.warn({ err: error, pauseMs }, 'could not run the projection, trying again'),
+      onError: (error) => logFailure(log, projection, error),
     })
   } finally {
     stopping.abort()
     await replacing
   }
+}
+
+function logFailure(log: Logger, { name }: Projection, err: unknown): void {
+  if (err instanceof OlderTableError) log.error({ err }, 'the lists stay as they are until the table is rebuilt')
+  else if (err instanceof LogMismatchError)
+    log.fatal({ err, action: `run "ops projections rebuild ${name}"` }, 'the projection has stopped')
+  else log.warn({ err, pauseMs }, 'could not run the projection, trying again')
 }
 
 /** Rebuilds a live table with an older schema version, trying until it succeeds or the signal aborts. */
@@ -142,7 +149,7 @@ async function runLiveTable(options: RunningOptions, replaceOutdated: () => void
     return
   }
   if (versions.live < versions.known) replaceOutdated()
-  if (state.role !== 'frozen') state.role = 'starting'
+  if (state.role !== 'frozen' && state.role !== 'stopped') state.role = 'starting'
   const waiting = () => {
     state.role = 'standing by'
   }
@@ -169,27 +176,30 @@ async function applyLog(options: RunningOptions, { version, schema_version }: Pr
       if (error instanceof CheckpointLostError) lost.abort(error)
       throw error
     })
-  log.info({ version }, 'projection runs')
-  state.role = 'running'
-  await store.follow({
-    name: checkpointName(projection, version),
-    streamPrefixes: projection.streamPrefixes,
-    start: () => stopWhenLost(applier.start()),
-    handle: async (batch) => {
-      await stopWhenLost(applier.apply(batch))
-      options.applied?.(batch.events.length)
-    },
-    maxBatch,
-    awaited,
-    connected: (isConnected) => {
-      state.isConnected = isConnected
-    },
-    signal: AbortSignal.any([signal, lost.signal]),
-    log,
-  }).catch(async (error: unknown) => {
-    if (error instanceof UnreadableEventError) await logStop(options, version, error)
-    throw error
-  })
+  await store
+    .follow({
+      name: checkpointName(projection, version),
+      streamPrefixes: projection.streamPrefixes,
+      start: () => stopWhenLost(applier.start()),
+      handle: async (batch) => {
+        await stopWhenLost(applier.apply(batch))
+        options.applied?.(batch.events.length)
+      },
+      maxBatch,
+      awaited,
+      connected: (isConnected) => {
+        if (isConnected && state.role !== 'running') log.info({ version }, 'projection runs')
+        if (isConnected) state.role = 'running'
+        state.isConnected = isConnected
+      },
+      signal: AbortSignal.any([signal, lost.signal]),
+      log,
+    })
+    .catch(async (error: unknown) => {
+      if (error instanceof UnreadableEventError || error instanceof LogMismatchError)
+        await recordStop(options, version, error)
+      throw error
+    })
   if (lost.signal.aborted)
     log.info({ version, reason: String(lost.signal.reason) }, 'stopped applying events to the table')
 }
@@ -203,11 +213,16 @@ async function fitOrFreeze({ pool, projection, state }: RunningOptions, version:
   }
 }
 
-/** Logs an unreadable event and stores the reason beside the table, which stays as it was before that event. */
-async function logStop(options: RunningOptions, version: number, error: UnreadableEventError): Promise<void> {
+/** Stores the reason of a stop beside the table, which stays as it is. */
+async function recordStop(
+  options: RunningOptions,
+  version: number,
+  error: UnreadableEventError | LogMismatchError,
+): Promise<void> {
   const { pool, projection, state, log } = options
   state.role = 'stopped'
-  log.fatal({ err: error, ...error.ids }, 'the projection stops at an unreadable event')
+  if (error instanceof UnreadableEventError)
+    log.fatal({ err: error, ...error.ids }, 'the projection stops at an unreadable event')
   await recordStopped(pool, checkpointName(projection, version), error.message).catch((err: unknown) =>
     log.error({ err }, 'could not store why the projection stopped'),
   )

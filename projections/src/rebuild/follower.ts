@@ -1,6 +1,7 @@
 // Fills a table that is not live from the log, up to the position of the live one.
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { LogMismatchError } from '@paylog/event-store/follow/followLog'
 import type { Pool, PoolClient } from 'pg'
 import { createApplier } from '../apply/applier.ts'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
@@ -78,11 +79,6 @@ const maxRounds = 10
 /** Few enough events to apply within milliseconds while the projector waits. */
 const fewEvents = 500
 
-/** The log ends before the position of the live table. */
-export class LogEndsError extends Error {
-  override readonly name = 'LogEndsError'
-}
-
 /** Catches up with the log until few events are left. */
 export async function catchUp(follower: Follower): Promise<void> {
   for (let round = 0; round < maxRounds; round++) if ((await follower.follow()) < fewEvents) return
@@ -103,31 +99,37 @@ export async function catchUpWithLive(options: {
 
 /**
  * Brings the table to the position of the live one, and runs work while both stay there.
+ * @param options `followsLive` is false when the live table belongs to another log, so that it has no position in this one
  * @param work runs within the transaction of `client`, which locks the live checkpoint
- * @throws LogEndsError, database errors, among them 55P03 when a lock is not available in time
+ * @throws LogMismatchError, database errors, among them 55P03 when a lock is not available in time
  */
 export function alongsideLive<Result>(
-  options: { readonly pool: Pool; readonly projection: Projection; readonly follower: Follower },
+  options: {
+    readonly pool: Pool
+    readonly projection: Projection
+    readonly follower: Follower
+    readonly followsLive?: boolean
+  },
   work: (client: PoolClient, live: LockedCheckpoint | undefined) => Promise<Result>,
 ): Promise<Result> {
-  const { pool, projection, follower } = options
+  const { pool, projection, follower, followsLive = true } = options
   return inTransaction(
     pool,
     async (client) => {
       const live = await lockLiveCheckpoint(client, projection)
-      if (live?.position !== undefined) await followToLive(follower, live.position)
+      if (followsLive && live?.position !== undefined) await followToLive(follower, live.position)
       return await work(client, live)
     },
     beginAlongside,
   )
 }
 
-/** A lagging cluster node, or the wrong log, would move the live table back. */
+/** Another log would move the live table back. */
 async function followToLive(follower: Follower, live: LogCheckpoint): Promise<void> {
   await follower.follow(live)
   const { position } = follower.progress()
   if (position === undefined || isAfter(live, position)) {
-    throw new LogEndsError(
+    throw new LogMismatchError(
       `The live table is at position ${live.commit}, but the log ends at ${position?.commit ?? 'its start'}`,
     )
   }

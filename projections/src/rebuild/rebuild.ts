@@ -2,9 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogPosition } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { LogMismatchError } from '@paylog/event-store/follow/followLog'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
+import { checkpointName, liveCheckpoint, readCheckpoint } from '../apply/checkpoints.ts'
 import type { Projection } from '../projection.ts'
 import type { RowDifference } from '../tables/comparison.ts'
 import {
@@ -22,7 +24,6 @@ import {
   createFollower,
   type Follower,
   type FollowProgress,
-  LogEndsError,
 } from './follower.ts'
 import { type Comparison, compareWithLive, SchemaVersionError } from './verify.ts'
 
@@ -72,7 +73,7 @@ const maxViewTimeoutMs = 2_000
 /**
  * Rebuilds a projection while it is read and written: see docs/decisions/0018. Continues an interrupted rebuild of this
  * schema version.
- * @throws SchemaVersionError when the live table has a later schema version; UnreadableEventError, LogEndsError, DomainError
+ * @throws SchemaVersionError when the live table has a later schema version; UnreadableEventError, LogMismatchError, DomainError
  *   `event_store_unavailable`, the signal's reason when it aborts, database errors. After an error queries still see the
  *   old table
  */
@@ -121,14 +122,38 @@ async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promis
       `The live table has schema version ${live.schema_version}, but this program has ${projection.schemaVersion}`,
     )
   }
-  const version = await unfinishedOrNewTable(pool, projection)
+  const version = await tableToFill(options)
   try {
     return await build({ ...options, signal: AbortSignal.any([options.signal, lost]) }, version)
   } catch (error) {
     // It was the wrong log, so no later rebuild may continue with these rows.
-    if (error instanceof LogEndsError && !lost.aborted) await dropTable(pool, projection, version)
+    if (error instanceof LogMismatchError && !lost.aborted) await dropTable(pool, projection, version)
     throw error
   }
+}
+
+/** An unfinished table, unless it was filled from another log. */
+async function tableToFill({ pool, store, projection }: RebuildOptions): Promise<number> {
+  const version = await unfinishedOrNewTable(pool, projection)
+  const { position } = await readCheckpoint(pool, checkpointName(projection, version))
+  if (position === undefined || (await store.has(position))) return version
+  await dropTable(pool, projection, version)
+  return await unfinishedOrNewTable(pool, projection)
+}
+
+/**
+ * Whether the live table was filled from this log. One of another log, such as that before a restore, is replaced only when
+ * its projector has stopped for that reason: otherwise it may be this program that reads the wrong log.
+ * @throws LogMismatchError
+ */
+async function isOfThisLog({ pool, store, projection }: RebuildOptions): Promise<boolean> {
+  const live = await liveCheckpoint(pool, projection.name)
+  if (live?.position === undefined || (await store.has(live.position))) return true
+  if (live.stopped_because !== null) return false
+  throw new LogMismatchError(
+    `The live table is at the event ${live.position.eventId}, which is not at position ${live.position.commit} of this ` +
+      'log, but no projector has stopped because of that: is this the right event store?',
+  )
 }
 
 async function build(options: RebuildOptions, version: number): Promise<RebuildResult> {
@@ -147,7 +172,8 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
 
   enter('filling')
   const replaced = await liveTable(pool, projection)
-  const isComparable = replaced?.schema_version === projection.schemaVersion
+  const followsLive = await isOfThisLog(options)
+  const isComparable = followsLive && replaced?.schema_version === projection.schemaVersion
   if (isComparable) {
     await catchUpWithLive({ pool, projection, follower })
     enter('comparing')
@@ -162,20 +188,21 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
   enter('catching up')
   await catchUp(follower)
   enter('switching')
-  await switchView(options, { version, follower })
+  await switchView(options, { version, follower, followsLive })
   return { version, replaced, events: follower.progress().events, resumedAfter, comparison }
 }
 
 /** @throws Error when the view is continuously in use for a minute */
 async function switchView(
   options: RebuildOptions,
-  { version, follower }: { readonly version: number; readonly follower: Follower },
+  successor: { readonly version: number; readonly follower: Follower; readonly followsLive: boolean },
 ): Promise<void> {
   const { pool, projection, signal, log } = options
+  const { version, follower } = successor
   const giveUpAt = Date.now() + switchTimeoutMs
   for (let viewTimeoutMs = minViewTimeoutMs; ; viewTimeoutMs = Math.min(viewTimeoutMs * 2, maxViewTimeoutMs)) {
     try {
-      return await alongsideLive({ pool, projection, follower }, async (client) => {
+      return await alongsideLive({ pool, projection, ...successor }, async (client) => {
         signal.throwIfAborted()
         const { position } = follower.progress()
         await promoteTable(client, projection, { version, position, viewLockTimeoutMs: viewTimeoutMs })

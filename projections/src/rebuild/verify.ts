@@ -1,6 +1,7 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { LogMismatchError } from '@paylog/event-store/follow/followLog'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool, PoolClient } from 'pg'
@@ -101,7 +102,7 @@ export const verifyLock = ({ name }: Pick<Projection, 'name'>) => `verify ${name
 /**
  * Replays the log into a scratch table and compares it with the live one, while both are in use.
  * @param options `onWaiting` is called when another process verifies this projection; `onDifference` for each differing row
- * @throws SchemaVersionError for another schema version; UnreadableEventError, DomainError `event_store_unavailable`, the
+ * @throws SchemaVersionError for another schema version; LogMismatchError, UnreadableEventError, DomainError `event_store_unavailable`, the
  *   signal's reason when it aborts, database errors
  */
 export async function verify(options: {
@@ -116,13 +117,15 @@ export async function verify(options: {
   readonly onProgress?: (progress: FollowProgress & { readonly phase: VerifyPhase }) => void
   readonly onDifference: (difference: RowDifference) => Promise<void> | void
 }): Promise<Verification> {
-  const { databaseUrl, pool, projection, log, onWaiting, onProgress, onDifference } = options
+  const { databaseUrl, pool, store, projection, log, onWaiting, onProgress, onDifference } = options
   const live = await liveCheckpoint(pool, projection.name)
   if (live?.schema_version !== projection.schemaVersion) {
     const fact =
       live === undefined ? 'There is no live table' : `The live table has schema version ${live.schema_version}`
     throw new SchemaVersionError(`${fact}, but this program has ${projection.schemaVersion}`)
   }
+  if (live.position !== undefined && !(await store.has(live.position)))
+    throw new LogMismatchError(`The live table is at the event ${live.position.eventId}, which this log does not have`)
   const lock = await holdLock({
     databaseUrl,
     name: verifyLock(projection),

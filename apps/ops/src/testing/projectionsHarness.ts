@@ -49,7 +49,8 @@ export const changedColumns = {
 export type ProjectionName = keyof typeof changedColumns
 
 export async function projectionsHarness(t: Test) {
-  const { connectionString, databaseUrl } = await startEventStore(t)
+  const eventStore = await startEventStore(t)
+  const { connectionString, databaseUrl } = eventStore
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
   const store = createEventStore({ connectionString })
@@ -60,10 +61,12 @@ export async function projectionsHarness(t: Test) {
   return {
     pool,
     store,
+    eventStore,
     env,
     record,
     live: (name: ProjectionName) => liveName(pool, name),
-    startProjector: () => startProcess(t, { script: projector, env: { ...env, LOG_LEVEL: 'info' } }),
+    startProjector: (more: Readonly<Record<string, string>> = {}) =>
+      startProcess(t, { script: projector, env: { ...env, LOG_LEVEL: 'info', ...more } }),
     run: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
       runOps(['projections', ...args], { ...env, ...more }),
     start: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>

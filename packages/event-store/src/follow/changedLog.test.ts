@@ -2,7 +2,6 @@
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { append, connectEventStore } from '../testing/eventStoreHarness.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
@@ -10,30 +9,14 @@ import { followerHarness } from '../testing/followerHarness.ts'
 const prefix = 'guestToken-'
 const timing = { pollMs: 300 }
 
-/** An event store with some events, whose log can be cut or replaced as a restore from a backup does. */
-async function restorableStore(t: Test) {
+/** An event store with some events. */
+async function filledStore(t: Test) {
   const testStore = await startEventStore(t)
   const store = connectEventStore(t, testStore, timing)
   await append(store, `${prefix}1`, 10)
-  async function inDatabase(sql: string): Promise<void> {
-    const client = new pg.Client({ connectionString: testStore.databaseUrl })
-    await client.connect()
-    await client.query(sql)
-    await client.end()
-  }
-  async function restore(sql: string): Promise<void> {
-    await testStore.kill()
-    await inDatabase(sql)
-    await testStore.start()
-  }
-  return { store, restore, ...testStore }
+  return { store, ...testStore }
 }
 
-const cutBy = (events: number) => `
-  delete from event_store.events where position in (
-    select position from event_store.events order by position desc limit ${events}
-  )`
-const emptied = "delete from event_store.events where stream not like '$%'"
 const mismatch = (fact: RegExp) => ({ name: 'LogMismatchError', message: fact })
 
 async function checkpointAtEnd(t: Test, store: Parameters<typeof followerHarness>[0]): Promise<LogCheckpoint> {
@@ -62,36 +45,36 @@ async function assertStops(
 }
 
 t.test('a follower stops when the log was cut before its checkpoint', async (t) => {
-  const { store, restore } = await restorableStore(t)
+  const { store, cut } = await filledStore(t)
   const checkpoint = await checkpointAtEnd(t, store)
-  await restore(cutBy(3))
+  await cut(3)
   await assertStops(t, store, checkpoint, /has no event there: it was cut, restored or replaced$/)
 })
 
 t.test('a follower stops when a cut log has grown beyond its checkpoint', async (t) => {
-  const { store, restore } = await restorableStore(t)
+  const { store, cut } = await filledStore(t)
   const checkpoint = await checkpointAtEnd(t, store)
-  await restore(cutBy(3))
+  await cut(3)
   await append(store, `${prefix}2`, 30)
   await assertStops(t, store, checkpoint, /but the log has /)
 })
 
 t.test('a follower stops when the log was replaced by another one', async (t) => {
-  const { store, restore } = await restorableStore(t)
+  const { store, empty } = await filledStore(t)
   const checkpoint = await checkpointAtEnd(t, store)
-  await restore(emptied)
+  await empty()
   await append(store, `${prefix}3`, 30)
   await assertStops(t, store, checkpoint, /but the log has /)
 })
 
 t.test('a running follower stops when the log is cut under it', async (t) => {
   for (const later of [0, 30]) {
-    const { store, restore } = await restorableStore(t)
+    const { store, cut } = await filledStore(t)
     const sub = followerHarness(store, prefix)
     const { running } = sub.run()
     const stopped = t.rejects(running, mismatch(/but the log /))
     await waitFor(() => sub.seen.length === 10, { what: 'all events' })
-    await restore(cutBy(3))
+    await cut(3)
     if (later > 0) await append(store, `${prefix}2`, later)
     await stopped
     t.equal(sub.seen.length, 10, `nothing is handled after the cut, with ${later} later events`)
@@ -99,7 +82,7 @@ t.test('a running follower stops when the log is cut under it', async (t) => {
 })
 
 t.test('a follower whose checkpoint is right goes on after a restart of the event store', async (t) => {
-  const { store, kill, start } = await restorableStore(t)
+  const { store, kill, start } = await filledStore(t)
   const sub = followerHarness(store, prefix)
   const run = sub.run()
   await waitFor(() => sub.seen.length === 10, { what: 'all events' })
