@@ -24,6 +24,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'webhooks redeliver': async () => (await import('./webhooks/redeliver.ts')).webhooksRedeliver,
   'webhooks backfill': async () => (await import('./webhooks/backfill.ts')).webhooksBackfill,
   'webhooks enable': async () => (await import('./webhooks/enable.ts')).webhooksEnable,
+  'webhooks start': async () => (await import('./webhooks/start.ts')).webhooksStart,
   migrate: async () => (await import('./migrate.ts')).migrateTables,
 }
 

@@ -1,7 +1,7 @@
 // Starts the worker: maps the log to deliveries, sends them, and runs the reconciler.
 // biome-ignore-all lint/style/noProcessEnv: the endpoints have no fixed list of variables, so all are passed on.
 import { randomUUID } from 'node:crypto'
-import { createDispatcher, webhookSubscription } from '@paylog/deliveries/dispatch/dispatcher'
+import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
 import { assertConnections, installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
 import { createQueues } from '@paylog/deliveries/queue/queues'
 import { createRequeuer } from '@paylog/deliveries/queue/requeue'
@@ -9,10 +9,12 @@ import { startWorkers } from '@paylog/deliveries/queue/workers'
 import { createRetention } from '@paylog/deliveries/retention'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
+import { decidedCheckpoint, webhookSubscription } from '@paylog/deliveries/subscriptions/checkpoint'
 import {
   createReaderCheck,
   runExclusiveSubscription,
   startingReader,
+  streamPrefixes,
 } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -85,7 +87,11 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const dispatcher = createDispatcher({ deliveries, queues, endpoints, projects, now, log })
   // Fails at start-up, not in the background, when the tables are missing.
   await dispatcher.start()
-  const { start, handle } = dispatcher
+  const { handle } = dispatcher
+  const start = async () => {
+    await decidedCheckpoint({ pool, store }, streamPrefixes)
+    return await dispatcher.start()
+  }
   const state = startingReader()
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
   const dispatching = runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log })

@@ -18,7 +18,7 @@ export async function createTemplate(serverUrl: string): Promise<string> {
   return name
 }
 
-/** The migrations of `ops migrate` and of the embedded event store. */
+/** The migrations of `ops migrate` and of the embedded event store. The worker has started once, when the log was empty. */
 async function migrateEverything(databaseUrl: string): Promise<void> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
@@ -26,6 +26,8 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
     await migrate(pool, { schema: 'event_store', directory: eventStoreMigrations })
     await migrate(pool, readModelMigrations)
     await migrateWebhooks(pool)
+    // As a worker does at its first start, which tests may delay.
+    await pool.query("insert into webhooks.checkpoints (name, updated_at) values ('webhooks', now())")
   } finally {
     await pool.end()
   }

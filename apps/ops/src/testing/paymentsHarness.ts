@@ -38,6 +38,7 @@ export async function paymentsHarness(t: Test) {
 
   return {
     store,
+    eventStore: log,
     connectionString: log.connectionString,
     databaseUrl: log.databaseUrl,
     payment,

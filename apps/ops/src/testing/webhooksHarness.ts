@@ -62,6 +62,7 @@ export async function webhooksHarness(t: Test) {
   return {
     pool,
     store,
+    eventStore: payments.eventStore,
     env,
     events,
     /** A real worker with these endpoints. */

@@ -1,6 +1,7 @@
 // The reconciler: one worker keeps the list of follow-ups up to date with the log, and every worker handles its entries.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { followUpsSubscription } from '@paylog/deliveries/subscriptions/checkpoint'
 import {
   createReaderCheck,
   type LogReader,
@@ -17,8 +18,6 @@ import { createFollowUpHandler, type FollowUpHandler } from './followUpHandler.t
 import { createFollowUps, type FollowUp, type FollowUps } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
 
-export const reconcilerSubscription = 'follow-ups'
-
 /** @param deps `dueNow` is called when a follow-up is due at once */
 export function createReconcilePlanner(deps: {
   readonly followUps: Pick<FollowUps, 'checkpoint' | 'record'>
@@ -30,7 +29,7 @@ export function createReconcilePlanner(deps: {
   let position: LogCheckpoint | undefined
   return {
     async start() {
-      position = await followUps.checkpoint(reconcilerSubscription)
+      position = await followUps.checkpoint(followUpsSubscription)
       return position
     },
     async handle({ events, position: to }) {
@@ -38,7 +37,7 @@ export function createReconcilePlanner(deps: {
         const plan = planOf(event, rules)
         return plan ? [{ event, plan }] : []
       })
-      await followUps.record({ name: reconcilerSubscription, from: position, to, planned, at: now() })
+      await followUps.record({ name: followUpsSubscription, from: position, to, planned, at: now() })
       position = to
       if (planned.some(({ plan }) => plan.ask)) dueNow()
     },
@@ -182,9 +181,9 @@ export async function startReconciler(options: {
   const reconciler = createReconciler({ followUps, providers, work, renewMs: leaseRenewMs, now, log })
   const rules = { providers, reconcileAfterMs }
   const reader = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
-  const subscription = { name: reconcilerSubscription, lock: reconcilerSubscription, ...reader }
+  const subscription = { name: followUpsSubscription, lock: followUpsSubscription, ...reader }
   const state = startingReader()
-  const checkpoint = () => followUps.checkpoint(reconcilerSubscription)
+  const checkpoint = () => followUps.checkpoint(followUpsSubscription)
   const reconciling = reconciler.run(signal, givingUp)
   // It may reject before the shutdown awaits it.
   reconciling.catch(() => undefined)

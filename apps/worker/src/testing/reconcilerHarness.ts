@@ -1,7 +1,7 @@
 // The reconciler on a real event store and database, with a clock that the test can advance.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
+import { followUpsSubscription, readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
 import { recordPayments } from '@paylog/deliveries/testing/paymentFixture'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
@@ -11,7 +11,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { reconcilerSubscription, startReconciler } from '../reconciler/reconciler.ts'
+import { startReconciler } from '../reconciler/reconciler.ts'
 
 export const reconcileAfterMs = 3_600_000
 const stopTimeoutMs = 2_000
@@ -79,7 +79,7 @@ export async function createReconcilerHarness(
     async entry(stream: StreamName): Promise<Entry | undefined> {
       const { position: last } = (await store.readStream(stream)).at(-1) ?? {}
       await waitFor(
-        async () => ((await readCheckpoint(pool, reconcilerSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
+        async () => ((await readCheckpoint(pool, followUpsSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
         { what: `the planner to read ${stream}` },
       )
       const { rows } = await pool.query<Entry>(

@@ -10,11 +10,10 @@ import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import { maxWaiting, type Queues } from '../queue/queues.ts'
+import { webhookSubscription } from '../subscriptions/checkpoint.ts'
 import type { LogReader } from '../subscriptions/exclusiveSubscription.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
 import { graceMs } from '../tables/recordDeliveries.ts'
-
-export const webhookSubscription = 'webhooks'
 
 /** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024

@@ -4,6 +4,11 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
 import type { Pool } from 'pg'
 
+/** Creates webhooks. */
+export const webhookSubscription = 'webhooks'
+/** Keeps the reconciler's list. */
+export const followUpsSubscription = 'follow-ups'
+
 export type CheckpointMove = {
   /** The subscription whose checkpoint moves. */
   readonly name: string
@@ -28,7 +33,7 @@ type Row = { commit_position: bigint | null; prepare_position: bigint | null; ev
  * Reads how far a subscription has handled the log.
  * @returns `undefined` when nobody has decided where it starts; `position` is undefined for the start of the log
  */
-export async function readStoredCheckpoint(
+async function readStoredCheckpoint(
   pool: Pool,
   name: string,
 ): Promise<{ readonly position: LogCheckpoint | undefined } | undefined> {
@@ -48,17 +53,6 @@ export async function readCheckpoint(pool: Pool, name: string): Promise<LogCheck
   return (await readStoredCheckpoint(pool, name))?.position
 }
 
-/** Where a subscription starts next, from the start of the log when undefined. */
-export async function setCheckpoint(pool: Pool, name: string, to: LogCheckpoint | undefined, at: Date): Promise<void> {
-  await pool.query(
-    `insert into webhooks.checkpoints (name, commit_position, prepare_position, event_id, updated_at)
-     values ($1, $2, $3, $4, $5)
-     on conflict (name) do update set commit_position = excluded.commit_position, event_id = excluded.event_id,
-       prepare_position = excluded.prepare_position, updated_at = excluded.updated_at`,
-    [name, to?.commit.toString(), to?.prepare.toString(), to?.eventId, at],
-  )
-}
-
 /**
  * The position where webhooks are created next. The first start of a new system begins at the start of the log. Without a
  * checkpoint, but with a log, such as after the loss of the database, an operator has to decide: everything since the
@@ -66,17 +60,20 @@ export async function setCheckpoint(pool: Pool, name: string, to: LogCheckpoint 
  * @throws LogMismatchError when nobody has decided yet
  */
 export async function decidedCheckpoint(
-  { pool, store, prefixes }: { readonly pool: Pool; readonly store: EventStore; readonly prefixes: readonly string[] },
-  name: string,
+  { pool, store }: { readonly pool: Pool; readonly store: Pick<EventStore, 'lag'> },
+  prefixes: readonly string[],
 ): Promise<LogCheckpoint | undefined> {
-  const stored = await readStoredCheckpoint(pool, name)
+  const stored = await readStoredCheckpoint(pool, webhookSubscription)
   if (stored !== undefined) return stored.position
   const { events, isMore } = await store.lag(undefined, prefixes, { maxEvents: 1 })
   if (events > 0 || isMore)
     throw new LogMismatchError(
       'There is no checkpoint, but the log is not empty: nobody has decided where webhooks start',
     )
-  await setCheckpoint(pool, name, undefined, new Date())
+  await pool.query(
+    'insert into webhooks.checkpoints (name, updated_at) values ($1, now()) on conflict (name) do nothing',
+    [webhookSubscription],
+  )
   return undefined
 }
 
