@@ -11,7 +11,6 @@ import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
 import { openApi } from './openApi.ts'
-import { readYourWrites } from './readYourWrites.ts'
 
 const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables })
 
@@ -22,7 +21,6 @@ runApp('api', async ({ log, lifecycle }) => {
   const command = await wireCommandApi(config, { lifecycle, health, metrics })
   const query = wireQueryApi(config, { log, lifecycle, health, metrics })
   const url = await serveApi(config, { log, lifecycle, health, metrics, describe: openApi }, async (http) => {
-    readYourWrites(http)
     await http.register(command)
     await http.register(query)
   })

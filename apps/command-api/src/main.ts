@@ -4,6 +4,7 @@
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
+import { warnWithoutRedis } from '@paylog/runtime/http/readYourWrites'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
@@ -13,6 +14,7 @@ const Config = Type.Object({ ...apiVariables, ...commandVariables })
 
 runApp('command-api', async ({ log, lifecycle }) => {
   const config = loadWithEndpoints(Config, process.env)
+  warnWithoutRedis(config, log)
   const health = createHealth()
   const metrics = createMetrics()
   const api = await wireCommandApi(config, { lifecycle, health, metrics })

@@ -3,6 +3,7 @@ import { loadConfig } from '@paylog/config/environment'
 import { queryVariables } from '@paylog/query-routes/config'
 import { wireQueryApi } from '@paylog/query-routes/queryApi'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
+import { warnWithoutRedis } from '@paylog/runtime/http/readYourWrites'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
@@ -12,6 +13,7 @@ const Config = Type.Object({ ...apiVariables, ...queryVariables })
 
 runApp('query-api', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
+  warnWithoutRedis(config, log)
   const health = createHealth()
   const metrics = createMetrics()
   const api = wireQueryApi(config, { log, lifecycle, health, metrics })

@@ -1,7 +1,6 @@
 // Serves an API: connection and request limits, operator endpoints (health, metrics), and shutdown.
 import { integer, isOrigin, listOf, port, text, url } from '@paylog/config/kinds'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { Redis } from 'ioredis'
 import { type StaticDecode, Type } from 'typebox'
 import { limitOperators, limitRequests, limitVariables } from '../limits/limits.ts'
 import { countRequests } from '../limits/requestCounts.ts'
@@ -14,6 +13,8 @@ import { browserHeaders } from './browserHeaders.ts'
 import { requestsInFlight } from './handlers.ts'
 import { createHttp } from './http.ts'
 import { isProxyRange } from './networks.ts'
+import { readYourWrites } from './readYourWrites.ts'
+import { connectRedis } from './sharedRedis.ts'
 
 export const apiVariables = {
   HOST: text('127.0.0.1'),
@@ -28,22 +29,18 @@ export const apiVariables = {
   MAX_CONNECTIONS: integer(1, 1_000_000, 1_000),
   /** Per client address; 0 means no limit. The proxies of TRUST_PROXY have none. */
   MAX_CONNECTIONS_PER_ADDRESS: integer(0, 1_000_000, 500),
-  /** Counts requests across all processes. */
+  /** Counts requests and remembers writes across all processes. */
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   ...limitVariables,
 }
 const ApiConfig = Type.Object(apiVariables)
 export type ApiConfig = Readonly<StaticDecode<typeof ApiConfig>>
 
-/** Low, because every request waits for its count. */
-const countTimeoutMs = 250
-const connectTimeoutMs = 1_000
-const silenceTimeoutMs = 5_000
-
 /**
  * Serves an API until the app stops; accepted requests are finished first.
  * @param parts `describe` is called before any route is registered
- * @param api the routes to which the request limits apply; operator endpoints have their own limit
+ * @param api the routes to which the request limits apply and whose callers read their own writes; operator endpoints
+ * have their own limit
  * @returns the URL
  */
 export async function serveApi(
@@ -66,14 +63,15 @@ export async function serveApi(
     methodsOf,
   })
   await browserHeaders(http, { origins: config.CORS_ORIGINS })
-  limitOperators(http, config, countRequests(log))
+  limitOperators(http, config, countRequests())
   await parts.describe?.(http)
   await http.register(metrics.plugin)
   await http.register(health.plugin)
-  const redis = config.REDIS_URL === undefined ? undefined : await connectCounter(config.REDIS_URL)
-  lifecycle.add('request counts', () => redis?.disconnect())
+  const { useRedis, disconnect } = await connectRedis(config.REDIS_URL, log)
+  lifecycle.add('redis', disconnect)
   await http.register(async (scope) => {
-    await limitRequests(scope, config, countRequests(log, { redis }))
+    await limitRequests(scope, config, countRequests({ useRedis }))
+    readYourWrites(scope, useRedis)
     await scope.register(api)
   })
   lifecycle.add(
@@ -82,21 +80,4 @@ export async function serveApi(
     () => requestsInFlight(http),
   )
   return await http.listen({ host: config.HOST, port: config.PORT })
-}
-
-/** A Redis client that responds quickly or fails. Its errors are reported by `countRequests`. */
-async function connectCounter(redisUrl: string): Promise<Redis> {
-  const redis = new Redis(redisUrl, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: countTimeoutMs,
-    // Replaces a connection that stopped responding.
-    socketTimeout: silenceTimeoutMs,
-  })
-  redis.on('error', () => undefined)
-  // The API also starts without Redis; the client keeps reconnecting.
-  await redis.connect().catch(() => undefined)
-  return redis
 }

@@ -3,11 +3,8 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { createLog } from '../telemetry/log.ts'
 import { apiHarness } from '../testing/apiHarness.ts'
 import { countRequests } from './requestCounts.ts'
-
-const log = createLog({ app: 'test', level: 'silent' })
 
 /** An API that counts in Redis; `send` sends one request of a caller. */
 async function countingApi(t: Test, redisUrl: string) {
@@ -29,7 +26,7 @@ async function countingApi(t: Test, redisUrl: string) {
 
 t.test('a window begins with the first request and ends a minute later', async (t) => {
   let at = 1_000
-  const count = countRequests(log, { now: () => at })
+  const count = countRequests({ now: () => at })
   t.same(await count(['a'], 1), [{ count: 1, restMs: 60_000 }])
   at += 59_999
   t.same(await count(['a', 'b'], 1), [
@@ -43,7 +40,7 @@ t.test('a window begins with the first request and ends a minute later', async (
 })
 
 t.test('with very many callers, counts of inactive callers are dropped and those of active ones kept', async (t) => {
-  const count = countRequests(log)
+  const count = countRequests()
   const countOf = async (key: string, step: 0 | 1) => (await count([key], step))[0]?.count
   for (let n = 0; n < 120_000; n++) {
     await count([`caller-${n}`], 1)
@@ -69,7 +66,7 @@ t.test('two processes share counts in Redis, and every count expires', withRedis
 })
 
 t.test(
-  'requests are counted in the process while Redis hangs, and in Redis again when it recovers',
+  'requests are counted in the process while Redis hangs, and available again when it recovers',
   withRedis,
   async (t) => {
     const redis = await startRedisServer(t, { isDurable: false })
@@ -84,9 +81,12 @@ t.test(
     for (let n = 0; n < 20; n++) waits.push((await send('ada')).ms)
     t.ok(waits.filter((ms) => ms >= 200).length <= 2, `hardly any other waited: ${waits.map(Math.round)}`)
     redis.resume()
-    await waitFor(async () => (await send('ada')).left < 51 && logged.some((line) => line.includes('in Redis again')), {
-      what: 'the count in Redis to continue',
-    })
+    await waitFor(
+      async () => (await send('ada')).left < 51 && logged.some((line) => line.includes('available again')),
+      {
+        what: 'the count in Redis to continue',
+      },
+    )
     t.equal(logged.filter((line) => line.includes('is unavailable')).length, 1)
   },
 )
@@ -97,7 +97,7 @@ t.test('requests do not wait for a Redis that is down or not started yet', withR
   const { send, logged } = await countingApi(t, redis.url)
   t.same((await send('ada')).left, 99)
   await redis.restart()
-  const inRedis = () => logged.filter((line) => line.includes('in Redis again')).length
+  const inRedis = () => logged.filter((line) => line.includes('available again')).length
   await waitFor(async () => (await send('ada')).status === 200 && inRedis() === 1, { what: 'Redis to be used' })
   await redis.kill()
   for (let n = 0; n < 20; n++) t.ok((await send('ada')).ms < 500)
@@ -112,7 +112,7 @@ t.test('a dead Redis connection is replaced', withRedis, async (t) => {
   const { send, logged } = await countingApi(t, `redis://127.0.0.1:${proxy.port}`)
   t.equal((await send('ada')).left, 99)
   proxy.freezeConnections()
-  const isBack = () => logged.some((line) => line.includes('in Redis again'))
+  const isBack = () => logged.some((line) => line.includes('available again'))
   await waitFor(async () => (await send('ada')).status === 200 && isBack(), { what: 'another connection to be used' })
   t.equal((await send('ada')).status, 200)
   t.ok(Number((await send('ada')).left) < 97, 'earlier counts are kept')

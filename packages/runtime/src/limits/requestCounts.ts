@@ -1,9 +1,8 @@
 // Counts requests in windows of one minute: in Redis across processes, otherwise in this process.
-
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyReply } from 'fastify'
 import type { Redis } from 'ioredis'
-import type { Logger } from '../telemetry/log.ts'
+import type { UseRedis } from '../http/sharedRedis.ts'
 
 export type RecentKeys<Value> = {
   get(key: string): Value | undefined
@@ -47,41 +46,21 @@ export type RequestCount = {
 export type CountRequests = (keys: readonly string[], step: number) => Promise<readonly RequestCount[]>
 
 const windowMs = 60_000
-/** How long Redis is not used after a failure, so that not every request waits for it. */
-const pauseMs = 2_000
-const warnEveryMs = 60_000
 
 /**
- * A window begins with the first request of a key. While Redis is unavailable, each process counts for itself, so that
- * limits still apply and no request fails.
- * @param redis must respond or fail within the time that a request may wait
+ * A window begins with the first request of a key. Without Redis, and while it is unavailable, each process counts for
+ * itself, so that limits still apply and no request fails.
  */
-export function countRequests(
-  log: Pick<Logger, 'warn' | 'info'>,
-  { redis, now = () => performance.now() }: { readonly redis?: Redis | undefined; readonly now?: () => number } = {},
-): CountRequests {
+export function countRequests({
+  useRedis,
+  now = () => performance.now(),
+}: {
+  readonly useRedis?: UseRedis
+  readonly now?: () => number
+} = {}): CountRequests {
   const countLocally = createLocalCounts(now)
-  if (redis === undefined) return async (keys, step) => countLocally(keys, step)
-  let isRedisDown = false
-  let skipRedisUntil = 0
-  let warnedAt = Number.NEGATIVE_INFINITY
-  return async (keys, step) => {
-    if (now() < skipRedisUntil) return countLocally(keys, step)
-    try {
-      const counts = await countInRedis(redis, keys, step)
-      if (isRedisDown) log.info('requests are counted in Redis again')
-      isRedisDown = false
-      return counts
-    } catch (error) {
-      isRedisDown = true
-      skipRedisUntil = now() + pauseMs
-      if (now() - warnedAt >= warnEveryMs) {
-        warnedAt = now()
-        log.warn({ err: error }, 'Redis is unavailable: each process counts requests for itself')
-      }
-      return countLocally(keys, step)
-    }
-  }
+  return async (keys, step) =>
+    (await useRedis?.((redis) => countInRedis(redis, keys, step))) ?? countLocally(keys, step)
 }
 
 type Window = { readonly count: number; readonly endsAt: number }

@@ -1,0 +1,87 @@
+// The Redis that all processes of the APIs share. Requests neither fail because of it nor wait long for it.
+import { Redis } from 'ioredis'
+import type { Logger } from '../telemetry/log.ts'
+
+/**
+ * Runs commands in Redis. Never throws.
+ * @returns undefined when they failed or there was no response in time
+ */
+export type UseRedis = <Result>(run: (redis: Redis) => Promise<Result>) => Promise<Result | undefined>
+
+/** Low, because requests wait for it. */
+const responseTimeoutMs = 100
+const connectTimeoutMs = 1_000
+const silenceTimeoutMs = 5_000
+const warnEveryMs = 60_000
+
+/**
+ * Connects to Redis. While it does not respond or is not connected, requests do not wait for it.
+ * @param redisUrl undefined: there is no Redis
+ */
+export async function connectRedis(
+  redisUrl: string | undefined,
+  log: Pick<Logger, 'warn' | 'info'>,
+): Promise<{ readonly useRedis: UseRedis; disconnect(): void }> {
+  if (redisUrl === undefined) return { useRedis: async () => undefined, disconnect: () => undefined }
+  const redis = new Redis(redisUrl, {
+    lazyConnect: true,
+    // Without a connection, commands fail at once.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: connectTimeoutMs,
+    // Replaces a connection that stopped responding.
+    socketTimeout: silenceTimeoutMs,
+  })
+  // Reported when a command fails.
+  redis.on('error', () => undefined)
+  const timeout = responseTimeouts()
+  let isDown = false
+  let warnedAt = Number.NEGATIVE_INFINITY
+
+  const useRedis: UseRedis = async (run) => {
+    if (timeout.isExceeded()) return undefined
+    try {
+      const result = await timeout.limit(run(redis))
+      if (isDown) log.info('Redis is available again')
+      isDown = false
+      return result
+    } catch (error) {
+      isDown = true
+      if (performance.now() - warnedAt >= warnEveryMs) {
+        warnedAt = performance.now()
+        log.warn({ err: error }, 'Redis is unavailable: each process counts requests and remembers writes for itself')
+      }
+      return undefined
+    }
+  }
+  // The API also starts without Redis; the client keeps reconnecting.
+  await redis.connect().catch(() => undefined)
+  return { useRedis, disconnect: () => redis.disconnect() }
+}
+
+/** Limits the time of commands. A command that ends late shows that others need not be skipped any more. */
+function responseTimeouts() {
+  let isExceeded = false
+  return {
+    isExceeded: () => isExceeded,
+    limit<Result>(command: Promise<Result>): Promise<Result> {
+      const { promise, resolve, reject } = Promise.withResolvers<Result>()
+      const giveUp = () => {
+        isExceeded = true
+        reject(new Error(`No response within ${responseTimeoutMs} ms`))
+      }
+      let overdue: NodeJS.Immediate | undefined
+      // When this process was busy for so long, the response may be waiting to be read: read it first.
+      const timer = setTimeout(() => {
+        overdue = setImmediate(giveUp)
+      }, responseTimeoutMs)
+      const ended = () => {
+        clearTimeout(timer)
+        clearImmediate(overdue)
+        isExceeded = false
+      }
+      command.finally(ended).then(resolve, reject)
+      return promise
+    },
+  }
+}
