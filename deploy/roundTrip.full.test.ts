@@ -139,6 +139,20 @@ async function routes(t: Test, deployment: Deployment, id: string) {
     )
 }
 
+async function guestReadsOwnWrites(t: Test, deployment: Deployment) {
+  const init = {
+    method: 'POST',
+    headers: { ...guest, 'content-type': 'application/json' },
+    body: JSON.stringify({ address_type: 'shipping', is_partial: true, country: 'FR' }),
+  }
+  for (let n = 0; n < 20; n++) {
+    const added = await request(deployment, '/addresses', init)
+    t.equal(added.status, 201, added.text)
+    const seen = await request(deployment, `/addresses/${added.body.data.id}`, { headers: guest })
+    t.equal(seen.status, 200, 'query-api knows of the write through command-api')
+  }
+}
+
 const apps = ['query-api', 'docs', 'projector', 'worker', 'identity']
 
 /** Restarts every service. A payment sent while command-api is down is created once, if necessary by a retry. */
@@ -174,6 +188,7 @@ t.test(
     const { deployment } = deployed
     const id = await paymentSucceeds(t, deployed)
     await routes(t, deployment, id)
+    await guestReadsOwnWrites(t, deployment)
     await restarts(t, deployment, () => pay(deployment, 'meanwhile'))
     await paymentSucceeds(t, deployed)
     t.match(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
-import { freePort } from '@paylog/testing/processes'
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -9,17 +9,17 @@ import { hasCaddy, startEdge } from './testing/edge.ts'
 import {
   paymentsOnLog,
   type ReplicaBackends,
+  startApis,
   startReplica,
   startReplicaBackends,
   warningsIn,
 } from './testing/replicas.ts'
 
 const rounds = testCycles(1)
-const addresses = ['127.0.0.1', '127.0.0.2'] as const
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 /** Each of four clients may meet each of the two closing replicas once. */
 const maxWithoutResponse = 8
-const skip = (await hasCaddy()) ? false : 'NOT TESTED: there is no caddy'
+const options = (await hasCaddy()) ? withRedis : { skip: 'NOT TESTED: there is no caddy' }
 
 /**
  * Clients that send requests until they are stopped. A request with an Idempotency-Key is repeated when it got no
@@ -74,26 +74,24 @@ function startClients(url: string) {
 }
 
 async function startAll(t: Parameters<typeof startReplica>[0], backends: ReplicaBackends) {
-  const [commandPort, queryPort] = [String(await freePort()), String(await freePort())]
-  const apis = addresses.flatMap((HOST) => [
-    startReplica(t, backends, 'command-api', { HOST, PORT: commandPort }),
-    startReplica(t, backends, 'query-api', { HOST, PORT: queryPort }),
+  const [{ commands, queries, ports }, projector, worker] = await Promise.all([
+    startApis(t, backends),
+    startReplica(t, backends, 'projector'),
+    startReplica(t, backends, 'worker'),
   ])
-  const apps = await Promise.all([...apis, startReplica(t, backends, 'projector'), startReplica(t, backends, 'worker')])
-  const edge = await startEdge(
-    t,
-    { COMMAND_API_PORT: commandPort, QUERY_API_PORT: queryPort },
-    { 'command-api': addresses, 'query-api': addresses },
-  )
+  const apps = [...commands, ...queries, projector, worker]
+  const edge = await startEdge(t, ports)
   return { apps, edge }
 }
 
 t.test(
   'restarting each app under load fails no request and creates no payment without a response',
-  { skip },
+  options,
   async (t) => {
     const endpoint = await startFakeEndpoint(t)
-    const backends = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+    const { url: REDIS_URL } = await startRedisServer(t)
+    const webhook = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }
+    const backends = await startReplicaBackends(t, { ...webhook, REDIS_URL })
     backends.stripe.faults.always({ kind: 'slow', ms: 50 })
     const { apps, edge } = await startAll(t, backends)
     const clients = startClients(edge.url)

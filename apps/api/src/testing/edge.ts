@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
+import { replicaHosts } from './replicas.ts'
 
 const headerBytes = 12
 const typeA = 1
@@ -69,16 +70,15 @@ export async function hasCaddy(): Promise<boolean> {
 }
 
 /**
- * Runs Caddy with the deployed Caddyfile in front of the replicas.
- * @param names addresses of `command-api` and `query-api`; all replicas of an app have the same port
+ * Runs Caddy with the deployed Caddyfile in front of the replicas of `startApis`.
+ * @param ports of the APIs, as variables
  * @returns its URL and its warnings
  */
 export async function startEdge(
   t: Test,
-  env: Readonly<Record<string, string>>,
-  names: Readonly<Record<string, readonly string[]>>,
+  ports: Readonly<Record<string, string>>,
 ): Promise<{ readonly url: string; warnings(): readonly string[] }> {
-  const resolver = `udp/127.0.0.1:${await startNameServer(t, names)}`
+  const resolver = `udp/127.0.0.1:${await startNameServer(t, { 'command-api': replicaHosts, 'query-api': replicaHosts })}`
   const deployed = await readFile(caddyfile, 'utf8')
   // Only the resolver differs from the deployed file.
   const resolved = deployed
@@ -93,7 +93,7 @@ export async function startEdge(
       SITE_ADDRESS: `http://127.0.0.1:${port}`,
       EDGE_BIND: '127.0.0.1',
       EDGE_HEALTH_PORT: String(await freePort()),
-      ...env,
+      ...ports,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

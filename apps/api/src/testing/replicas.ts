@@ -69,6 +69,24 @@ export async function startReplica(
   }
 }
 
+/** Addresses of two replicas of an app, which have the same port as behind one name. */
+export const replicaHosts = ['127.0.0.1', '127.0.0.2'] as const
+
+/**
+ * Starts two of each API.
+ * @returns also `ports`, the variables with which the edge finds them
+ */
+export async function startApis(t: Test, backends: Pick<ReplicaBackends, 'environment'>) {
+  const [commandPort, queryPort] = [String(await freePort()), String(await freePort())]
+  const startBoth = (app: App, PORT: string) =>
+    Promise.all(replicaHosts.map((HOST) => startReplica(t, backends, app, { HOST, PORT })))
+  const [commands, queries] = await Promise.all([
+    startBoth('command-api', commandPort),
+    startBoth('query-api', queryPort),
+  ])
+  return { commands, queries, ports: { COMMAND_API_PORT: commandPort, QUERY_API_PORT: queryPort } }
+}
+
 /** The payments in the log, each with its event types. */
 export async function paymentsOnLog(store: ReturnType<typeof createEventStore>): Promise<Map<string, string[]>> {
   const payments = new Map<string, string[]>()

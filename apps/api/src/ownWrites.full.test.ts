@@ -1,0 +1,153 @@
+// Read your writes with the APIs as separate processes, several of each, that share a Redis.
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
+import { testCycles } from '@paylog/testing/testEnvironment'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { hasCaddy, startEdge } from './testing/edge.ts'
+import { startApis, startReplica, startReplicaBackends, warningsIn } from './testing/replicas.ts'
+
+const rounds = testCycles(15)
+const callers = [
+  { 'x-session-id': 'demo-session' },
+  { authorization: 'Bearer demo-admin-session' },
+  { 'x-guest-token': 'demo-guest-token' },
+]
+const noCaddy = (await hasCaddy()) ? {} : { skip: 'NOT TESTED: there is no caddy' }
+/** Makes the server leave the header alone, so that the read does not wait. */
+const withoutWaiting = { 'x-read-after': '0' }
+
+type Urls = () => { readonly write: string; readonly read: string }
+
+/** A client with one credential; each request may go to another process. */
+function client(urlsOf: Urls, credential: Readonly<Record<string, string>>) {
+  const json = async (response: Response) => {
+    const text = await response.text()
+    return { status: response.status, etag: response.headers.get('etag'), headers: response.headers, text }
+  }
+  return {
+    async write(method: string, path: string, body?: object) {
+      const headers = { ...credential, ...(body && { 'content-type': 'application/json' }) }
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      const written = await json(await fetch(`${urlsOf().write}${path}`, init))
+      if (written.status !== 200 && written.status !== 201)
+        throw new Error(`${method} ${path}: ${written.status} ${written.text}`)
+      return written
+    },
+    async read(path: string, headers: Readonly<Record<string, string>> = {}) {
+      return await json(await fetch(`${urlsOf().read}${path}`, { headers: { ...credential, ...headers } }))
+    },
+  }
+}
+
+/**
+ * Each caller creates, changes and deletes addresses and creates payments, three times at once, and reads after each write.
+ * @param headers of the reads
+ * @returns the reads, and those that did not show the write
+ */
+async function writeAndRead(urlsOf: Urls, headers: Readonly<Record<string, string>> = {}, times = rounds) {
+  let reads = 0
+  const stale: string[] = []
+  const expect = (shows: boolean, what: string) => {
+    reads += 1
+    if (!shows) stale.push(what)
+  }
+  const work = async (credential: Readonly<Record<string, string>>) => {
+    const { write, read } = client(urlsOf, credential)
+    const idIn = (text: string): string => JSON.parse(text).data.id
+    for (let n = 0; n < times; n++) {
+      const added = await write('POST', '/addresses', { address_type: 'shipping', is_partial: true, country: 'FR' })
+      const address = `/addresses/${idIn(added.text)}`
+      expect((await read(address, headers)).etag === added.etag, `POST ${address}`)
+      const changed = await write('PUT', address, { alias: `number ${n}` })
+      expect((await read(address, headers)).etag === changed.etag, `PUT ${address}`)
+      await write('DELETE', address)
+      expect((await read(address, headers)).status === 404, `DELETE ${address}`)
+      // A guest token cannot create a payment.
+      if ('x-guest-token' in credential) continue
+      const paid = await write('POST', '/payments/intents', {
+        total_cents: 1200,
+        currency: 'EUR',
+        provider_id: 'sandbox',
+      })
+      const list = await read('/payments?limit=50', headers)
+      expect(list.text.includes(idIn(paid.text)), `POST /payments/intents ${idIn(paid.text)}`)
+    }
+  }
+  await Promise.all([...callers, ...callers, ...callers].map(work))
+  return { reads, stale }
+}
+
+async function startAll(t: Parameters<typeof startApis>[0], env: Readonly<Record<string, string>>) {
+  const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'made-up' }
+  const backends = await startReplicaBackends(t, { ...sandbox, ...env })
+  const [{ commands, queries, ports }] = await Promise.all([
+    startApis(t, backends),
+    startReplica(t, backends, 'projector'),
+  ])
+  let turn = 0
+  const urls: Urls = () => ({
+    write: commands[turn++ % 2]?.baseUrl ?? '',
+    read: queries[Math.floor(turn++ / 2) % 2]?.baseUrl ?? '',
+  })
+  return { apis: [...commands, ...queries], ports, urls }
+}
+
+t.test('two command-apis and two query-apis with a Redis', withRedis, async (t) => {
+  const redis = await startRedisServer(t, { isDurable: false })
+  const { apis, ports, urls } = await startAll(t, { REDIS_URL: redis.url })
+
+  t.test('every caller reads every own write at once from any process [10.1-own-writes]', async (t) => {
+    const without = await writeAndRead(urls, withoutWaiting, 5)
+    t.ok(without.stale.length > 0, 'reads that do not wait miss writes')
+    t.comment(`${without.stale.length} of ${without.reads} reads that did not wait missed the write`)
+    const { reads, stale } = await writeAndRead(urls)
+    t.same(stale, [], `of ${reads} reads`)
+  })
+
+  t.test('every caller reads every own write at once through the edge', noCaddy, async (t) => {
+    const edge = await startEdge(t, ports)
+    const { reads, stale } = await writeAndRead(() => ({ write: edge.url, read: edge.url }))
+    t.same(stale, [], `of ${reads} reads`)
+  })
+
+  t.test('a Redis that hangs, is killed or is emptied fails no request', async (t) => {
+    const fails = async (what: string) => {
+      const begin = performance.now()
+      const { reads } = await writeAndRead(urls, {}, 5)
+      t.comment(`${what}: ${((performance.now() - begin) / reads / 2).toFixed(1)} ms for a request`)
+    }
+    const recovers = () =>
+      waitFor(async () => (await writeAndRead(urls, {}, 3)).stale.length === 0, { what: 'own writes to be read again' })
+    await fails('with Redis')
+    redis.pause()
+    await fails('while Redis hangs')
+    redis.resume()
+    await recovers()
+    await redis.kill()
+    await fails('while Redis is down')
+    await redis.restartEmpty()
+    await recovers()
+    const { reads, stale } = await writeAndRead(urls)
+    t.same(stale, [], `of ${reads} reads`)
+    for (const { app, process } of apis) {
+      const warnings = warningsIn(process().output())
+      t.match(warnings, /^(?:[^\n]*Redis is unavailable[^\n]*,?)*$/, app)
+      t.ok(warnings.length <= 1, `${app} warned once`)
+    }
+  })
+})
+
+t.test('apis that are apart and have no Redis warn once at the start', async (t) => {
+  const { apis, urls } = await startAll(t, {})
+  for (const { app, process } of apis) {
+    const warnings = warningsIn(process().output())
+    t.equal(warnings.length, 1, app)
+    t.match(warnings[0], /Without REDIS_URL, reads wait for writes only if the client sends X-Read-After/, app)
+  }
+  const { write, read } = client(urls, { 'x-session-id': 'demo-session' })
+  for (let n = 0; n < 20; n++) {
+    const added = await write('POST', '/addresses', { address_type: 'shipping', is_partial: true, country: 'FR' })
+    const after = { 'x-read-after': added.headers.get('x-event-position') ?? '' }
+    t.equal((await read(`/addresses/${JSON.parse(added.text).data.id}`, after)).etag, added.etag, 'X-Read-After works')
+  }
+})
