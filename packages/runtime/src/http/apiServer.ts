@@ -70,8 +70,9 @@ export async function serveApi(
   const { useRedis, disconnect } = await connectRedis(config.REDIS_URL, log)
   lifecycle.add('redis', disconnect)
   await http.register(async (scope) => {
-    await limitRequests(scope, config, countRequests({ useRedis }))
+    // First, so that its command and that of the limits are sent together.
     readYourWrites(scope, useRedis)
+    await limitRequests(scope, config, countRequests({ useRedis }))
     await scope.register(api)
   })
   lifecycle.add(

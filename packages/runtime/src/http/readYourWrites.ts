@@ -1,5 +1,5 @@
 // Read your writes without client support: adds X-Read-After to the reads of a credential that has just written.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { credentialKey } from '../limits/credentialLimits.ts'
 import { recentKeys } from '../limits/requestCounts.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -14,13 +14,19 @@ const rememberedMs = 60_000
  */
 export function readYourWrites(http: FastifyInstance, useRedis: UseRedis): void {
   const lastWrites = rememberWrites(useRedis)
+  const lookUps = new WeakMap<FastifyRequest, Promise<bigint | undefined>>()
 
-  // After authentication, so that invalid credentials are not looked up; before the header is validated.
-  http.addHook('preValidation', async (request) => {
+  // Not awaited: the response of Redis arrives while the credential is validated.
+  http.addHook('onRequest', async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return
     if (request.headers['x-read-after'] !== undefined) return
     const caller = credentialKey(request)
-    const position = caller === undefined ? undefined : await lastWrites.find(caller)
+    if (caller !== undefined) lookUps.set(request, lastWrites.find(caller))
+  })
+
+  // Before the header is validated.
+  http.addHook('preValidation', async (request) => {
+    const position = await lookUps.get(request)
     if (position !== undefined) request.headers['x-read-after'] = String(position)
   })
 
