@@ -8,6 +8,7 @@ import { latency } from './commands/latency.ts'
 import { eventStore } from './event-store/eventStore.ts'
 import type { Benchmark } from './harness/benchmark.ts'
 import { type BenchmarkReport, benchTable } from './harness/benchTable.ts'
+import { idle } from './idle/idle.ts'
 import { rebuild } from './projections/rebuild.ts'
 import { queries } from './queries/queries.ts'
 import { webhooks } from './webhooks/webhooks.ts'
@@ -15,6 +16,7 @@ import { webhooks } from './webhooks/webhooks.ts'
 const benchmarks = new Map<string, Benchmark>([
   ['commands', commands],
   ['latency', latency],
+  ['idle', idle],
   ['event-store', eventStore],
   ['queries', queries],
   ['rebuild', rebuild],

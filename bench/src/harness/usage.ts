@@ -25,14 +25,18 @@ export function cpuMicros(pid: number): number {
   return fieldsOf(pid).own
 }
 
-/** CPU time of a server with a process for each connection, ended ones included. */
+/** CPU time of a process and all its descendants, ended ones included. */
 export function cpuMicrosOfAll(pid: number): number {
-  const children = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
-  const { own, ended } = fieldsOf(pid)
-  return children.reduce((sum, child) => {
-    const fields = existing(child)
-    return fields?.parent === pid ? sum + fields.own : sum
-  }, own + ended)
+  const all = readdirSync('/proc').flatMap((name) => {
+    const fields = /^\d+$/.test(name) ? existing(Number(name)) : undefined
+    return fields === undefined ? [] : [{ pid: Number(name), ...fields }]
+  })
+  const sum = (of: typeof all): number =>
+    of.reduce(
+      (micros, { pid, own, ended }) => micros + own + ended + sum(all.filter(({ parent }) => parent === pid)),
+      0,
+    )
+  return sum(all.filter((found) => found.pid === pid))
 }
 
 export function parentOf(pid: number): number {

@@ -28,7 +28,7 @@ export async function fillLog(
       const { stream, events } = appending
       appended[stream.startsWith('payment-') ? 'payments' : 'others'] += events.length
       const before = latest.get(stream)
-      const written = (before ?? Promise.resolve()).then(() => append(store, appending))
+      const written = (before ?? Promise.resolve()).then(() => appendEvents(store, appending))
       latest.set(stream, written)
       await written
       if (latest.get(stream) === written) latest.delete(stream)
@@ -38,7 +38,8 @@ export async function fillLog(
   return appended
 }
 
-async function append(store: EventStore, { stream, after, events }: Appending): Promise<void> {
+/** Appends the events to their stream. @throws Error when the stream was at another revision */
+export async function appendEvents(store: EventStore, { stream, after, events }: Appending): Promise<void> {
   const known: LoadedState<null> = { state: null, revision: after, position: undefined }
   const metadata = { correlationId: stream, causationId: stream, actor: 'provider:sandbox', requestId: stream }
   const { revision } = await store.handle({ stream, fold, decide: () => events, metadata, known })
