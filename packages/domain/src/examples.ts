@@ -2,6 +2,7 @@
 import type { AddressResource } from './addresses/address.ts'
 import { emptyAddressContent } from './addresses/events.ts'
 import type { PaymentMethodResource } from './payment-methods/paymentMethod.ts'
+import { clientTextsOf } from './payments/clientTexts.ts'
 import type { ListedPayment, PaymentResource } from './payments/resource.ts'
 import type { ProductResource } from './products/product.ts'
 import type { WebhookLogEntry } from './webhookLog.ts'
@@ -20,11 +21,7 @@ export const exampleListedPayment: ListedPayment = {
   amount_cents: 2599,
   currency: 'EUR',
   status: 'pending',
-  description: null,
-  concept: 'Order 1001',
-  reference_code: null,
-  category: null,
-  tags: null,
+  ...clientTextsOf({ concept: 'Order 1001' }),
   provider_id: 'sandbox',
   payment_method_id: null,
   is_guest_payment: true,

@@ -31,3 +31,9 @@ export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 /** An object with these fields, for several with the same schema or value. The cast names what `fromEntries` loses. */
 export const fieldsOf = <Name extends string, Value>(names: readonly Name[], fieldOf: (name: Name) => Value) =>
   Object.fromEntries(names.map((name) => [name, fieldOf(name)])) as Record<Name, Value>
+
+/** Maps each field of an object. The cast names what `keys` loses. */
+export const mapFields = <Name extends string, Value, Result>(
+  fields: Readonly<Record<Name, Value>>,
+  map: (value: Value, name: Name) => Result,
+) => fieldsOf(Object.keys(fields) as Name[], (name) => map(fields[name], name))

@@ -1,10 +1,8 @@
 // The default fields of a payment in commands and events, except price and payer.
+import { clientTextsOf } from '@paylog/domain/payments/clientTexts'
+
 export const paymentFields = {
-  concept: null,
-  description: null,
-  reference_code: null,
-  category: null,
-  tags: null,
+  ...clientTextsOf({}),
   payment_method_id: null,
   is_guest_payment: true,
   guest_email: null,

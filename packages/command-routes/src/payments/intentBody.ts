@@ -2,8 +2,9 @@
 
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { ClientObject, Email, LongText, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
+import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
 import { AmountCents, type Amounts, maxAmountCents } from '@paylog/domain/money'
+import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
 import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
@@ -22,11 +23,7 @@ export const IntentBody = Type.Object(
     discount_cents: Optional(AmountCents),
     currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' }),
     provider_id: Optional(RequiredText),
-    concept: Optional(Text),
-    description: Optional(LongText),
-    reference_code: Optional(Text),
-    category: Optional(Text),
-    tags: Optional(LongText),
+    ...mapFields(clientTexts, (text) => Optional(text)),
     payment_method_id: Optional(RequiredText),
     metadata: Optional(ClientObject({ maxProperties: maxMetadataKeys })),
     guest_data: Optional(Type.Object({ email: Email, name: Optional(Text), phone: Optional(Text) })),
@@ -85,11 +82,7 @@ export function initiatePaymentCommand(
     request_fingerprint: identity.fingerprint,
     occurred_at,
     ...priceOf(body),
-    concept: body.concept ?? null,
-    description: body.description ?? null,
-    reference_code: body.reference_code ?? null,
-    category: body.category ?? null,
-    tags: body.tags ?? null,
+    ...clientTextsOf(body),
     payment_method_id: body.payment_method_id ?? null,
     metadata,
     is_guest_payment: actor.kind !== 'session',

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
+import { recordedTexts } from './clientTexts.ts'
 
 /** The `user` of outgoing webhooks: a session's user, or a guest without an id. */
 export const Payer = Type.Object({
@@ -53,11 +54,7 @@ export const paymentEvents = {
     tax_cents: Type.Integer(),
     discount_cents: Type.Integer(),
     total_cents: Type.Integer(),
-    concept: Nullable(Type.String()),
-    description: Nullable(Type.String()),
-    reference_code: Nullable(Type.String()),
-    category: Nullable(Type.String()),
-    tags: Nullable(Type.String()),
+    ...recordedTexts,
     payment_method_id: Nullable(Type.String()),
     /** The saved method at the provider, as used in the create call; absent without one. */
     provider_method: Type.Optional(

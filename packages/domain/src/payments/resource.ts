@@ -1,7 +1,8 @@
 // A payment in API responses (interface, section 2.1).
 import { type Static, Type } from 'typebox'
-import { ClientObject, Nullable } from '../fields.ts'
+import { ClientObject, mapFields, Nullable } from '../fields.ts'
 import { PaymentMethodSummary } from '../payment-methods/paymentMethod.ts'
+import { clientTexts, clientTextsOf } from './clientTexts.ts'
 import { type Payment, PaymentStatus } from './payment.ts'
 
 export const PaymentResource = Type.Object({
@@ -13,11 +14,7 @@ export const PaymentResource = Type.Object({
   amount_cents: Type.Integer(),
   currency: Type.String(),
   status: PaymentStatus,
-  description: Nullable(Type.String()),
-  concept: Nullable(Type.String()),
-  reference_code: Nullable(Type.String()),
-  category: Nullable(Type.String()),
-  tags: Nullable(Type.String()),
+  ...mapFields(clientTexts, () => Nullable(Type.String())),
   provider_id: Type.String(),
   provider_payment_id: Nullable(Type.String()),
   provider_intent_id: Nullable(Type.String()),
@@ -62,11 +59,7 @@ export function paymentResource(payment: Payment, payment_method: PaymentMethodS
     amount_cents: payment.total_cents,
     currency: payment.currency,
     status: payment.status,
-    description: payment.description,
-    concept: payment.concept,
-    reference_code: payment.reference_code,
-    category: payment.category,
-    tags: payment.tags,
+    ...clientTextsOf(payment),
     provider_id: payment.provider_id,
     provider_payment_id: payment.provider_payment_id,
     provider_intent_id: payment.provider_intent_id,
