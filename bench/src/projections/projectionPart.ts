@@ -88,7 +88,7 @@ async function projected(pool: Pool, events: readonly Recorded[]): Promise<numbe
 
 /** Without statistics, which COPY does not collect either. */
 async function makeIndexes(pool: Pool, version: number): Promise<void> {
-  const indexes = payments.table.indexes(tableName(payments, version))
+  const indexes = payments.indexes(tableName(payments, version))
   await inTransaction(pool, (client) => client.query(indexes), 'begin; set local search_path to read_models, public')
 }
 

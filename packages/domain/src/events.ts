@@ -3,8 +3,11 @@ import { type Static, type TSchema, Type } from 'typebox'
 
 export type DomainEvent = { readonly type: string; readonly data: object }
 
+/** A table of the events of a category. */
+export type EventSchemas = Readonly<Record<string, TSchema>>
+
 /** The union of the events in a table of schemas. */
-export type EventsOf<Schemas extends Record<string, TSchema>> = {
+export type EventsOf<Schemas extends EventSchemas> = {
   [Name in keyof Schemas & string]: { readonly type: Name; readonly data: Static<Schemas[Name]> }
 }[keyof Schemas & string]
 

@@ -1,6 +1,8 @@
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordIntentCreated, recordIntentRejected } from '@paylog/domain/payments/initiate'
 import t from 'tap'
+import { Type } from 'typebox'
+import { text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
 import { defineProjection } from '../projection.ts'
 import { addPaymentTo, createLogFixture } from '../testing/logFixture.ts'
@@ -87,14 +89,14 @@ t.test('an event of another projection changes nothing', async (t) => {
 })
 
 t.test('a patch of a column without a merge rule throws', async (t) => {
-  const wrong = defineProjection<{ type: 'Changed'; data: object }, { alias: string }>({
+  const wrong = defineProjection({
     name: 'wrong',
     schemaVersion: 1,
     streamPrefixes: [],
-    table: payments.table,
-    columns: { alias: { type: 'text' } },
+    columns: { alias: text },
+    indexes: () => '',
     idOf: () => 'x',
-    events: { Changed: true },
+    events: { Changed: Type.Object({}) },
     on: { Changed: () => ({ patch: { alias: 'y' } }) },
   })
   t.throws(() => foldBatch(wrong, [{ type: 'Changed', data: {}, revision: 1n }]), /wrong patches alias/)

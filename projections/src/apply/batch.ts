@@ -1,5 +1,6 @@
 // Folds a batch of events into one change per row, so that two statements write a batch.
-import type { ProjectedEvent, Projection, Value, Values } from '../projection.ts'
+import type { Value, Values } from '../columns.ts'
+import type { ProjectedEvent, Projection } from '../projection.ts'
 
 /** Changes of an existing row, up to a revision. */
 export type RowChange = {

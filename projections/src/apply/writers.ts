@@ -3,7 +3,8 @@
 import { finished } from 'node:stream/promises'
 import type { ClientBase, QueryConfig } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Column, Merge, Projection, Value } from '../projection.ts'
+import type { Column, Merge, Value } from '../columns.ts'
+import type { Projection } from '../projection.ts'
 import { tableName } from '../tables/tables.ts'
 import type { FoldedBatch, RowChange } from './batch.ts'
 

@@ -1,116 +1,53 @@
-// The projection of payment methods: its tables and views, and what each event changes.
+// The projection of payment methods: the columns of its table, and what each event changes.
 
 import { recordedOwner } from '@paylog/domain/actor'
+import { mapFields } from '@paylog/domain/fields'
 import {
   type BillingDetails,
-  type MethodDetails,
+  MethodDetails,
   type PaymentMethodAdded,
-  type PaymentMethodEvent,
   paymentMethodEvents,
 } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
-import { defineProjection, latest, type TableSql } from '../projection.ts'
+import { boolean, computed, jsonOf, latest, nullable, type RecordOf, type RowOf, text, time } from '../columns.ts'
+import { defineProjection } from '../projection.ts'
 
 // A removed method keeps its row: payments show its summary.
-const create = (table: string) => `
-  create table ${table} (
-    id uuid primary key,
-    revision bigint not null,
-    -- 'user:<id>' or 'guest:<e-mail>'.
-    owner text,
-    user_id text,
-    guest_email text,
-    provider_id text not null,
-    provider_customer_id text,
-    payment_type text,
-    wallet_type text,
-    card_brand text,
-    last_four text,
-    expiry_month text,
-    expiry_year text,
-    type text,
-    alias text,
-    organization_id text,
-    billing_address_id text,
-    -- Only returned as a whole, so its text is stored unchanged.
-    billing_details json,
-    is_removed boolean not null,
-    created_at timestamptz not null,
-    updated_at timestamptz not null
-  ) with (fillfactor = 85)`
-
-const indexes = (table: string) => `
-  -- Lists and totals never show removed rows, so the index leaves them out.
-  create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc) where not is_removed;`
-
-const view = (table: string) => `
-  select
-    id,
-    revision,
-    owner,
-    guest_email,
-    provider_id,
-    provider_customer_id,
-    payment_type,
-    wallet_type,
-    card_brand,
-    last_four,
-    expiry_month,
-    expiry_year,
-    type,
-    alias,
-    organization_id,
-    billing_address_id,
-    billing_details,
-    is_removed,
-    created_at,
-    updated_at
-  from ${table}`
-
-const paymentMethodsTable: TableSql = { create, indexes, view }
-
-export type PaymentMethodRow = MethodDetails & {
-  readonly owner: string | null
-  readonly user_id: string | null
-  readonly guest_email: string | null
-  readonly provider_id: string
-  readonly provider_customer_id: string | null
-  readonly type: string | null
-  readonly alias: string | null
-  readonly organization_id: string | null
-  readonly billing_address_id: string | null
-  readonly billing_details: BillingDetails | null
-  readonly is_removed: boolean
-  readonly created_at: string
-  readonly updated_at: string
+const columns = {
+  // 'user:<id>' or 'guest:<e-mail>'.
+  owner: nullable(text),
+  user_id: nullable(text),
+  guest_email: nullable(text),
+  provider_id: text,
+  provider_customer_id: nullable(text),
+  ...mapFields(MethodDetails.properties, () => latest(nullable(text))),
+  type: nullable(text),
+  alias: latest(nullable(text)),
+  organization_id: nullable(text),
+  billing_address_id: nullable(text),
+  billing_details: nullable(jsonOf<BillingDetails>()),
+  is_removed: latest(boolean),
+  created_at: time,
+  updated_at: latest(time),
 }
 
-export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethodRow>({
+/** The names that clients see. */
+const computedColumns = { customer_id: computed(nullable(text), 'provider_customer_id') }
+
+type PaymentMethodRow = RowOf<typeof columns>
+/** A row of the view `payment_methods`. */
+export type PaymentMethodRecord = RecordOf<typeof columns, typeof computedColumns>
+export const methodColumns = { ...columns, ...computedColumns }
+
+export const paymentMethods = defineProjection({
   name: 'payment_methods',
   schemaVersion: 1,
   streamPrefixes: ['paymentMethod-'],
-  table: paymentMethodsTable,
-  columns: {
-    owner: { type: 'text' },
-    user_id: { type: 'text' },
-    guest_email: { type: 'text' },
-    provider_id: { type: 'text' },
-    provider_customer_id: { type: 'text' },
-    payment_type: { type: 'text', merge: latest },
-    wallet_type: { type: 'text', merge: latest },
-    card_brand: { type: 'text', merge: latest },
-    last_four: { type: 'text', merge: latest },
-    expiry_month: { type: 'text', merge: latest },
-    expiry_year: { type: 'text', merge: latest },
-    type: { type: 'text' },
-    alias: { type: 'text', merge: latest },
-    organization_id: { type: 'text' },
-    billing_address_id: { type: 'text' },
-    billing_details: { type: 'json' },
-    is_removed: { type: 'boolean', merge: latest },
-    created_at: { type: 'timestamptz' },
-    updated_at: { type: 'timestamptz', merge: latest },
-  },
+  columns,
+  computed: computedColumns,
+  // Lists and totals never show removed rows, so the index leaves them out.
+  indexes: (table) => `create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc)
+    where not is_removed`,
   idOf: ({ data }) => data.payment_method_id,
   events: paymentMethodEvents,
   on: {

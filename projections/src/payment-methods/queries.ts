@@ -1,9 +1,5 @@
-// Queries for payment methods. Columns are listed one by one, so that new ones are not exposed by accident.
-import {
-  detailsOf,
-  type PaymentMethodResource,
-  type PaymentMethodSummary,
-} from '@paylog/domain/payment-methods/paymentMethod'
+// Queries for payment methods.
+import { PaymentMethodResource, PaymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
 import { sql } from 'kysely'
 import { isDefault } from '../defaults/queries.ts'
 import {
@@ -23,67 +19,19 @@ import {
   type QueryParameters,
   queryBuilder,
 } from '../queries/namedQuery.ts'
+import { resourceOf, shownColumns } from '../queries/resources.ts'
 import { guestEmailEquals } from '../queries/textFilters.ts'
-import type { PaymentMethodRow } from './projection.ts'
-
-/** A row of the view `payment_methods`. */
-export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id'> & { readonly id: string; readonly revision: number }
+import { methodColumns, type PaymentMethodRecord } from './projection.ts'
 
 const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
 
 /** The columns of a list. A single method also has its revision, for the ETag. */
-const methodColumns = [
-  'id',
-  'guest_email',
-  'provider_id',
-  'provider_customer_id',
-  'payment_type',
-  'wallet_type',
-  'card_brand',
-  'last_four',
-  'expiry_month',
-  'expiry_year',
-  'type',
-  'alias',
-  'organization_id',
-  'billing_address_id',
-  'billing_details',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof PaymentMethodRecord)[]
+const shown = shownColumns(PaymentMethodResource, methodColumns)
+const paymentMethodOf = resourceOf(PaymentMethodResource)
 
 const isDefaultMethod = isDefault('payment_methods', sql.lit('payment_methods')).as('is_default')
 
-type SelectedMethod = Pick<PaymentMethodRecord, (typeof methodColumns)[number]> & { readonly is_default: boolean }
-
-function paymentMethodOf(record: SelectedMethod): PaymentMethodResource {
-  return {
-    id: record.id,
-    ...detailsOf(record),
-    alias: record.alias,
-    type: record.type,
-    provider_id: record.provider_id,
-    customer_id: record.provider_customer_id,
-    organization_id: record.organization_id,
-    billing_address_id: record.billing_address_id,
-    billing_details: record.billing_details,
-    is_default: record.is_default,
-    guest_email: record.guest_email,
-    created_at: record.created_at,
-    updated_at: record.updated_at,
-  }
-}
-
-const summaryFields = [
-  'id',
-  'payment_type',
-  'wallet_type',
-  'card_brand',
-  'last_four',
-  'expiry_month',
-  'expiry_year',
-  'alias',
-] as const satisfies readonly (keyof PaymentMethodSummary & keyof PaymentMethodRecord)[]
+const summaryFields = shownColumns(PaymentMethodSummary, methodColumns)
 
 export type WithSummary = { readonly payment_method: PaymentMethodSummary | null }
 
@@ -113,7 +61,7 @@ export type PaymentMethodsQuery = Values & ListOrder
 
 const paymentMethodsPage = prepareQuery((parameters: QueryParameters<Values>, order: ListOrder) => {
   const { owner, guest_email } = parameters
-  let matching = notRemoved(owner).select(methodColumns).select(isDefaultMethod)
+  let matching = notRemoved(owner).select(shown).select(isDefaultMethod)
   if (guest_email !== undefined) matching = matching.where(guestEmailEquals(guest_email))
   return pageQuery(matching, parameters, order)
 })
@@ -126,7 +74,7 @@ export async function listPaymentMethods(
 }
 
 const methodById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>) =>
-  notRemoved(owner).select(methodColumns).select(['revision', isDefaultMethod]).where('id', '=', id),
+  notRemoved(owner).select(shown).select(['revision', isDefaultMethod]).where('id', '=', id),
 )
 
 /** @returns `undefined` if the method is missing, removed or another owner's */

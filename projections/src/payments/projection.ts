@@ -1,109 +1,58 @@
-// The projection of payments: its tables and views, and what each event changes.
+// The projection of payments: the columns of its table, and what each event changes.
 
 import { guestOwner, userOwner } from '@paylog/domain/actor'
+import { mapFields } from '@paylog/domain/fields'
+import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
 import { type PaymentEvent, type PaymentInitiated, paymentEvents } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/payment'
-import { type Change, defineProjection, first, latest, type TableSql } from '../projection.ts'
+import {
+  bigint,
+  boolean,
+  computed,
+  first,
+  jsonOf,
+  latest,
+  nullable,
+  type RecordOf,
+  type RowOf,
+  text,
+  textOf,
+  time,
+} from '../columns.ts'
+import { type Change, defineProjection } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'
 
-// Most payments change a few times after their creation: free space in the pages allows updates without index writes.
-const create = (table: string) => `
-  create table ${table} (
-    id uuid primary key,
-    revision bigint not null,
-    -- 'user:<id>' or 'guest:<e-mail>'; null for an anonymous payment without e-mail.
-    owner text,
-    -- Lower-case id, e-mails and description, separated by U+001F, which no search term may contain.
-    search_text text not null,
-    subtotal_cents bigint not null,
-    tax_cents bigint not null,
-    discount_cents bigint not null,
-    total_cents bigint not null,
-    currency text not null,
-    status text not null,
-    description text,
-    concept text,
-    reference_code text,
-    category text,
-    tags text,
-    provider_id text not null,
-    provider_payment_id text,
-    provider_intent_id text,
-    client_secret text,
-    payment_method_id text,
-    is_guest_payment boolean not null,
-    guest_email text,
-    -- Only returned as a whole, so its text is stored unchanged.
-    metadata json not null,
-    created_at timestamptz not null,
-    updated_at timestamptz not null,
-    completed_at timestamptz
-  ) with (fillfactor = 85)`
-
-const indexes = (table: string) => `
-  -- Every query has one owner, so a search reads only that owner's payments. A trigram index over search_text would
-  -- triple the time of projecting, and a short pattern would read the whole index instead of one owner's rows.
-  create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc);`
-
-const view = (table: string) => `
-  select
-    id,
-    revision,
-    owner,
-    search_text,
-    subtotal_cents,
-    tax_cents,
-    discount_cents,
-    total_cents,
-    total_cents as amount_cents,
-    currency,
-    status,
-    description,
-    concept,
-    reference_code,
-    category,
-    tags,
-    provider_id,
-    provider_payment_id,
-    provider_intent_id,
-    client_secret,
-    payment_method_id,
-    is_guest_payment,
-    guest_email,
-    metadata,
-    created_at,
-    updated_at,
-    completed_at
-  from ${table}`
-
-const paymentsTable: TableSql = { create, indexes, view }
-
-export type PaymentRow = {
-  readonly owner: string | null
-  readonly search_text: string
-  readonly subtotal_cents: number
-  readonly tax_cents: number
-  readonly discount_cents: number
-  readonly total_cents: number
-  readonly currency: string
-  readonly status: PaymentStatus
-  readonly description: string | null
-  readonly concept: string | null
-  readonly reference_code: string | null
-  readonly category: string | null
-  readonly tags: string | null
-  readonly provider_id: string
-  readonly provider_payment_id: string | null
-  readonly provider_intent_id: string | null
-  readonly client_secret: string | null
-  readonly payment_method_id: string | null
-  readonly is_guest_payment: boolean
-  readonly guest_email: string | null
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly created_at: string
-  readonly updated_at: string
-  readonly completed_at: string | null
+const columns = {
+  // 'user:<id>' or 'guest:<e-mail>'; null for an anonymous payment without e-mail.
+  owner: nullable(text),
+  // Lower-case id, e-mails and description, separated by U+001F, which no search term may contain.
+  search_text: text,
+  subtotal_cents: bigint,
+  tax_cents: bigint,
+  discount_cents: bigint,
+  total_cents: bigint,
+  currency: text,
+  status: latest(textOf<PaymentStatus>()),
+  ...mapFields(clientTexts, () => nullable(text)),
+  provider_id: text,
+  provider_payment_id: latest(nullable(text)),
+  provider_intent_id: latest(nullable(text)),
+  client_secret: latest(nullable(text)),
+  payment_method_id: nullable(text),
+  is_guest_payment: boolean,
+  guest_email: nullable(text),
+  metadata: jsonOf<Readonly<Record<string, unknown>>>(),
+  created_at: time,
+  updated_at: latest(time),
+  completed_at: first(nullable(time)),
 }
+
+const computedColumns = { amount_cents: computed(bigint, 'total_cents') }
+
+type PaymentRow = RowOf<typeof columns>
+/** A row of the view `payments`. */
+export type PaymentRecord = RecordOf<typeof columns, typeof computedColumns>
+export const paymentColumns = { ...columns, ...computedColumns }
 
 type EvidenceEvent = Extract<PaymentEvent, { data: { provider_payment_id: string | null } }>
 
@@ -119,37 +68,15 @@ const evidence =
     },
   })
 
-export const payments = defineProjection<PaymentEvent, PaymentRow>({
+export const payments = defineProjection({
   name: 'payments',
   schemaVersion: 1,
   streamPrefixes: ['payment-'],
-  table: paymentsTable,
-  columns: {
-    owner: { type: 'text' },
-    search_text: { type: 'text' },
-    subtotal_cents: { type: 'bigint' },
-    tax_cents: { type: 'bigint' },
-    discount_cents: { type: 'bigint' },
-    total_cents: { type: 'bigint' },
-    currency: { type: 'text' },
-    status: { type: 'text', merge: latest },
-    description: { type: 'text' },
-    concept: { type: 'text' },
-    reference_code: { type: 'text' },
-    category: { type: 'text' },
-    tags: { type: 'text' },
-    provider_id: { type: 'text' },
-    provider_payment_id: { type: 'text', merge: latest },
-    provider_intent_id: { type: 'text', merge: latest },
-    client_secret: { type: 'text', merge: latest },
-    payment_method_id: { type: 'text' },
-    is_guest_payment: { type: 'boolean' },
-    guest_email: { type: 'text' },
-    metadata: { type: 'json' },
-    created_at: { type: 'timestamptz' },
-    updated_at: { type: 'timestamptz', merge: latest },
-    completed_at: { type: 'timestamptz', merge: first },
-  },
+  columns,
+  computed: computedColumns,
+  // Every query has one owner, so a search reads only that owner's payments. A trigram index over search_text would triple
+  // the time of projecting, and a short pattern would read the whole index instead of one owner's rows.
+  indexes: (table) => `create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc)`,
   idOf: ({ data }) => data.payment_id,
   // Events without a handler still raise the revision.
   events: paymentEvents,
@@ -185,11 +112,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
     total_cents: data.total_cents,
     currency: data.currency,
     status: 'pending',
-    description: data.description,
-    concept: data.concept,
-    reference_code: data.reference_code,
-    category: data.category,
-    tags: data.tags,
+    ...clientTextsOf(data),
     provider_id: data.provider_id,
     provider_payment_id: null,
     provider_intent_id: null,

@@ -1,7 +1,7 @@
-// Queries for payments. Columns are listed one by one, so that new ones are not exposed by accident.
+// Queries for payments.
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
-import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
+import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import { sql } from 'kysely'
 import { methodSummary, type WithSummary } from '../payment-methods/queries.ts'
 import {
@@ -14,92 +14,20 @@ import {
   toListPage,
 } from '../queries/listPage.ts'
 import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
+import { resourceOf, shownColumns } from '../queries/resources.ts'
 import { containsPattern, guestEmailEquals } from '../queries/textFilters.ts'
-import type { PaymentRow } from './projection.ts'
-
-/** A row of the view `payments`. */
-export type PaymentRecord = PaymentRow & {
-  readonly id: string
-  readonly revision: number
-  readonly amount_cents: number
-}
+import { type PaymentRecord, paymentColumns } from './projection.ts'
 
 export const views = queryBuilder<{ readonly payments: PaymentRecord }>('read_models')
 
-/** The columns of a list. */
-export const listedColumns = [
-  'id',
-  'subtotal_cents',
-  'tax_cents',
-  'discount_cents',
-  'total_cents',
-  'amount_cents',
-  'currency',
-  'status',
-  'description',
-  'concept',
-  'reference_code',
-  'category',
-  'tags',
-  'provider_id',
-  'payment_method_id',
-  'is_guest_payment',
-  'guest_email',
-  'created_at',
-  'updated_at',
-  'completed_at',
-] as const satisfies readonly (keyof PaymentRecord)[]
+const listedColumns = shownColumns(ListedPayment, paymentColumns)
+/** With the revision for its ETag. */
+const singleColumns = [...shownColumns(PaymentResource, paymentColumns), 'revision'] as const
 
-/** The additional columns of a single payment, with the revision for its ETag. */
-export const singleColumns = [
-  ...listedColumns,
-  'provider_payment_id',
-  'provider_intent_id',
-  'client_secret',
-  'metadata',
-  'revision',
-] as const satisfies readonly (keyof PaymentRecord)[]
+type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]> & WithSummary
 
-/** The summary of the method is present only on request. */
-export type ListedRecord = Pick<PaymentRecord, (typeof listedColumns)[number]> & Partial<WithSummary>
-export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]> & WithSummary
-
-function listedPayment(record: ListedRecord): ListedPayment {
-  return {
-    id: record.id,
-    subtotal_cents: record.subtotal_cents,
-    tax_cents: record.tax_cents,
-    discount_cents: record.discount_cents,
-    total_cents: record.total_cents,
-    amount_cents: record.amount_cents,
-    currency: record.currency,
-    status: record.status,
-    description: record.description,
-    concept: record.concept,
-    reference_code: record.reference_code,
-    category: record.category,
-    tags: record.tags,
-    provider_id: record.provider_id,
-    payment_method_id: record.payment_method_id,
-    is_guest_payment: record.is_guest_payment,
-    guest_email: record.guest_email,
-    created_at: record.created_at,
-    updated_at: record.updated_at,
-    completed_at: record.completed_at,
-    ...(record.payment_method !== undefined && { payment_method: record.payment_method }),
-  }
-}
-
-function singlePayment(record: SingleRecord): PaymentResource {
-  return {
-    ...listedPayment(record),
-    provider_payment_id: record.provider_payment_id,
-    provider_intent_id: record.provider_intent_id,
-    client_secret: record.client_secret,
-    payment_method: record.payment_method,
-    metadata: record.metadata,
-  }
-}
+const listedPayment = resourceOf(ListedPayment)
+const singlePayment = resourceOf(PaymentResource)
 
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'
 

@@ -1,6 +1,6 @@
-// Queries for products. Columns are listed one by one, so that new ones are not exposed by accident.
-import { type ProductType, productContentOf } from '@paylog/domain/products/events'
-import type { ProductResource } from '@paylog/domain/products/product'
+// Queries for products.
+import type { ProductType } from '@paylog/domain/products/events'
+import { ProductResource } from '@paylog/domain/products/product'
 import {
   type Found,
   type ListOrder,
@@ -11,48 +11,15 @@ import {
   withTotal,
 } from '../queries/listPage.ts'
 import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
+import { resourceOf, shownColumns } from '../queries/resources.ts'
 import { containsPattern } from '../queries/textFilters.ts'
-import type { ProductRow } from './projection.ts'
-
-/** A row of the view `products`. */
-export type ProductRecord = Omit<ProductRow, 'folded_description'> & {
-  readonly id: string
-  readonly revision: number
-  /** Name and description in lower case, separated by U+001F. */
-  readonly search_text: string
-}
+import { type ProductRecord, productColumns } from './projection.ts'
 
 const views = queryBuilder<{ readonly products: ProductRecord }>('read_models')
 
 /** The columns of a list. A single product also has its revision, for the ETag. */
-const productColumns = [
-  'id',
-  'name',
-  'description',
-  'product_type',
-  'is_recurring',
-  'subtotal_cents',
-  'tax_cents',
-  'discount_cents',
-  'total_cents',
-  'currency',
-  'billing_interval',
-  'trial_days',
-  'category_id',
-  'is_active',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof ProductRecord)[]
-
-function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>): ProductResource {
-  return {
-    id: record.id,
-    ...productContentOf(record),
-    is_active: record.is_active,
-    created_at: record.created_at,
-    updated_at: record.updated_at,
-  }
-}
+const shown = shownColumns(ProductResource, productColumns)
+const productOf = resourceOf(ProductResource)
 
 /** Products have no owner: the caller must be an administrator. */
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'
@@ -74,7 +41,7 @@ const productsPage = prepareQuery(
     const matching = matchingProducts(parameters)
     // Finds the ids first, from an index alone, without reading the rows that are skipped.
     const ids = ordered(matching.select('id'), order).limit(parameters.limit).offset(parameters.offset)
-    const paged = views.selectFrom('products').select(productColumns).select('folded_name').where('id', 'in', ids)
+    const paged = views.selectFrom('products').select(shown).select('folded_name').where('id', 'in', ids)
     return withTotal(matching, paged, order)
   },
   { customPlan: true },
@@ -88,7 +55,7 @@ export async function listProducts(
 }
 
 const productById = prepareQuery(({ id }: QueryParameters<{ readonly id: string }>) =>
-  views.selectFrom('products').select(productColumns).select('revision').where('id', '=', id),
+  views.selectFrom('products').select(shown).select('revision').where('id', '=', id),
 )
 
 /** @returns `undefined` if there is no such product */

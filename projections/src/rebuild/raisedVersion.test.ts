@@ -6,6 +6,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { computed, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
 import { getPayment } from '../payments/queries.ts'
 import type { Projection } from '../projection.ts'
@@ -81,13 +82,9 @@ t.test('a required column that a later program no longer has does not stop the o
   const { provider_id: _, ...columns } = payments.columns
   const without: Projection = {
     ...payments,
-    schemaVersion: 2,
+    schemaVersion: payments.schemaVersion + 1,
     columns,
-    table: {
-      ...payments.table,
-      create: (table) => payments.table.create(table).replace('provider_id text not null,', ''),
-      view: (table) => payments.table.view(table).replace('provider_id,', "'unknown' as provider_id,"),
-    },
+    computed: { ...payments.computed, provider_id: computed(text, "'unknown'") },
   }
   const later = await startUpToIndexes(t, without)
   const id = await later.pay()
@@ -104,12 +101,8 @@ t.test(
   async (t) => {
     const retyped: Projection = {
       ...payments,
-      schemaVersion: 2,
-      columns: { ...payments.columns, is_guest_payment: { type: 'text' } },
-      table: {
-        ...payments.table,
-        create: (table) => payments.table.create(table).replace('is_guest_payment boolean', 'is_guest_payment text'),
-      },
+      schemaVersion: payments.schemaVersion + 1,
+      columns: { ...payments.columns, is_guest_payment: text },
     }
     const later = await startUpToIndexes(t, retyped)
     const report = 'payments_v1 cannot be kept up to date: other types in is_guest_payment'

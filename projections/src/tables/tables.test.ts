@@ -2,6 +2,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
 import t from 'tap'
 import { inTransaction } from '../apply/transaction.ts'
+import { nullable, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'
 import { readModelDatabase } from '../testing/projectionHarness.ts'
@@ -19,7 +20,7 @@ import {
 const later: Projection = {
   ...payments,
   schemaVersion: 2,
-  table: { ...payments.table, view: (table) => payments.table.view(table).replace('id,', "'new' as news, id,") },
+  columns: { news: nullable(text), ...payments.columns },
 }
 
 const switching = (pool: Pool, projection: Projection, version: number, lockTimeoutMs = 1_000) =>

@@ -5,6 +5,7 @@ import type { ClientBase, Pool } from 'pg'
 import { CheckpointLostError, checkpointName, positionIn } from '../apply/checkpoints.ts'
 import { inTransaction } from '../apply/transaction.ts'
 import type { Projection } from '../projection.ts'
+import { createTableSql, viewSql } from './tableSql.ts'
 
 const invalidTableDefinition = '42P16'
 
@@ -12,8 +13,9 @@ const invalidTableDefinition = '42P16'
  * Points the view to this table, within the transaction of `client`, whose search path starts with the schema. Queries wait
  * meanwhile, and see the new table afterwards.
  */
-async function showTable(client: ClientBase, { name, table: sql }: Projection, table: string): Promise<void> {
-  const definition = `view ${name} as ${sql.view(table)}`
+async function showTable(client: ClientBase, projection: Projection, table: string): Promise<void> {
+  const { name } = projection
+  const definition = `view ${name} as ${viewSql(projection, table)}`
   await client.query('savepoint view')
   try {
     await client.query(`create or replace ${definition}`)
@@ -83,7 +85,7 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
       [projection.name, projection.schemaVersion, state],
     )
     const version = rows[0]?.version ?? 1
-    await client.query(projection.table.create(tableName(projection, version)))
+    await client.query(createTableSql(projection, tableName(projection, version)))
     await addCheckpoint(client, projection, version)
     return version
   })
@@ -95,7 +97,7 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
  */
 export async function indexTable(pool: Pool, projection: Projection, version: number): Promise<void> {
   const table = tableName(projection, version)
-  await inSchema(pool, (client) => client.query(projection.table.indexes(table)))
+  await inSchema(pool, (client) => client.query(projection.indexes(table)))
   // VACUUM cannot run in a transaction.
   const client = await pool.connect()
   try {
@@ -243,15 +245,15 @@ async function addCheckpoint(client: ClientBase, projection: Projection, version
 
 /** Creates the first table and the view of a projection that has none. The caller holds the migration lock. */
 export async function makeFirstTable(client: ClientBase, projection: Projection): Promise<void> {
-  const { name, schemaVersion, table } = projection
+  const { name, schemaVersion } = projection
   const first = tableName(projection, 1)
   await client.query("insert into tables (projection, version, schema_version, state) values ($1, 1, $2, 'live')", [
     name,
     schemaVersion,
   ])
-  await client.query(table.create(first))
-  await client.query(table.indexes(first))
-  await client.query(`create or replace view ${name} as ${table.view(first)}`)
+  await client.query(createTableSql(projection, first))
+  await client.query(projection.indexes(first))
+  await client.query(`create or replace view ${name} as ${viewSql(projection, first)}`)
   await addCheckpoint(client, projection, 1)
 }
 

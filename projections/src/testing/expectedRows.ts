@@ -7,7 +7,8 @@ import { paymentFold } from '@paylog/domain/payments/payment'
 import { productFold } from '@paylog/domain/products/product'
 import type { Pool } from 'pg'
 import { storedText } from '../apply/writers.ts'
-import type { ProjectedEvent, Projection, Value } from '../projection.ts'
+import type { Value } from '../columns.ts'
+import type { ProjectedEvent, Projection } from '../projection.ts'
 
 type State = object & { readonly status: string }
 type AnyFold = Fold<State, DomainEvent>

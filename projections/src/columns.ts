@@ -1,0 +1,73 @@
+// Describes the columns of read models. Tables, views, writes and the types of rows follow from the description.
+
+export type Value = string | number | boolean | null | Readonly<Record<string, unknown>>
+export type Values = Readonly<Record<string, Value>>
+
+/**
+ * How a column applies a later value, in memory (both changes in one batch) and in SQL (the earlier one in the table).
+ * Both must agree, and must be harmless when a change is repeated.
+ */
+export type Merge = {
+  /** `earlier` is undefined when the row is not in this batch. */
+  inMemory(earlier: Value | undefined, later: Value): Value
+  /** The SQL that merges two SQL expressions. */
+  inTable(current: string, later: string): string
+}
+
+export type Column<Held extends Value = Value> = {
+  readonly type: 'text' | 'bigint' | 'boolean' | 'timestamptz' | 'json'
+  readonly isNullable: boolean
+  /** Columns without a merge rule cannot be patched. */
+  readonly merge?: Merge
+  readonly collation?: string
+  /** Never set. It carries the type of the values. */
+  readonly held?: Held
+}
+
+export type Columns = Readonly<Record<string, Column>>
+/** Columns that only the view has, by an SQL expression over the columns of the table. */
+export type ComputedColumns = Readonly<Record<string, Column & { readonly sql: string }>>
+
+/** The row that a projection writes. */
+export type RowOf<Described extends Columns> = {
+  readonly [Name in keyof Described]: Described[Name] extends Column<infer Held> ? Held : never
+}
+
+/** A row of the view. */
+export type RecordOf<Described extends Columns, Computed extends ComputedColumns = Record<never, never>> = RowOf<
+  Described & Computed
+> & { readonly id: string; readonly revision: number }
+
+export const textOf = <Held extends string>(): Column<Held> => ({ type: 'text', isNullable: false })
+export const text = textOf<string>()
+export const bigint: Column<number> = { type: 'bigint', isNullable: false }
+export const boolean: Column<boolean> = { type: 'boolean', isNullable: false }
+/** An instant, in the program as ISO 8601 text. */
+export const time: Column<string> = { type: 'timestamptz', isNullable: false }
+/** Only returned as a whole, so its text is stored unchanged. */
+export const jsonOf = <Held extends Readonly<Record<string, unknown>>>(): Column<Held> => ({
+  type: 'json',
+  isNullable: false,
+})
+
+export const nullable = <Held extends Value>(column: Column<Held>): Column<Held | null> => ({
+  ...column,
+  isNullable: true,
+})
+
+/** A later value replaces an earlier one. */
+export const latest = <Held extends Value>(column: Column<Held>): Column<Held> => ({
+  ...column,
+  merge: { inMemory: (_, later) => later, inTable: (_, later) => later },
+})
+
+/** The first value stays. */
+export const first = <Held extends Value>(column: Column<Held>): Column<Held> => ({
+  ...column,
+  merge: {
+    inMemory: (earlier, later) => earlier ?? later,
+    inTable: (current, later) => `coalesce(${current}, ${later})`,
+  },
+})
+
+export const computed = <Held extends Value>(column: Column<Held>, sql: string) => ({ ...column, sql })
