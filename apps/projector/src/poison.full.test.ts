@@ -57,7 +57,7 @@ t.test('a projection stopped by an unreadable event resumes at it with a version
   const later = await harness.startLater()
   await waitFor(async () => (await reason()) === stopReason, { what: 'the later version to stop at the same event' })
   t.match(later.output(), 'the projection stops')
-  t.match(await liveCheckpoint(pool, 'payments'), { schema_version: 1, position: stoppedAt })
+  t.match(await liveCheckpoint(pool, 'payments'), { version: 1, position: stoppedAt })
 
   const store = createEventStore({ connectionString, codec: laterCodec })
   const stopping = new AbortController()

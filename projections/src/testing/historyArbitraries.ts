@@ -2,12 +2,14 @@
 
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import type { Fold } from '@paylog/domain/events'
+import { mapFields } from '@paylog/domain/fields'
 import {
   changeAlias,
   paymentMethodFold,
   refreshPaymentMethod,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
+import { clientTexts } from '@paylog/domain/payments/clientTexts'
 import { paymentFold } from '@paylog/domain/payments/payment'
 import { paymentSteps } from '@paylog/domain/payments/testing/paymentArbitraries'
 import { productFold } from '@paylog/domain/products/product'
@@ -70,14 +72,20 @@ const paymentStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     payment_id: id(1),
     step: paymentSteps,
-    description: nullable,
-    tags: nullable,
+    texts: fc.record(mapFields(clientTexts, () => nullable)),
     metadata: fc.dictionary(text, text),
     isUser: fc.boolean(),
   })
-  .map(({ payment_id, step, isUser, ...facts }) => (log) => {
+  .map(({ payment_id, step, isUser, texts, ...facts }) => (log) => {
     if (exists(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
-    else addPaymentTo(log, { ...(isUser ? user('u1') : guest('g@example.com')), ...facts, payment_id, intent: false })
+    else
+      addPaymentTo(log, {
+        ...(isUser ? user('u1') : guest('g@example.com')),
+        ...texts,
+        ...facts,
+        payment_id,
+        intent: false,
+      })
   })
 
 const methodStep: fc.Arbitrary<HistoryStep> = fc

@@ -23,12 +23,12 @@ t.test('projections list shows tables before a projector ran and while one runs'
   const [payments] = await listed()
   t.match(payments, {
     projection: 'payments',
-    schema_version: 1,
+    schema_version: Number,
     is_running: true,
     is_rebuilding: false,
     is_verifying: false,
     lag: { events: 0, is_more: false, seconds: 0 },
-    tables: [{ table: 'payments_v1', version: 1, schema_version: 1, state: 'live', position: /^\d+$/, rows: 3 }],
+    tables: [{ table: 'payments_v1', version: 1, schema_version: Number, state: 'live', position: /^\d+$/, rows: 3 }],
   })
   t.ok(payments.tables[0].bytes > 0)
 })
@@ -52,7 +52,9 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
   t.equal(rebuilt.code, 1)
   t.match(
     rebuilt.stderr,
-    new RegExp(`\naddresses was not rebuilt: event ${event.id} .*\\. Queries read addresses_v1, as before\\.\n$`),
+    new RegExp(
+      `\naddresses was not rebuilt: event ${event.id} .*\\. Queries read addresses_v1, as before\\. addresses_v2 is unfinished`,
+    ),
   )
   t.same(
     JSON.parse(rebuilt.stdout).projections.map((each: Record<string, unknown>) => [each.projection, each.outcome]),
@@ -64,7 +66,7 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
       ['products', 'rebuilt'],
     ],
   )
-  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
+  t.same(await harness.tables('addresses'), ['addresses_v1 live', 'addresses_v2 building'])
   // The rows up to there are right.
   t.match(await harness.run(['verify', 'addresses']), {
     code: 0,

@@ -19,7 +19,7 @@ t.test('projections rebuild --json reports its result', async (t) => {
     outcome: 'rebuilt',
     table: 'payments_v2',
     version: 2,
-    schema_version: 1,
+    schema_version: Number,
     replaced: 'payments_v1',
     comparison: { equal: true, position: /^\d+$/, differing: 0, differences: [], truncated: false },
   })

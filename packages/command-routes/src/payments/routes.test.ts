@@ -1,3 +1,5 @@
+import { mapFields } from '@paylog/domain/fields'
+import { clientTexts } from '@paylog/domain/payments/clientTexts'
 import { guestTokenStream, paymentStream } from '@paylog/event-store/streamName'
 import { hashToken } from '@paylog/identity/identity'
 import type { CreateIntent, Provider } from '@paylog/providers/provider'
@@ -40,6 +42,14 @@ const post = (payload: unknown, headers: Record<string, string> = {}, url = '/pa
     payload: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
   })
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
+
+t.test('every text of a payment request is recorded and returned unchanged', async (t) => {
+  const texts = mapFields(clientTexts, (_, name) => `the ${name}`)
+  const { data } = (await post({ ...guestBody, provider_id: 'sandbox', ...texts })).json()
+  t.match(data, texts)
+  const [initiated] = await store.readStream(paymentStream(data.id))
+  t.match(initiated, { type: 'PaymentInitiated', data: texts })
+})
 
 t.test('a guest creates a payment by sending guest_data [2.1-created]', async (t) => {
   const response = await post({ ...guestBody, provider_id: 'sandbox', concept: 'Membership', metadata: { order: 7 } })

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { mapFields } from '@paylog/domain/fields'
+import { clientTexts } from '@paylog/domain/payments/clientTexts'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { addMethodTo, addPaymentTo, guest, ofUser } from '@paylog/projections/testing/logFixture'
@@ -18,14 +20,11 @@ const succeeded = {
 
 t.test('GET /payments/{id} returns every field, and the revision as ETag [2.1-fields]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
+  const texts = mapFields(clientTexts, (_, name) => `the ${name}`)
   const id = addPaymentTo(log, {
     ...ada,
     total_cents: 999_999_999_999,
-    concept: 'Concept',
-    description: 'Description',
-    reference_code: 'R-1',
-    category: 'books',
-    tags: 'a,b',
+    ...texts,
     metadata: { order: { lines: [1, 2.5, null, 'x'] } },
     guest_email: 'contact@example.com',
   })
@@ -45,11 +44,7 @@ t.test('GET /payments/{id} returns every field, and the revision as ETag [2.1-fi
       amount_cents: 999_999_999_999,
       currency: 'EUR',
       status: 'succeeded',
-      description: 'Description',
-      concept: 'Concept',
-      reference_code: 'R-1',
-      category: 'books',
-      tags: 'a,b',
+      ...texts,
       provider_id: 'sandbox',
       provider_payment_id: 'ch_1',
       provider_intent_id: `pi_${id}`,
