@@ -26,7 +26,7 @@ export type Benchmark = (options: BenchmarkOptions) => Promise<BenchmarkResult>
 export type BenchmarkRow = {
   readonly name: string
   readonly figure: number
-  readonly unit: '/s' | 'ms' | 'µs' | 'MiB' | '%' | 'payments'
+  readonly unit: '/s' | 'ms' | 'µs' | 'MiB' | '%' | 'payments' | 'pauses'
   readonly bound?: { readonly name: string; readonly figure: number }
   /** When it is not simply figure / bound. */
   readonly ratio?: number

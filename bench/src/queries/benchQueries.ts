@@ -9,6 +9,8 @@ export type BenchQuery = {
   /** Always this owner, instead of the owner of the random row. */
   readonly owner?: number
   readonly path: (id: string) => string
+  /** Single resources and first pages: their rate has a target. */
+  readonly hasTarget?: boolean
 }
 
 export function benchQueries(spread: Spread): readonly BenchQuery[] {
@@ -22,9 +24,11 @@ export const isProductQuery = ({ owner }: BenchQuery, { administrator }: Spread)
 export const rowsOf = (query: BenchQuery, spread: Spread) =>
   isProductQuery(query, spread) ? spread.products : spread.rows
 
+const hasTarget = true
+
 function ownedQueries({ withThousand, withTenThousand }: Spread): readonly BenchQuery[] {
   return [
-    { name: 'GET /payments', path: () => '/payments' },
+    { hasTarget, name: 'GET /payments', path: () => '/payments' },
     { name: 'GET /payments, 50 of a page', path: () => '/payments?limit=50' },
     { name: 'GET /payments include=payment_method', path: () => '/payments?include=payment_method' },
     { name: 'GET /payments status', path: () => '/payments?status=succeeded' },
@@ -34,12 +38,12 @@ function ownedQueries({ withThousand, withTenThousand }: Spread): readonly Bench
     { name: 'GET /payments, 1,000 rows, last page', owner: withThousand, path: () => '/payments?page=50' },
     { name: 'GET /payments, 10,000 rows', owner: withTenThousand, path: () => '/payments' },
     { name: 'GET /payments, 10,000 rows, last page', owner: withTenThousand, path: () => '/payments?page=500' },
-    { name: 'GET /payments/{id}', thing: 'payment', path: (id) => `/payments/${id}` },
-    { name: 'GET /payment-methods', path: () => '/payment-methods' },
-    { name: 'GET /payment-methods/{id}', thing: 'method', path: (id) => `/payment-methods/${id}` },
-    { name: 'GET /addresses', path: () => '/addresses' },
+    { hasTarget, name: 'GET /payments/{id}', thing: 'payment', path: (id) => `/payments/${id}` },
+    { hasTarget, name: 'GET /payment-methods', path: () => '/payment-methods' },
+    { hasTarget, name: 'GET /payment-methods/{id}', thing: 'method', path: (id) => `/payment-methods/${id}` },
+    { hasTarget, name: 'GET /addresses', path: () => '/addresses' },
     { name: 'GET /addresses, by type', path: () => '/addresses?address_type=billing' },
-    { name: 'GET /addresses/{id}', thing: 'address', path: (id) => `/addresses/${id}` },
+    { hasTarget, name: 'GET /addresses/{id}', thing: 'address', path: (id) => `/addresses/${id}` },
   ]
 }
 
@@ -52,7 +56,7 @@ function productQueries({ administrator: owner, products }: Spread): readonly Be
     path: () => `${path}${query}`,
   })
   return [
-    productQuery('', ''),
+    { hasTarget, ...productQuery('', '') },
     productQuery(', by category', '?category_id=category-7'),
     productQuery(', active ones of a type', '?is_active=true&product_type=digital'),
     productQuery(' orderBy=name', '?orderBy=name&orderDir=asc'),
@@ -61,7 +65,7 @@ function productQueries({ administrator: owner, products }: Spread): readonly Be
     productQuery(', rare word', `?search=${encodeURIComponent(rare)}`),
     productQuery(', common word', `?search=${encodeURIComponent(common)}`),
     productQuery(', two letters', '?search=qu'),
-    { name: `GET ${path}/{id}`, owner, thing: 'product', path: (id) => `${path}/${id}` },
+    { hasTarget, name: `GET ${path}/{id}`, owner, thing: 'product', path: (id) => `${path}/${id}` },
   ]
 }
 

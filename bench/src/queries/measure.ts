@@ -1,76 +1,98 @@
-// Measures one query, or one step before any SQL.
-
-import { figures } from '../harness/benchmark.ts'
+// Measures one query: through the API and through its bare route, and at a fixed rate beside its SQL alone.
+import { isDeepStrictEqual } from 'node:util'
+import { alternateRounds, type Figures, figures } from '../harness/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { seededRandom } from '../harness/seededRandom.ts'
+import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 import { type BenchQuery, rowsOf, subjectOf } from './benchQueries.ts'
 import { type Spread, sessionOf } from './owners.ts'
 import type { Pgbench } from './pgbench.ts'
-import type { Measured } from './report.ts'
 import type { Script } from './sameSql.ts'
-import type { MeasuredSystem } from './system.ts'
+import type { MeasuredSystem, Side } from './system.ts'
 
 export const connections = 8
 const seed = 1
 
-/** Shared by all measurements of a round. */
-export type Run = {
+export type Round = {
+  readonly perSecond: number
+  /** Of the API process, for each request. */
+  readonly apiMicros: number
+  /** Of all processes but the one that sends the requests. */
+  readonly allMicros: number
+}
+export type Rounds = readonly { readonly ours: Round; readonly bare: Round }[]
+
+export type Measured = {
   readonly system: MeasuredSystem
   readonly spread: Spread
-  readonly seconds: number
-  readonly rate: number | undefined
-  readonly pgbench: Pgbench
+  readonly query: BenchQuery
+  /** Of the bare route. */
+  readonly index: number
 }
 
-export type Step = {
-  readonly name: string
-  readonly at: 'apiPort' | 'identityPort'
-  readonly request: (session: string) => string
-  readonly expectedStatus?: number
-}
-
-const get = (path: string, session: string) =>
-  `GET ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${session}\r\n\r\n`
-
-/** The cost of a request before any SQL. */
-export const withoutSql: readonly Step[] = [
-  { name: 'nothing but HTTP (/health/live)', at: 'apiPort', request: (session) => get('/health/live', session) },
-  {
-    name: 'the identity backend alone',
-    at: 'identityPort',
-    request: (sessionId) => {
-      const body = JSON.stringify({ sessionId })
-      const head = `host: bench\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
-      return `POST /auth/payments/validate HTTP/1.1\r\n${head}\r\n\r\n${body}`
-    },
-  },
-  {
-    name: 'a caller, no SQL (404 for an invalid id)',
-    at: 'apiPort',
-    request: (session) => get('/payments/no-id', session),
-    expectedStatus: 404,
-  },
-]
-
-export async function measureStep(
-  { name, at, request, ...expected }: Step,
-  { system, spread, ...run }: Run,
-): Promise<Measured> {
+function requestsOf({ query, spread }: Measured, prefix: string): () => string {
   const random = seededRandom(seed)
-  const next = () => request(sessionOf(1 + Math.floor(random() * spread.ordinary)))
-  const load = { ...run, ...expected, port: system[at], connections }
-  return { name, service: figures(await measureLoad(load, next, seededRandom(seed))) }
-}
-
-/** The API first, then its SQL alone. @throws Error when a response is not 200 or a statement fails */
-export async function measureQuery(query: BenchQuery, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
-  const { system, spread } = run
-  const random = seededRandom(seed)
-  const next = () => {
+  return () => {
     const { owner, path } = subjectOf(1 + Math.floor(random() * rowsOf(query, spread)), query, spread)
-    return get(path, sessionOf(owner))
+    const session = sessionOf(owner)
+    return `GET ${prefix}${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${session}\r\n\r\n`
   }
-  const service = figures(await measureLoad({ ...run, port: system.apiPort, connections }, next, seededRandom(seed)))
-  const sql = figures(await pgbench(script, { ...run, databaseUrl: system.postgres.databaseUrl, connections }))
-  return { name: query.name, service, sql }
+}
+
+/** @throws Error when the bare route responds with other data than the API, so that both do the same work */
+export async function compareData({ system, query, spread, index }: Measured): Promise<void> {
+  const { owner, path } = subjectOf(1, query, spread)
+  const headers = { authorization: `Bearer ${sessionOf(owner)}` }
+  const urls = [`http://127.0.0.1:${system.api.port}${path}`, `http://127.0.0.1:${system.bare.port}/${index}${path}`]
+  const bodies = await Promise.all(urls.map(async (url) => (await fetch(url, { headers })).json()))
+  const [ours, bare] = bodies.map((body) => Object(body).data)
+  if (!isDeepStrictEqual(ours, bare)) throw new Error(`${query.name}: the bare route responds with other data`)
+}
+
+/** Alternates the API with the bare route, as fast as possible. @throws Error when a response is not 200 */
+export async function measureRounds(
+  measured: Measured,
+  { rounds, roundSeconds }: { readonly rounds: number; readonly roundSeconds: number },
+): Promise<Rounds> {
+  const { system, index } = measured
+  const others = () => cpuMicros(system.identity.pid) + cpuMicrosOfAll(system.postgres.pid)
+  const round = async ({ pid, port }: Side, prefix: string): Promise<Round> => {
+    const [ownBefore, othersBefore, begin] = [cpuMicros(pid), others(), performance.now()]
+    const load = { port, connections, seconds: roundSeconds, rate: undefined }
+    const times = await measureLoad(load, requestsOf(measured, prefix), Math.random)
+    const elapsedMs = performance.now() - begin
+    const own = cpuMicros(pid) - ownBefore
+    return {
+      perSecond: (times.length * 1_000) / elapsedMs,
+      apiMicros: own / times.length,
+      allMicros: (own + others() - othersBefore) / times.length,
+    }
+  }
+  const ours = () => round(system.api, '')
+  const bare = () => round(system.bare, `/${index}`)
+  // A warm-up: query plans are made and code is compiled.
+  await alternateRounds(1, ours, bare)
+  return await alternateRounds(rounds, ours, bare)
+}
+
+/** At `rate` requests a second, the API first, then its SQL alone. @throws Error when one fails */
+export async function measureTimes(
+  measured: Measured,
+  run: { readonly script: Script; readonly pgbench: Pgbench; readonly seconds: number; readonly rate: number },
+): Promise<{ readonly service: Figures; readonly sql: Figures }> {
+  const { system } = measured
+  const load = { port: system.api.port, connections, seconds: run.seconds, rate: run.rate }
+  const service = figures(await measureLoad(load, requestsOf(measured, ''), seededRandom(seed)))
+  const sql = figures(await run.pgbench(run.script, { ...run, databaseUrl: system.postgres.databaseUrl, connections }))
+  return { service, sql }
+}
+
+/** Garbage collections of the API process that paused it for more than 5 ms, since its start. */
+export async function longPauses({ api }: MeasuredSystem): Promise<number> {
+  const page = await (await fetch(`http://127.0.0.1:${api.port}/metrics`)).text()
+  const sum = (pattern: RegExp) => [...page.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0)
+  return (
+    sum(/^nodejs_gc_duration_seconds_count\{.*\} (\d+)$/gm) -
+    sum(/^nodejs_gc_duration_seconds_bucket\{le="0.005",.*\} (\d+)$/gm)
+  )
 }

@@ -1,45 +1,56 @@
 // The results as lines for the terminal and rows for the table.
-import type { BenchmarkRow, Figures } from '../harness/benchmark.ts'
+import { type BenchmarkRow, type Figures, formatNumber, median, summarizeRounds } from '../harness/benchmark.ts'
+import type { BenchQuery } from './benchQueries.ts'
+import type { Round, Rounds } from './measure.ts'
 
-/** Times of the API and of its SQL alone. Steps without SQL have only the first. */
-export type Measured = { readonly name: string; readonly service: Figures; readonly sql?: Figures }
-
+const bareRoute = 'a bare route, session and the same SQL'
 /** The accepted difference between the p99 of the API and of its SQL. */
 const targetMs = 5
-const nameWidth = 40
-const cellWidth = 9
 
-export function heading(rate: number | undefined): string {
-  return `\n${columns(loadName(rate), ['API p50', 'p99', 'per s', 'SQL p50', 'p99', 'per s'])}`
-}
-
-export function line({ name, service, sql }: Measured): string {
-  const cells = [service, ...(sql === undefined ? [] : [sql])].flatMap(({ p50, p99, perSecond }) => [
-    p50.toFixed(2),
-    p99.toFixed(2),
-    perSecond.toFixed(0),
-  ])
-  return columns(name, cells)
-}
-
-/** No row for a step without SQL, which has no bound. */
-export function rowsOf({ name, service, sql }: Measured, rate: number | undefined): BenchmarkRow[] {
-  if (sql === undefined) return []
+/** The rate of every query; the CPU time only of those with a target. */
+export function roundRows({ name, hasTarget = false }: BenchQuery, rounds: Rounds): BenchmarkRow[] {
+  const compared = (of: (round: Round) => number) =>
+    summarizeRounds(
+      rounds.map(({ ours, bare }) => ({ ours: of(ours), bare: of(bare) })),
+      bareRoute,
+    )
+  const rate = { name, unit: '/s', ...compared(({ perSecond }) => perSecond) } as const
+  if (!hasTarget) return [rate]
   return [
-    {
-      name: `${name}, p99, ${loadName(rate)}`,
-      figure: service.p99,
-      unit: 'ms',
-      bound: { name: 'its SQL by pgbench', figure: sql.p99 },
-      target: { of: 'difference', atMost: targetMs },
-    },
+    { ...rate, target: { of: 'ratio', atLeast: 0.7 } },
+    { name: `${name}, CPU time of the API process`, unit: 'µs', ...compared(({ apiMicros }) => apiMicros) },
+    { name: `${name}, CPU time of all processes`, unit: 'µs', ...compared(({ allMicros }) => allMicros) },
   ]
 }
 
-function loadName(rate: number | undefined): string {
-  return rate === undefined ? 'as fast as possible' : `${rate} requests a second`
+export function roundLine({ name }: BenchQuery, rounds: Rounds): string {
+  const ratios = rounds.map(({ ours, bare }) => formatNumber(ours.perSecond / bare.perSecond, 2)).join(' ')
+  const [ours, bare] = (['ours', 'bare'] as const).map((side) => {
+    const of = (figure: keyof Round) => formatNumber(median(rounds.map((round) => round[side][figure])))
+    return `${of('perSecond')}/s, ${of('apiMicros')} µs of ${of('allMicros')}`
+  })
+  return `${name}: ${ours}; bare: ${bare}; ratios ${ratios}`
 }
 
-function columns(name: string, cells: readonly string[]): string {
-  return name.padEnd(nameWidth) + cells.map((cell) => cell.padStart(cellWidth)).join('')
+export function timesRow(
+  { name }: BenchQuery,
+  { service, sql }: { readonly service: Figures; readonly sql: Figures },
+  rate: number,
+): BenchmarkRow {
+  return {
+    name: `${name}, p99, ${rate} requests/s`,
+    figure: service.p99,
+    unit: 'ms',
+    bound: { name: 'its SQL by pgbench', figure: sql.p99 },
+    target: { of: 'difference', atMost: targetMs },
+  }
+}
+
+export function pausesRow(pauses: number, rate: number): BenchmarkRow {
+  return {
+    name: `garbage collections over 5 ms, all queries, ${rate} requests/s`,
+    figure: pauses,
+    unit: 'pauses',
+    target: { of: 'figure', atMost: 0 },
+  }
 }

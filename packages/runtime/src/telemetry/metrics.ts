@@ -36,6 +36,8 @@ export type RowGauges<Row> = {
 }
 export type LabelledValue = { readonly labels: Labels; readonly value: number }
 
+/** Pauses that a request notices are a few milliseconds long. */
+const gcDurationBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
 const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
 
 /**
@@ -44,7 +46,7 @@ const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, gcDurationBuckets })
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its response',
