@@ -1,4 +1,5 @@
 // Postgres connection pools with limits.
+import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -37,7 +38,6 @@ export function createPool({
     idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
     keepAlive: true,
     types: columnTypes,
   })
@@ -46,5 +46,26 @@ export function createPool({
   // The pool removes its own listener from a connection in use, and one that is lost between two statements of a transaction
   // would end the process. The next statement fails in any case.
   pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error }, 'a connection was lost')))
+  if (queryTimeoutMs !== undefined) pool.on('connect', (client) => endWhenSilent(client, queryTimeoutMs))
   return pool
+}
+
+/**
+ * Fails a query and ends its connection when the server sends nothing for this long. pg's own `query_timeout` has a timer
+ * for each query, by which V8 keeps the rows of each query until the next full garbage collection: at 200 lists a second
+ * the pauses took 8 ms instead of 1.
+ */
+function endWhenSilent(client: pg.PoolClient, timeoutMs: number): void {
+  if (!(client instanceof pg.Client)) return
+  const { connection } = client
+  const { stream } = connection
+  if (!(stream instanceof Socket)) return
+  let writtenWhenReady = stream.bytesWritten
+  connection.on('readyForQuery', () => {
+    writtenWhenReady = stream.bytesWritten
+  })
+  stream.setTimeout(timeoutMs, () => {
+    const isBusy = stream.bytesWritten > writtenWhenReady
+    if (isBusy) stream.destroy(new Error('Query read timeout'))
+  })
 }
