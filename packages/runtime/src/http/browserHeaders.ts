@@ -2,6 +2,13 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The headers of every response; empty unless `browserHeaders` fills them. */
+    readonly commonHeaders: Record<string, string>
+  }
+}
+
 /** Suitable for JSON responses; the documentation pages set their own policy. */
 const everyResponse = {
   'cache-control': 'no-store',
@@ -44,11 +51,14 @@ export async function browserHeaders(
   http: FastifyInstance,
   { origins }: { readonly origins: readonly string[] },
 ): Promise<void> {
-  const headers = new Map(Object.entries(everyResponse))
   // With CORS, its rules decide which origins may read a response.
-  headers.set('cross-origin-resource-policy', origins.length > 0 ? 'cross-origin' : 'same-origin')
-  // Not in a hook, because Fastify responds to an invalid URL without running hooks.
-  http.server.prependListener('request', (_request, response) => response.setHeaders(headers))
+  const policy = { 'cross-origin-resource-policy': origins.length > 0 ? 'cross-origin' : 'same-origin' }
+  // Errors may be sent without any hook, so `handleError` sets them, too.
+  const headers = Object.assign(http.commonHeaders, everyResponse, policy)
+  http.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
   if (origins.length === 0) return
   await http.register(cors, {
     // Normalised as browsers send them: an operator may have added a trailing slash.

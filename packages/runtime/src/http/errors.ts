@@ -17,8 +17,9 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   if (isLoadShedding(error)) request.log.warn({ code: httpError.code, reason: httpError.message }, 'request rejected')
   else if (httpError.status >= 500) request.log.error({ err: error, code: httpError.code }, 'request failed')
   else request.log.debug({ code: httpError.code, reason: httpError.message }, 'request rejected')
-  // Also set here, because the hook that sets it does not run for an invalid URL.
-  return reply.code(httpError.status).header('x-request-id', request.id).send(errorBody(httpError, request.id))
+  // Also set here, because the hooks that set them do not run for an invalid URL.
+  reply.headers({ 'x-request-id': request.id, ...request.server.commonHeaders })
+  return reply.code(httpError.status).send(errorBody(httpError, request.id))
 }
 
 const retryAfterSeconds = 5

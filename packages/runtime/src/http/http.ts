@@ -94,6 +94,8 @@ export function createHttp({
   })
   http.decorateRequest('errorCode', '')
   http.decorateRequest('invalidCredentials', 0)
+  http.decorateRequest('credentialKeys', undefined)
+  http.decorate('commonHeaders', {})
   limitConnections(
     http.server,
     { max: maxConnections, maxPerAddress: maxConnectionsPerAddress, proxies: trustProxy },

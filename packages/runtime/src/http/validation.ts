@@ -5,7 +5,6 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
-import { Value } from 'typebox/value'
 
 /**
  * Rejects requests that a proxy in front could interpret differently, or that expect unsupported features (RFC 9112).
@@ -39,8 +38,9 @@ Settings.Set({ maxErrors: 200 })
  */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
+  const decode = httpPart === 'body' ? (input: unknown) => withoutUnknown(schema, input) : textDecoder(schema, httpPart)
   return (input: unknown) => {
-    const value = httpPart === 'body' ? withoutUnknown(schema, input) : decodeText(schema, input, httpPart)
+    const value = decode(input)
     if (validator.Check(value)) return { value }
     return { error: invalidInput(httpPart, fieldsOf(validator.Errors(value), repeatedIn(schema, input, httpPart))) }
   }
@@ -93,17 +93,23 @@ function withoutUnknown(schema: TSchema, input: unknown): unknown {
   return Object.fromEntries(known.map(([name, property]) => [name, withoutUnknown(property, given.get(name))]))
 }
 
-function decodeText(schema: TSchema, input: unknown, httpPart: string | undefined): unknown {
-  if (!Type.IsObject(schema) || typeof input !== 'object' || input === null) return input
-  // Keep unknown headers, because other code reads them from the same object.
-  const value: Record<string, unknown> = httpPart === 'headers' ? { ...input } : {}
-  const given = new Map<string, unknown>(Object.entries(input))
-  for (const [name, property] of Object.entries(schema.properties)) {
-    const raw = given.get(name)
-    if (raw !== undefined) value[name] = convert(property, raw)
-    else if ('default' in property) value[name] = Value.Clone(property.default)
+function textDecoder(schema: TSchema, httpPart: string | undefined): (input: unknown) => unknown {
+  if (!Type.IsObject(schema)) return (input) => input
+  const properties = Object.entries(schema.properties)
+  const names = Object.fromEntries(properties)
+  const defaults = Object.fromEntries(
+    properties.flatMap(([name, property]) => ('default' in property ? [[name, property.default]] : [])),
+  )
+  return (input) => {
+    if (typeof input !== 'object' || input === null) return input
+    // Keep unknown headers, because other code reads them from the same object.
+    const value: Record<string, unknown> = httpPart === 'headers' ? { ...input } : { ...defaults }
+    for (const [name, raw] of Object.entries(input)) {
+      const property = Object.hasOwn(names, name) ? names[name] : undefined
+      if (property !== undefined && raw !== undefined) value[name] = convert(property, raw)
+    }
+    return value
   }
-  return value
 }
 
 // Stricter than Value.Convert, which turns 1.9 into 1 and uses the first of repeated parameters.

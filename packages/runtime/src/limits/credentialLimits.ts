@@ -5,6 +5,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../http/networks.ts'
 import { type CountRequests, recentKeys, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** See `keysOfRequest`. */
+    credentialKeys: readonly string[] | undefined
+  }
+}
+
 /**
  * One key per credential, independent of where it is sent: a caller that adds another made-up credential to every request
  * still shares a key with itself.
@@ -20,6 +27,12 @@ export function credentialKeys({ headers, query }: Pick<FastifyRequest, 'headers
     'token' in inQuery ? inQuery.token : undefined,
   ].filter((credential) => credential !== undefined)
   return [...new Set(presented.map(keyOfCredential))]
+}
+
+/** `credentialKeys`, computed once for each request, because several hooks need them. */
+export function keysOfRequest(request: FastifyRequest): readonly string[] {
+  request.credentialKeys ??= credentialKeys(request)
+  return request.credentialKeys
 }
 
 /** @returns one key for all credentials of a request together; undefined for an anonymous request */
@@ -75,7 +88,7 @@ export function limitUnauthenticated(
   const checks = new WeakMap<FastifyRequest, CredentialCheck>()
 
   scope.addHook('onRequest', async (request, reply) => {
-    const keys = credentialKeys(request)
+    const keys = keysOfRequest(request)
     if (request.routeOptions.config.isForProviders || keys.length === 0) return
     const address = clientNetwork(request.ip)
     const credentials = keys.join()
@@ -87,9 +100,7 @@ export function limitUnauthenticated(
     throwRateLimited(reply, msPerToken)
   })
 
-  const settle = async (request: FastifyRequest) => {
-    const check = checks.get(request)
-    if (check === undefined) return
+  const settle = async (request: FastifyRequest, check: CredentialCheck) => {
     checks.delete(request)
     const { address, credentials, counted } = check
     const { actor, invalidCredentials } = request
@@ -102,8 +113,13 @@ export function limitUnauthenticated(
     if (invalid !== counted) await count([keyOf(address)], invalid - counted)
   }
   // As soon as the caller is known, because the handler may take long; for rejected requests, before the response.
-  scope.addHook('preParsing', settle)
-  scope.addHook('onSend', settle)
+  const settleOnce = (request: FastifyRequest, done: (error?: Error) => void) => {
+    const check = checks.get(request)
+    if (check === undefined) done()
+    else settle(request, check).then(() => done(), done)
+  }
+  scope.addHook('preParsing', (request, _reply, _body, done) => settleOnce(request, done))
+  scope.addHook('onSend', (request, _reply, _body, done) => settleOnce(request, done))
 
   scope.setErrorHandler((error, request, reply) => {
     const check = checks.get(request)

@@ -5,7 +5,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
 import { clientNetwork } from '../http/networks.ts'
-import { credentialKeys, limitUnauthenticated } from './credentialLimits.ts'
+import { keysOfRequest, limitUnauthenticated } from './credentialLimits.ts'
 import { type CountRequests, type RequestCount, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
 
 declare module 'fastify' {
@@ -61,7 +61,7 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
   scope.addHook('onRequest', async (request, reply) => {
     const { config: route } = request.routeOptions
     if (route.isForProviders) return
-    const credentials = credentialKeys(request)
+    const credentials = keysOfRequest(request)
     const isAnonymous = credentials.length === 0
     if (!isAnonymous && maxPerCredential > 0) {
       const keys = credentials.map((credential) => `credential:${credential}`)
