@@ -223,7 +223,7 @@ t.test('GET /admin/products takes the parameters, limits and defaults of the int
     orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
   })
   const list = responseOf('GET /admin/products')
-  t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
+  t.same(fieldsOf(list), words('data array, meta object, pagination object, success boolean'))
   t.same(
     fieldsOf(schemaAt(list, 'pagination')),
     words('limit integer, offset integer, page integer, pages integer, total integer'),

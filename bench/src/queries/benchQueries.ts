@@ -1,5 +1,7 @@
 // The measured queries: URLs of the API for a random row or owner.
 import { vocabulary } from '@paylog/projections/testing/catalogFixture'
+import { encodeCursor } from '@paylog/query-routes/cursor'
+import { productListIdentity } from '@paylog/query-routes/products/routes'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
 export type BenchQuery = {
@@ -62,11 +64,19 @@ function productQueries({ administrator: owner, products }: Spread): readonly Be
     productQuery(' orderBy=name', '?orderBy=name&orderDir=asc'),
     productQuery(', page 1,000', '?page=1000'),
     productQuery(', by name, last page', `?orderBy=name&offset=${products - 20}`),
+    productQuery(', by name, by cursor near the end', `?orderBy=name&orderDir=asc&cursor=${lateCursor()}`),
     productQuery(', rare word', `?search=${encodeURIComponent(rare)}`),
     productQuery(', common word', `?search=${encodeURIComponent(common)}`),
     productQuery(', two letters', '?search=qu'),
     { hasTarget, name: `GET ${path}/{id}`, owner, thing: 'product', path: (id) => `${path}/${id}` },
   ]
+}
+
+/** After the last of the frequent words, with which many names begin. */
+function lateCursor(): string {
+  const list = productListIdentity({ orderBy: 'name', orderDir: 'asc' })
+  const position = { value: vocabulary.slice(0, 100).toSorted().at(-1) ?? '', id: idOf('product', 1) }
+  return encodeCursor(list, position) ?? ''
 }
 
 /** The owner and URL of the query for one row. */

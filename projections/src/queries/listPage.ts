@@ -20,6 +20,23 @@ export const newestFirst = { orderBy: 'created_at', orderDir: 'desc' } as const
 /** A page and the total, as of the same moment. */
 export type ListPage<Item> = { readonly items: readonly Item[]; readonly total: number }
 
+/** The last row of a page, by its value in the order of the list: the next page begins after it. */
+export type PagePosition = { readonly value: string | number; readonly id: string }
+
+/** A page after a position. Rows are not counted, so that each page of a list takes the same time. */
+export type NextPage<Item> = {
+  readonly items: readonly Item[]
+  /** Null on the last page. */
+  readonly next: PagePosition | null
+}
+
+/** The parameters of a page after a position. `limit` is one more than the page, to know whether there is another. */
+export type PositionParameters = {
+  readonly after_value: PagePosition['value']
+  readonly after_id: string
+  readonly limit: number
+}
+
 /** The id of a single resource, always with an owner. */
 export type ResourceQuery = {
   readonly id: string
@@ -57,6 +74,18 @@ export function ordered<Views, View extends keyof Views, Row>(
   { orderBy, orderDir }: ListOrder<string>,
 ): SelectQueryBuilder<Views, View, Row> {
   return matching.orderBy(sql.ref(orderBy), orderDir).orderBy(sql.ref('id'), orderDir)
+}
+
+/** Restricts rows to those after a position. An index on the column and the id finds them directly. */
+export function afterPosition<Views, View extends keyof Views, Row>(
+  matching: SelectQueryBuilder<Views, View, Row>,
+  { after_value, after_id }: Pick<QueryParameters<PositionParameters>, 'after_value' | 'after_id'>,
+  { orderBy, orderDir }: ListOrder<string>,
+): SelectQueryBuilder<Views, View, Row> {
+  const comparison = sql.raw(orderDir === 'asc' ? '>' : '<')
+  return matching.where(
+    sql<boolean>`(${sql.ref(orderBy)}, ${sql.ref('id')}) ${comparison} (${after_value}, ${after_id})`,
+  )
 }
 
 /**

@@ -6,7 +6,7 @@ import t from 'tap'
 import { getAddress, listAddresses } from '../addresses/queries.ts'
 import { getPaymentMethod, listPaymentMethods } from '../payment-methods/queries.ts'
 import { getPayment, listPayments } from '../payments/queries.ts'
-import { getProduct, listProducts, type ProductsQuery } from '../products/queries.ts'
+import { getProduct, listProducts, listProductsAfter, type ProductsQuery } from '../products/queries.ts'
 import { allProductsQuery } from '../testing/catalogFixture.ts'
 import { readModelDatabase, recordingPool } from '../testing/projectionHarness.ts'
 import { newestFirst } from './listPage.ts'
@@ -54,6 +54,17 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
     'products by their last change',
     (db) => listProducts(db, { ...allProducts, orderBy: 'updated_at' }),
     [counted, /Index Only Scan Backward using products_v1_by_update/],
+  ],
+  [
+    'products after a position',
+    (db) => listProductsAfter(db, { ...allProducts, after: { value: '2026-01-01T00:00:00.000Z', id: one.id } }),
+    [/Index Only Scan Backward using products_v1_by_creation.*\n.*Index Cond: \(?ROW\(created_at, id\) </],
+  ],
+  [
+    'products by name after a position',
+    (db) =>
+      listProductsAfter(db, { ...allProducts, orderBy: 'name', orderDir: 'asc', after: { value: 'x', id: one.id } }),
+    [/Index Only Scan using products_v1_by_name/],
   ],
   ['one product', (db) => getProduct(db, { id: one.id }), [/products_v1_pkey/]],
 ]

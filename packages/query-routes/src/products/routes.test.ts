@@ -73,7 +73,7 @@ t.test('GET /admin/products/{id} returns every field, and the revision as ETag [
   t.same(Object.keys(response.json().data), Object.keys(ProductResource.properties))
   const list = (await get()).json()
   t.same(list.data, [response.json().data], 'the list contains the same')
-  t.same(Object.keys(list), ['success', 'data', 'pagination'])
+  t.same(Object.keys(list), ['success', 'data', 'meta', 'pagination'])
   t.equal((await get(`/${id.toUpperCase()}`)).statusCode, 200, 'ids are case-insensitive')
 })
 
@@ -181,9 +181,87 @@ t.test(
       success: true,
       data: [],
       pagination: { total: 0, limit: 20, offset: 0, page: 1, pages: 0 },
+      meta: { limit: 20, next_cursor: null },
     })
   },
 )
+
+/** The names of the products on each page, from the first one by cursor. */
+async function pagesByCursor({ get }: Pick<Awaited<ReturnType<typeof startCatalog>>, 'get'>, query: string) {
+  const pages: string[] = []
+  let page = (await get(`?${query}`)).json()
+  for (;;) {
+    pages.push(page.data.map(({ name }: { name: string }) => name).join(' '))
+    if (page.meta.next_cursor === null) return pages
+    page = (await get(`?${query}&cursor=${page.meta.next_cursor}`)).json()
+  }
+}
+
+t.test('GET /admin/products pages by cursor in every order, with ties, filters and the last full page', async (t) => {
+  const catalog = await startCatalog(t)
+  for (const [name, minute, subtotal_cents] of [
+    ['D', 0, 5],
+    ['b', 1, 5],
+    ['A', 1, 7],
+    ['c', 1, 5],
+  ] as const)
+    addProductTo(catalog.log, { name, subtotal_cents, occurred_at: `2026-03-01T10:0${minute}:00.000Z` })
+  await catalog.project()
+  t.same(await pagesByCursor(catalog, 'limit=3&orderBy=name&orderDir=asc'), ['A b c', 'D'])
+  t.same(await pagesByCursor(catalog, 'limit=2&orderBy=name'), ['D c', 'b A'], 'the last page is full')
+  for (const orderBy of ['created_at', 'updated_at', 'subtotal_cents', 'name'])
+    for (const orderDir of ['asc', 'desc']) {
+      const order = `orderBy=${orderBy}&orderDir=${orderDir}`
+      const [all] = await pagesByCursor(catalog, order)
+      t.equal((await pagesByCursor(catalog, `${order}&limit=1`)).join(' '), all, order)
+    }
+  const cheap = await pagesByCursor(catalog, 'limit=1&search=b&orderBy=name')
+  t.same(cheap, ['b'])
+  const [first] = (await catalog.get('?limit=1&offset=1&orderBy=name')).json().data
+  t.equal(first.name, 'c')
+})
+
+t.test('GET /admin/products by cursor neither repeats nor skips products when others are added', async (t) => {
+  const catalog = await startCatalog(t)
+  const add = (name: string, hour: number) =>
+    addProductTo(catalog.log, { name, occurred_at: `2026-03-01T${hour}:00:00.000Z` })
+  for (const [index, name] of ['a', 'b', 'c', 'd'].entries()) add(name, 10 + index)
+  await catalog.project()
+  const { meta } = (await catalog.get('?limit=2')).json()
+  add('newer', 20)
+  await catalog.project()
+  const next = (await catalog.get(`?limit=2&cursor=${meta.next_cursor}&page=7`)).json()
+  t.same(
+    next.data.map(({ name }: { name: string }) => name),
+    ['b', 'a'],
+  )
+  t.equal(next.meta.next_cursor, null)
+  t.notOk('pagination' in next, 'a page by cursor is not counted')
+})
+
+t.test('GET /admin/products: a cursor with another order or filter, or a changed one, is 400', async (t) => {
+  const catalog = await startCatalog(t)
+  threeProducts(catalog.log)
+  await catalog.project()
+  const cursor: string = (await catalog.get('?limit=1')).json().meta.next_cursor
+  const [value, id, sum] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  const changed = (...content: unknown[]) => Buffer.from(JSON.stringify(content)).toString('base64url')
+  for (const query of [
+    `cursor=${cursor}&orderBy=updated_at`,
+    `cursor=${cursor}&orderDir=asc`,
+    `cursor=${cursor}&is_active=true`,
+    `cursor=${cursor}&search=red`,
+    `cursor=${cursor.slice(1)}`,
+    `cursor=${changed(value, randomUUID(), sum)}`,
+    `cursor=${changed('2026-01-01T00:00:00.000Z', id, sum)}`,
+    `cursor=${changed(value, id)}`,
+  ]) {
+    const response = await catalog.get(`?limit=1&${query}`)
+    t.equal(response.statusCode, 400, query)
+    t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: 'cursor' }] } })
+  }
+  t.equal((await catalog.get(`?limit=50&cursor=${cursor}`)).statusCode, 200, 'the limit may change')
+})
 
 t.test('GET /admin/products: every invalid parameter is 400 and named [4.7-validation]', async (t) => {
   const { get } = await startCatalog(t)
@@ -198,6 +276,7 @@ t.test('GET /admin/products: every invalid parameter is 400 and named [4.7-valid
     search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
     orderBy: ['', 'id', 'total_cents', 'folded_name', 'name desc', 'constructor'],
     orderDir: ['', 'ASC', 'up'],
+    cursor: ['', 'x', 'W10', 'bnVsbA', '%00', 'x'.repeat(4097), 'x&cursor=y'],
   }
   for (const [name, values] of Object.entries(bad))
     for (const value of values) {

@@ -3,10 +3,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@paylog/domain/errors'
 import { exampleProduct } from '@paylog/domain/examples'
+import { Nullable } from '@paylog/domain/fields'
 import { ProductType } from '@paylog/domain/products/events'
 import { ProductResource } from '@paylog/domain/products/product'
-import { getProduct, listProducts, type ProductsQuery } from '@paylog/projections/products/queries'
+import {
+  getProduct,
+  listProducts,
+  listProductsAfter,
+  type ProductOrder,
+  type ProductsQuery,
+} from '@paylog/projections/products/queries'
 import { type Static, Type } from 'typebox'
+import { cursorParameter, decodeCursor, encodeCursor, type OrderedValue } from '../cursor.ts'
 import { staleHeader } from '../readAfter.ts'
 import {
   ItemParams,
@@ -37,6 +45,7 @@ const ListQuery = Type.Object({
     default: 0,
     description: 'Items to skip; ignored when page is sent',
   }),
+  cursor: cursorParameter,
   category_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'Only products of this category' }),
   ),
@@ -55,13 +64,22 @@ const ListResponse = Type.Object(
   {
     success: Type.Literal(true),
     data: Type.Array(ProductResource),
-    pagination: Type.Object({
-      total: Type.Integer(),
+    meta: Type.Object({
       limit: Type.Integer(),
-      offset: Type.Integer(),
-      page: Type.Integer(),
-      pages: Type.Integer(),
+      next_cursor: Nullable(Type.String({ description: 'The cursor of the next page; null on the last page' })),
     }),
+    pagination: Type.Optional(
+      Type.Object(
+        {
+          total: Type.Integer(),
+          limit: Type.Integer(),
+          offset: Type.Integer(),
+          page: Type.Integer(),
+          pages: Type.Integer(),
+        },
+        { description: 'Absent when the request has a cursor: pages after the first do not count all products again' },
+      ),
+    ),
   },
   {
     description: 'A page of products',
@@ -70,6 +88,7 @@ const ListResponse = Type.Object(
       {
         success: true,
         data: [exampleProduct],
+        meta: { limit: 20, next_cursor: null },
         pagination: { total: 1, limit: 20, offset: 0, page: 1, pages: 1 },
       },
     ],
@@ -96,11 +115,22 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
         },
       },
       async ({ query }) => {
-        const criteria = toProductsQuery(query)
-        const { limit, offset } = criteria
-        const { items, total } = await listProducts(db, criteria)
+        const { offset, ...criteria } = toProductsQuery(query)
+        const { limit, orderBy } = criteria
+        const list = productListIdentity(criteria)
+        if (query.cursor !== undefined) {
+          const after = decodeCursor(list, orderedValues[orderBy], query.cursor)
+          const { items, next } = await listProductsAfter(db, { ...criteria, after })
+          return { success: true as const, data: [...items], meta: { limit, next_cursor: encodeCursor(list, next) } }
+        }
+        const { items, total, next } = await listProducts(db, { ...criteria, offset })
         const pages = { page: Math.floor(offset / limit) + 1, pages: Math.ceil(total / limit) }
-        return { success: true as const, data: [...items], pagination: { total, limit, offset, ...pages } }
+        return {
+          success: true as const,
+          data: [...items],
+          meta: { limit, next_cursor: encodeCursor(list, next) },
+          pagination: { total, limit, offset, ...pages },
+        }
       },
     )
 
@@ -117,6 +147,19 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
       (request, reply) => replyWithItem(request, reply, 'product', ({ id }) => getProduct(db, { id })),
     )
   }
+}
+
+const orderedValues: Readonly<Record<ProductOrder, OrderedValue>> = {
+  name: 'text',
+  subtotal_cents: 'integer',
+  created_at: 'time',
+  updated_at: 'time',
+}
+
+/** The order and the filters, to which a cursor is tied. */
+export function productListIdentity(query: Omit<ProductsQuery, 'limit' | 'offset'>) {
+  const { orderBy, orderDir, category_id, product_type, is_recurring, is_active, search } = query
+  return ['products', orderBy, orderDir, category_id, product_type, is_recurring, is_active, search]
 }
 
 function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
