@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@paylog/testing/processes'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import pg from 'pg'
@@ -45,6 +46,19 @@ t.test('isDatabaseUnavailable recognises unreachable connections and timeouts', 
   const { databaseUrl } = await createTestDatabase(t)
   t.ok(isDatabaseUnavailable(await failureOf(poolOn(t, databaseUrl, 300).query('select pg_sleep(2)'))), 'query timeout')
 })
+
+t.test(
+  'a connection that is idle for longer than the query timeout is kept, also between slow responses',
+  async (t) => {
+    const { databaseUrl } = await createTestDatabase(t)
+    const pool = poolOn(t, databaseUrl, 300)
+    const pid = 'select pg_backend_pid() as pid'
+    const { rows: before } = await pool.query(pid)
+    await pause(700)
+    await pool.query('select pg_sleep(0.2)')
+    t.same((await pool.query(pid)).rows, before)
+  },
+)
 
 t.test('isDatabaseUnavailable is false for statement errors and all other errors', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
