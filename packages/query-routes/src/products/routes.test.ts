@@ -197,29 +197,32 @@ async function pagesByCursor({ get }: Pick<Awaited<ReturnType<typeof startCatalo
   }
 }
 
-t.test('GET /admin/products pages by cursor in every order, with ties, filters and the last full page', async (t) => {
-  const catalog = await startCatalog(t)
-  for (const [name, minute, subtotal_cents] of [
-    ['D', 0, 5],
-    ['b', 1, 5],
-    ['A', 1, 7],
-    ['c', 1, 5],
-  ] as const)
-    addProductTo(catalog.log, { name, subtotal_cents, occurred_at: `2026-03-01T10:0${minute}:00.000Z` })
-  await catalog.project()
-  t.same(await pagesByCursor(catalog, 'limit=3&orderBy=name&orderDir=asc'), ['A b c', 'D'])
-  t.same(await pagesByCursor(catalog, 'limit=2&orderBy=name'), ['D c', 'b A'], 'the last page is full')
-  for (const orderBy of ['created_at', 'updated_at', 'subtotal_cents', 'name'])
-    for (const orderDir of ['asc', 'desc']) {
-      const order = `orderBy=${orderBy}&orderDir=${orderDir}`
-      const [all] = await pagesByCursor(catalog, order)
-      t.equal((await pagesByCursor(catalog, `${order}&limit=1`)).join(' '), all, order)
-    }
-  const cheap = await pagesByCursor(catalog, 'limit=1&search=b&orderBy=name')
-  t.same(cheap, ['b'])
-  const [first] = (await catalog.get('?limit=1&offset=1&orderBy=name')).json().data
-  t.equal(first.name, 'c')
-})
+t.test(
+  'GET /admin/products pages by cursor in every order, with ties, filters and the last full page [10.3-product-cursor]',
+  async (t) => {
+    const catalog = await startCatalog(t)
+    for (const [name, minute, subtotal_cents] of [
+      ['D', 0, 5],
+      ['b', 1, 5],
+      ['A', 1, 7],
+      ['c', 1, 5],
+    ] as const)
+      addProductTo(catalog.log, { name, subtotal_cents, occurred_at: `2026-03-01T10:0${minute}:00.000Z` })
+    await catalog.project()
+    t.same(await pagesByCursor(catalog, 'limit=3&orderBy=name&orderDir=asc'), ['A b c', 'D'])
+    t.same(await pagesByCursor(catalog, 'limit=2&orderBy=name'), ['D c', 'b A'], 'the last page is full')
+    for (const orderBy of ['created_at', 'updated_at', 'subtotal_cents', 'name'])
+      for (const orderDir of ['asc', 'desc']) {
+        const order = `orderBy=${orderBy}&orderDir=${orderDir}`
+        const [all] = await pagesByCursor(catalog, order)
+        t.equal((await pagesByCursor(catalog, `${order}&limit=1`)).join(' '), all, order)
+      }
+    const cheap = await pagesByCursor(catalog, 'limit=1&search=b&orderBy=name')
+    t.same(cheap, ['b'])
+    const [first] = (await catalog.get('?limit=1&offset=1&orderBy=name')).json().data
+    t.equal(first.name, 'c')
+  },
+)
 
 t.test('GET /admin/products by cursor neither repeats nor skips products when others are added', async (t) => {
   const catalog = await startCatalog(t)
@@ -239,29 +242,32 @@ t.test('GET /admin/products by cursor neither repeats nor skips products when ot
   t.notOk('pagination' in next, 'a page by cursor is not counted')
 })
 
-t.test('GET /admin/products: a cursor with another order or filter, or a changed one, is 400', async (t) => {
-  const catalog = await startCatalog(t)
-  threeProducts(catalog.log)
-  await catalog.project()
-  const cursor: string = (await catalog.get('?limit=1')).json().meta.next_cursor
-  const [value, id, sum] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-  const changed = (...content: unknown[]) => Buffer.from(JSON.stringify(content)).toString('base64url')
-  for (const query of [
-    `cursor=${cursor}&orderBy=updated_at`,
-    `cursor=${cursor}&orderDir=asc`,
-    `cursor=${cursor}&is_active=true`,
-    `cursor=${cursor}&search=red`,
-    `cursor=${cursor.slice(1)}`,
-    `cursor=${changed(value, randomUUID(), sum)}`,
-    `cursor=${changed('2026-01-01T00:00:00.000Z', id, sum)}`,
-    `cursor=${changed(value, id)}`,
-  ]) {
-    const response = await catalog.get(`?limit=1&${query}`)
-    t.equal(response.statusCode, 400, query)
-    t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: 'cursor' }] } })
-  }
-  t.equal((await catalog.get(`?limit=50&cursor=${cursor}`)).statusCode, 200, 'the limit may change')
-})
+t.test(
+  'GET /admin/products: a cursor with another order or filter, or a changed one, is 400 [10.3-product-cursor]',
+  async (t) => {
+    const catalog = await startCatalog(t)
+    threeProducts(catalog.log)
+    await catalog.project()
+    const cursor: string = (await catalog.get('?limit=1')).json().meta.next_cursor
+    const [value, id, sum] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    const changed = (...content: unknown[]) => Buffer.from(JSON.stringify(content)).toString('base64url')
+    for (const query of [
+      `cursor=${cursor}&orderBy=updated_at`,
+      `cursor=${cursor}&orderDir=asc`,
+      `cursor=${cursor}&is_active=true`,
+      `cursor=${cursor}&search=red`,
+      `cursor=${cursor.slice(1)}`,
+      `cursor=${changed(value, randomUUID(), sum)}`,
+      `cursor=${changed('2026-01-01T00:00:00.000Z', id, sum)}`,
+      `cursor=${changed(value, id)}`,
+    ]) {
+      const response = await catalog.get(`?limit=1&${query}`)
+      t.equal(response.statusCode, 400, query)
+      t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: 'cursor' }] } })
+    }
+    t.equal((await catalog.get(`?limit=50&cursor=${cursor}`)).statusCode, 200, 'the limit may change')
+  },
+)
 
 t.test('GET /admin/products: every invalid parameter is 400 and named [4.7-validation]', async (t) => {
   const { get } = await startCatalog(t)
