@@ -88,7 +88,7 @@ export function prepareQuery<
   const statements = new Map<string, Statement<Values>>()
   return async (db, values, shape) => {
     const names = namesOf(values).filter((name) => values[name] !== undefined)
-    const combination = JSON.stringify([names, shape])
+    const combination = `${names.join()} ${Object.values(shape).join()}`
     let statement = statements.get(combination)
     if (statement === undefined) {
       statement = statementOf(names, (parameters: QueryParameters<Values>) => compose(parameters, shape))

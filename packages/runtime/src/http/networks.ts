@@ -1,5 +1,5 @@
 // IP addresses: ranges, and the network of a client.
-import { BlockList, type IPVersion, isIP, isIPv6 } from 'node:net'
+import { BlockList, type IPVersion, isIP, isIPv4, isIPv6 } from 'node:net'
 
 type Range = { readonly address: string; readonly prefix: number; readonly family: IPVersion }
 
@@ -57,6 +57,7 @@ export const oneSite: NetworkBits = { ipv4: 24, ipv6: 48 }
  *   for an invalid address
  */
 export function clientNetwork(address: string, bits = oneClient): string {
+  if (bits === oneClient && isIPv4(address)) return address
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? []
   const [ip = ''] = (bracketed ?? plain ?? address).split('%')
   if (!isIPv6(ip)) return isIP(ip) === 0 ? 'unknown' : ipv4Network(ip.split('.'), bits)

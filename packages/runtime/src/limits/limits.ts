@@ -87,10 +87,13 @@ const maxForOperators = 600
  */
 export function limitOperators(http: FastifyInstance, config: LimitConfig, count: CountRequests): void {
   if (config.RATE_LIMIT_PER_MINUTE === 0) return
-  http.addHook('onRequest', async ({ routeOptions, ip }, reply) => {
-    if (!routeOptions.config.isForOperators) return
+  const limit = async (ip: string, reply: FastifyReply) => {
     const [found = { count: 0, restMs: 0 }] = await count([`operators:${clientNetwork(ip)}`], 1)
     if (found.count > maxForOperators) throwRateLimited(reply, found.restMs)
+  }
+  http.addHook('onRequest', ({ routeOptions, ip }, reply, done) => {
+    if (routeOptions.config.isForOperators) limit(ip, reply).then(() => done(), done)
+    else done()
   })
 }
 

@@ -19,12 +19,20 @@ const maxKeys = 50_000
 export function recentKeys<Value>(): RecentKeys<Value> {
   let earlier = new Map<string, Value>()
   let later = new Map<string, Value>()
+  const set = (key: string, value: Value) => {
+    later.set(key, value)
+    if (later.size >= maxKeys / 2) [earlier, later] = [later, new Map()]
+  }
   return {
-    get: (key) => later.get(key) ?? earlier.get(key),
-    set(key, value) {
-      later.set(key, value)
-      if (later.size >= maxKeys / 2) [earlier, later] = [later, new Map()]
+    get(key) {
+      const recent = later.get(key)
+      if (recent !== undefined) return recent
+      const value = earlier.get(key)
+      // So that a key in use is not dropped.
+      if (value !== undefined) set(key, value)
+      return value
     },
+    set,
     delete(key) {
       earlier.delete(key)
       later.delete(key)
@@ -63,17 +71,20 @@ export function countRequests({
     (await useRedis?.((redis) => countInRedis(redis, keys, step))) ?? countLocally(keys, step)
 }
 
-type Window = { readonly count: number; readonly endsAt: number }
+type Window = { count: number; readonly endsAt: number }
 
 function createLocalCounts(now: () => number) {
   const windows = recentKeys<Window>()
   return (keys: readonly string[], step: number): readonly RequestCount[] => {
     const at = now()
     return keys.map((key) => {
-      const known = windows.get(key)
-      const { count, endsAt } = known && known.endsAt > at ? known : { count: 0, endsAt: at + windowMs }
-      windows.set(key, { count: count + step, endsAt })
-      return { count: count + step, restMs: Math.round(endsAt - at) }
+      let window = windows.get(key)
+      if (window === undefined || window.endsAt <= at) {
+        window = { count: 0, endsAt: at + windowMs }
+        windows.set(key, window)
+      }
+      window.count += step
+      return { count: window.count, restMs: Math.round(window.endsAt - at) }
     })
   }
 }
