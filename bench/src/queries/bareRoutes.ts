@@ -15,7 +15,7 @@ export type BareRoute = {
   readonly url: string
   readonly responses: object
   /** A response of the API. All but `data` is sent as it is. */
-  readonly sample: { readonly data: object }
+  readonly sample: { readonly data: object; readonly meta?: { readonly limit: number } }
   readonly statement: {
     readonly name?: string
     readonly text: string
@@ -63,7 +63,7 @@ runApp('bare-routes', async ({ log, lifecycle }) => {
   const http = Fastify()
   const routes = JSON.parse(readFileSync(config.ROUTES_FILE, 'utf8')) as readonly BareRoute[]
   for (const [index, { url: path, responses, sample, statement }] of routes.entries()) {
-    const isList = Array.isArray(sample.data)
+    const limit = sample.meta?.limit
     const schema = { response: responses }
     http.get<{ Params: Request['params'] }>(`/${index}${path}`, { schema }, async (request, reply) => {
       const user = await userOf(request.headers.authorization)
@@ -74,7 +74,8 @@ runApp('bare-routes', async ({ log, lifecycle }) => {
       const { rows } = await pool.query({ ...statement, values, types: columnTypes })
       // The only column that has another name in the response.
       for (const row of rows) if ('provider_customer_id' in row) row.customer_id = row.provider_customer_id
-      return { ...sample, data: isList ? rows : rows[0] }
+      // A page by cursor reads one row more, to know whether there is a next page.
+      return { ...sample, data: limit === undefined ? rows[0] : rows.slice(0, limit) }
     })
   }
   lifecycle.add('http', () => http.close())

@@ -12,6 +12,7 @@ import type { MeasuredSystem, Side } from './system.ts'
 
 export const connections = 8
 const seed = 1
+const warmUpSeconds = 2
 
 export type Round = {
   readonly perSecond: number
@@ -56,9 +57,9 @@ export async function measureRounds(
 ): Promise<Rounds> {
   const { system, index } = measured
   const others = () => cpuMicros(system.identity.pid) + cpuMicrosOfAll(system.postgres.pid)
-  const round = async ({ pid, port }: Side, prefix: string): Promise<Round> => {
+  const round = async ({ pid, port }: Side, prefix: string, seconds: number): Promise<Round> => {
     const [ownBefore, othersBefore, begin] = [cpuMicros(pid), others(), performance.now()]
-    const load = { port, connections, seconds: roundSeconds, rate: undefined }
+    const load = { port, connections, seconds, rate: undefined }
     const times = await measureLoad(load, requestsOf(measured, prefix), Math.random)
     const elapsedMs = performance.now() - begin
     const own = cpuMicros(pid) - ownBefore
@@ -68,11 +69,17 @@ export async function measureRounds(
       allMicros: (own + others() - othersBefore) / times.length,
     }
   }
-  const ours = () => round(system.api, '')
-  const bare = () => round(system.bare, `/${index}`)
-  // A warm-up: query plans are made and code is compiled.
-  await alternateRounds(1, ours, bare)
-  return await alternateRounds(rounds, ours, bare)
+  const ours = (seconds: number) => round(system.api, '', seconds)
+  const bare = (seconds: number) => round(system.bare, `/${index}`, seconds)
+  // Query plans are made and code is compiled.
+  await ours(warmUpSeconds)
+  await bare(warmUpSeconds)
+  // Short, so that other load on the machine affects both sides of a round.
+  return await alternateRounds(
+    rounds,
+    () => ours(roundSeconds),
+    () => bare(roundSeconds),
+  )
 }
 
 /** At `rate` requests a second, the API first, then its SQL alone. @throws Error when one fails */
