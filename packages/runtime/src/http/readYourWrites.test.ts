@@ -115,7 +115,7 @@ t.test('an emptied or broken entry in Redis makes a read return at once', withRe
   t.equal(await reader.readAfter(ada), '11')
 })
 
-/** How many milliseconds 40 writes and 40 reads took, one after another. With a wait in each, it would be 8,000. */
+/** How many milliseconds 40 writes and 40 reads took, one after another. With a wait in each, it would be 20,000. */
 async function timeOf({ write, readAfter }: Awaited<ReturnType<typeof startApi>>): Promise<number> {
   const begin = performance.now()
   for (let n = 0; n < 40; n++) {
@@ -133,7 +133,7 @@ t.test('while Redis hangs, only the first request waits, and a process keeps its
   server.pause()
   t.teardown(() => server.resume())
   const tookMs = await timeOf(writer)
-  t.ok(tookMs >= 90 && tookMs < 2_000, `took ${tookMs.toFixed()} ms`)
+  t.ok(tookMs >= 240 && tookMs < 5_000, `took ${tookMs.toFixed()} ms`)
   t.equal(await writer.readAfter(ada), '1039')
   t.equal(await reader.readAfter(ada), null, 'another process serves the read at once')
   server.resume()
@@ -147,7 +147,7 @@ t.test('while Redis is down, no request waits, and a restarted Redis is used aga
   const [writer, reader] = [await startApi(t, server.url), await startApi(t, server.url)]
   await server.kill()
   const tookMs = await timeOf(writer)
-  t.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`)
+  t.ok(tookMs < 5_000, `took ${tookMs.toFixed()} ms`)
   t.equal(await reader.readAfter(ada), null)
   await server.restartEmpty()
   await waitFor(async () => (await writer.write(ada, 2_000)) && (await reader.readAfter(ada)) === '2000', {

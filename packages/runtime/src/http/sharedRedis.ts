@@ -8,8 +8,8 @@ import type { Logger } from '../telemetry/log.ts'
  */
 export type UseRedis = <Result>(run: (redis: Redis) => Promise<Result>) => Promise<Result | undefined>
 
-/** Low, because requests wait for it. */
-const responseTimeoutMs = 100
+/** Low, because requests wait for it; not lower, because on a busy machine reads would then be stale without an outage. */
+const responseTimeoutMs = 250
 const connectTimeoutMs = 1_000
 const silenceTimeoutMs = 5_000
 const warnEveryMs = 60_000
