@@ -24,8 +24,7 @@ t.test('the edge compresses lists, and no response that may hold a secret', { sk
   })
   const { port } = new URL(url)
   const env = { QUERY_API_PORT: port, COMMAND_API_PORT: port }
-  const names = { 'query-api': ['127.0.0.1'], 'command-api': ['127.0.0.1'] }
-  const edge = await startEdge(t, { ...env, COMMAND_API_HOST: '127.0.0.1' }, names)
+  const edge = await startEdge(t, env, ['127.0.0.1'])
   const send = async (path: string, encoding: string | undefined, method: 'GET' | 'HEAD' | 'POST' = 'GET') => {
     const headers = encoding === undefined ? {} : { 'accept-encoding': encoding }
     const sent = request(`${edge.url}${path}`, { method, headers }).end()

@@ -70,15 +70,17 @@ export async function hasCaddy(): Promise<boolean> {
 }
 
 /**
- * Runs Caddy with the deployed Caddyfile in front of the replicas of `startApis`.
+ * Runs Caddy with the deployed Caddyfile in front of APIs, by default the replicas of `startApis`.
  * @param ports of the APIs, as variables
+ * @param hosts of both APIs
  * @returns its URL and its warnings
  */
 export async function startEdge(
   t: Test,
   ports: Readonly<Record<string, string>>,
+  hosts: readonly string[] = replicaHosts,
 ): Promise<{ readonly url: string; warnings(): readonly string[] }> {
-  const resolver = `udp/127.0.0.1:${await startNameServer(t, { 'command-api': replicaHosts, 'query-api': replicaHosts })}`
+  const resolver = `udp/127.0.0.1:${await startNameServer(t, { 'command-api': hosts, 'query-api': hosts })}`
   const deployed = await readFile(caddyfile, 'utf8')
   // Only the resolver differs from the deployed file.
   const resolved = deployed
