@@ -18,8 +18,8 @@ import { tableStates, verifyOne, waitForAgreement, wrongCheckpoints } from '../t
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const perProduct = 1_000
-/** Three windows of a rebuild. */
-const productCount = 12
+/** Two windows of a rebuild. */
+const productCount = 6
 
 async function recordProducts(store: EventStore): Promise<void> {
   for (let count = 0; count < productCount; count += 1) {
@@ -38,7 +38,7 @@ async function recordProducts(store: EventStore): Promise<void> {
 
 type Harness = Awaited<ReturnType<typeof projectorHarness>>
 
-/** Takes locks on a connection of its own, until released. */
+/** Holds locks on a separate connection, until released. */
 async function hold(t: Test, { databaseUrl }: Harness, statement: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
