@@ -70,4 +70,5 @@ export const first = <Held extends Value>(column: Column<Held>): Column<Held> =>
   },
 })
 
+/** A column that only the view has. @param sql its expression */
 export const computed = <Held extends Value>(column: Column<Held>, sql: string) => ({ ...column, sql })

@@ -23,7 +23,7 @@ import {
 import { defineProjection } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'
 
-const columns = {
+export const productColumns = {
   name: latest(text),
   description: latest(nullable(text)),
   product_type: latest(textOf<ProductType>()),
@@ -49,10 +49,9 @@ const columns = {
 const searchText = String.raw`folded_name || e'\x1f' || coalesce(folded_description, '')`
 const computedColumns = { search_text: computed(text, searchText) }
 
-type ProductRow = RowOf<typeof columns>
+type ProductRow = RowOf<typeof productColumns>
 /** A row of the view `products`. */
-export type ProductRecord = RecordOf<typeof columns, typeof computedColumns>
-export const productColumns = columns
+export type ProductRecord = RecordOf<typeof productColumns, typeof computedColumns>
 
 const filters = 'category_id, product_type, is_recurring, is_active'
 
@@ -86,7 +85,7 @@ export const products = defineProjection({
   name: 'products',
   schemaVersion: 1,
   streamPrefixes: ['product-'],
-  columns,
+  columns: productColumns,
   computed: computedColumns,
   indexes,
   idOf: ({ data }) => data.product_id,

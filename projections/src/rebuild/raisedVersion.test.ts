@@ -6,7 +6,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { computed, text } from '../columns.ts'
+import { computed, nullable, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
 import { getPayment } from '../payments/queries.ts'
 import type { Projection } from '../projection.ts'
@@ -87,21 +87,31 @@ t.test('the lists stay up to date while the only projector rebuilds them for a r
   await waitFor(() => listed(later, next), { what: 'a payment made after the switch' })
 })
 
-t.test('a required column that a later program no longer has does not stop the old table', async (t) => {
+t.test('required columns that a later program lacks or leaves empty do not stop the old table', async (t) => {
   const { provider_id: _, ...columns } = payments.columns
   const without: Projection = {
     ...payments,
     schemaVersion: payments.schemaVersion + 1,
-    columns,
+    columns: { ...columns, currency: nullable(text) },
     computed: { ...payments.computed, provider_id: computed(text, "'unknown'") },
+    changeOf(event) {
+      const mapped = payments.changeOf(event)
+      if (mapped === undefined || !('insert' in mapped.change)) return mapped
+      const { provider_id: _, ...insert } = mapped.change.insert
+      return { ...mapped, change: { insert: { ...insert, currency: null } } }
+    },
   }
   const later = await startUpToIndexes(t, without)
   const id = await later.pay()
   await waitFor(() => listed(later, id), { what: 'a payment made during the rebuild' })
-  const { rows } = await later.pool.query('select provider_id from read_models.payments where id = any($1)', [
-    [later.before, id],
+  const { rows } = await later.pool.query(
+    `select provider_id, currency from read_models.payments where id = any($1) order by id = $2`,
+    [[later.before, id], id],
+  )
+  t.same(rows, [
+    { provider_id: 'sandbox', currency: 'EUR' },
+    { provider_id: null, currency: null },
   ])
-  t.same(rows.map(({ provider_id }) => provider_id).toSorted(), ['sandbox', null].toSorted())
   await later.finishRebuild()
 })
 

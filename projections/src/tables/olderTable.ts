@@ -19,8 +19,8 @@ type StoredColumn = {
 }
 
 /**
- * Prepares the live table of an older program. Required columns that this program no longer has become optional, which
- * the older program does not notice.
+ * Prepares the live table of an older program. Required columns that this program no longer has, or leaves empty, become
+ * optional, which the older program does not notice.
  * @returns the projection with the columns that both have; those that the table lacks are not written
  * @throws OlderTableError; database errors, among them 55P03 when the table is in use for too long
  */
@@ -30,8 +30,10 @@ export async function fitToOlderTable(pool: Pool, projection: Projection, versio
   const misfits = stored.filter(({ is_known }) => is_known === null).map(({ name }) => name)
   if (misfits.length > 0)
     throw new OlderTableError(`${table} cannot be kept up to date: other types in ${misfits.join(', ')}`)
-  const obsolete = stored.filter(({ is_known, is_required }) => !is_known && is_required)
-  if (obsolete.length > 0) await makeOptional(pool, table, obsolete)
+  const leftEmpty = stored.filter(
+    ({ name, is_known, is_required }) => is_required && (!is_known || projection.columns[name]?.isNullable),
+  )
+  if (leftEmpty.length > 0) await makeOptional(pool, table, leftEmpty)
   const names = new Set(stored.map(({ name }) => name))
   const columns = Object.entries(projection.columns).filter(([name]) => names.has(name))
   return { ...projection, columns: Object.fromEntries(columns) }

@@ -92,8 +92,8 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
 }
 
 /**
- * Creates the indexes that a filled table lacks, and analyzes it for good query plans. The vacuum marks pages as all-visible, which
- * index-only scans need.
+ * Creates the indexes that a filled table lacks, and analyzes it for good query plans. The vacuum marks pages as
+ * all-visible, which index-only scans need.
  */
 export async function indexTable(pool: Pool, projection: Projection, version: number): Promise<void> {
   const table = tableName(projection, version)
