@@ -1,5 +1,6 @@
 // Random histories of all projections: the read model equals the fold of the log for every delivery of it.
 
+import type { LogCheckpoint } from '@paylog/domain/events'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
@@ -42,18 +43,18 @@ async function applyInWindows(pool: Pool, projection: Projection, log: LogFixtur
     if (back === undefined) continue
     deaths += 1
     turn = Math.max(turn - back - 1, -1)
-    await resetCheckpoint(pool, projection, turn < 0 ? undefined : log.batch(0, ends[turn]).position.commit)
+    await resetCheckpoint(pool, projection, turn < 0 ? undefined : log.batch(0, ends[turn]).position)
     applier = createApplier({ pool, projection, version: 1 })
     await applier.start()
   }
 }
 
 /** Resets a checkpoint, like restoring an older database. */
-async function resetCheckpoint(pool: Pool, projection: Projection, position: bigint | undefined): Promise<void> {
-  await pool.query('update read_models.checkpoints set commit_position = $2, prepare_position = $2 where name = $1', [
-    checkpointName(projection, 1),
-    position === undefined ? null : String(position),
-  ])
+async function resetCheckpoint(pool: Pool, projection: Projection, position?: LogCheckpoint): Promise<void> {
+  await pool.query(
+    'update read_models.checkpoints set commit_position = $2, prepare_position = $2, event_id = $3 where name = $1',
+    [checkpointName(projection, 1), position?.commit, position?.eventId],
+  )
 }
 
 async function copyInWindows(

@@ -71,5 +71,7 @@ export async function reapply(...args: Parameters<typeof applyInBatches>): Promi
 
 /** Resets every checkpoint to the start of the log. */
 export async function resetCheckpoints(pool: Pool): Promise<void> {
-  await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null, event_id = null')
+  await pool.query(
+    'update read_models.checkpoints set commit_position = null, prepare_position = null, event_id = null',
+  )
 }
