@@ -8,7 +8,9 @@ import type { RunnerState } from '@paylog/projections/runProjection'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
-const minPauseMs = 2_000
+const minPauseMs = 5_000
+/** Readiness waits for the first measurement. */
+const startingPauseMs = 250
 /** Recorded lags expire soon, so a slow database must not lead to a long pause. */
 const maxPauseMs = 10_000
 /** Counting stops here: a projection that is further behind should not spend its time on counting. */
@@ -32,6 +34,7 @@ export async function watchLags(options: {
   const { runners, signal, log } = options
   while (!signal.aborted) {
     const measured = runners.filter(({ state }) => measuredRoles.includes(state.role))
+    const isStarting = runners.some(({ state }) => state.role === 'starting')
     const startedAt = performance.now()
     try {
       await measure(options, measured)
@@ -39,7 +42,8 @@ export async function watchLags(options: {
       // Debug only: the projections log database errors themselves, and old figures are recognizable.
       if (!signal.aborted) log.debug({ err: error }, 'could not measure the lag')
     }
-    await sleep(pauseAfter(performance.now() - startedAt), undefined, { signal }).catch(() => undefined)
+    const pauseMs = isStarting ? startingPauseMs : pauseAfter(performance.now() - startedAt)
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }
 

@@ -83,18 +83,19 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
     for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(pollMs)) {
       if (reason === 'connected') await requireSameLog(context, checkpoint)
       // Read first, so that everything up to there is in the pages.
-      const end = reason === 'event' ? undefined : await readEnd(context, checkpoint)
-      const range = { prefixes: streamPrefixes, from: checkpoint, maxBatch }
-      for await (const batch of readToEnd(context, range)) {
-        if (signal.aborted) return
-        if (reason === 'poll' && batch.events.length > 0) wakeUps.replace()
-        await handle(batch)
-        checkpoint = batch.position
-        progressed()
+      const ends = reason === 'event' ? undefined : await readEnds(context, checkpoint)
+      if (ends === undefined || isBehind(checkpoint, ends.end?.position)) {
+        for await (const batch of readToEnd(context, { prefixes: streamPrefixes, from: checkpoint, maxBatch })) {
+          if (signal.aborted) return
+          if (reason === 'poll' && batch.events.length > 0) wakeUps.replace()
+          await handle(batch)
+          checkpoint = batch.position
+          progressed()
+        }
       }
-      if (end !== undefined && (checkpoint === undefined || isAfter(end, checkpoint))) {
-        await handle({ events: [], position: end })
-        checkpoint = end
+      if (ends?.checkpoint !== undefined && isBehind(checkpoint, ends.checkpoint)) {
+        await handle({ events: [], position: ends.checkpoint })
+        checkpoint = ends.checkpoint
       }
       progressed()
     }
@@ -113,16 +114,16 @@ async function requireSameLog(context: ReadContext, checkpoint: LogCheckpoint | 
 }
 
 /** @throws LogMismatchError when the log ends before the checkpoint */
-async function readEnd(
-  context: ReadContext,
-  checkpoint: LogCheckpoint | undefined,
-): Promise<LogCheckpoint | undefined> {
+async function readEnds(context: ReadContext, checkpoint: LogCheckpoint | undefined): ReturnType<typeof readLogEnds> {
   const ends = await readLogEnds(context)
   const { end } = ends
   if (checkpoint !== undefined && (end === undefined || isAfter(checkpoint, end.position)))
     throw mismatch(checkpoint, `ends at ${end?.position.commit ?? 'its beginning'}`)
-  return ends.checkpoint
+  return ends
 }
+
+const isBehind = (checkpoint: LogCheckpoint | undefined, end: LogCheckpoint | undefined) =>
+  end !== undefined && (checkpoint === undefined || isAfter(end, checkpoint))
 
 const mismatch = ({ commit, eventId }: LogCheckpoint, fact: string) =>
   new LogMismatchError(
