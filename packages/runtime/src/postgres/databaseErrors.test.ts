@@ -48,7 +48,7 @@ t.test('isDatabaseUnavailable recognises unreachable connections and timeouts', 
 })
 
 t.test(
-  'a connection that is idle for longer than the query timeout is kept, also between slow responses',
+  'a connection that is idle for longer than the query timeout is kept, and later queries are limited',
   async (t) => {
     const { databaseUrl } = await createTestDatabase(t)
     const pool = poolOn(t, databaseUrl, 300)
@@ -57,6 +57,12 @@ t.test(
     await pause(700)
     await pool.query('select pg_sleep(0.2)')
     t.same((await pool.query(pid)).rows, before)
+    const client = await pool.connect()
+    const queued = [client.query(pid), client.query('select pg_sleep(2)')]
+    const [first, second] = await Promise.allSettled(queued)
+    client.release(true)
+    t.equal(first?.status, 'fulfilled')
+    t.match(second, { status: 'rejected', reason: { message: 'Query read timeout' } })
   },
 )
 

@@ -61,10 +61,12 @@ function endWhenSilent(client: pg.PoolClient, timeoutMs: number): void {
   const { stream } = connection
   if (!(stream instanceof Socket)) return
   let writtenWhenReady = stream.bytesWritten
-  connection.on('readyForQuery', () => {
+  // Before pg's own listener, which may send the next query.
+  connection.prependListener('readyForQuery', () => {
     writtenWhenReady = stream.bytesWritten
   })
-  stream.setTimeout(timeoutMs, () => {
+  stream.setTimeout(timeoutMs)
+  stream.on('timeout', () => {
     const isBusy = stream.bytesWritten > writtenWhenReady
     if (isBusy) stream.destroy(new Error('Query read timeout'))
   })
