@@ -12,7 +12,7 @@ import { connect, createReplaceableConnection, defaultTiming, type EventStoreTim
 import { unreadableLogError } from './connection/errors.ts'
 import { type FollowOptions, followLog } from './follow/followLog.ts'
 import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
-import { createWakeUps } from './follow/wakeUps.ts'
+import { createNewEvents } from './follow/newEvents.ts'
 import { type BatchRange, type EventBatch, type LogRange, readBatches } from './read/readBatches.ts'
 import { isInLog, type ReadRange, readCheckpointBefore, readHead, readStreamEvents } from './read/reads.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
@@ -142,7 +142,7 @@ export function createEventStore(options: {
     failure: unreadableLogError,
     decode: codec.decode,
   }
-  const wakeUps = createWakeUps({ connect: () => connect(connectionString), closing })
+  const newEvents = createNewEvents({ connect: () => connect(connectionString), closing })
   const readStream = async (stream: StreamName, range: ReadRange = {}) =>
     (await readStreamEvents(reads, stream, range)).map(codec.decode)
 
@@ -164,7 +164,7 @@ export function createEventStore(options: {
     get client() {
       return reads.connection.current()
     },
-    follow: (options) => followLog({ context: reads, wakeUps, pollMs: timing.pollMs }, options),
+    follow: (options) => followLog({ context: reads, newEvents, pollMs: timing.pollMs }, options),
     load,
     async handle({ stream, fold, decide, metadata, known }) {
       const giveUpAt = Date.now() + conflictRetryTimeoutMs

@@ -1,16 +1,17 @@
-// Follows the log from a checkpoint: reads page after page, and at its end waits until there may be more.
+// Follows the log from a checkpoint: reads page after page, and from its end on takes new events from a subscription.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import { UnreadableEventError } from '../codec/codec.ts'
-import { type EventBatch, type ReadContext, readToEnd } from '../read/readBatches.ts'
+import type { RawEvent } from '../read/rawEvent.ts'
+import { decodedBatch, type EventBatch, type ReadContext, readToEnd } from '../read/readBatches.ts'
 import { readEventAt, readLogEnds } from '../read/reads.ts'
-import type { WakeReason, WakeUps } from './wakeUps.ts'
+import type { NewEvents } from './newEvents.ts'
 
 /** The part of a logger that a follower needs. */
 export type FollowerLog = { warn(detail: object, message: string): void }
 
 /** What a follower needs of the event store. */
-export type FollowSource = { readonly context: ReadContext; readonly wakeUps: WakeUps; readonly pollMs: number }
+export type FollowSource = { readonly context: ReadContext; readonly newEvents: NewEvents; readonly pollMs: number }
 
 export type FollowOptions = {
   readonly name: string
@@ -73,30 +74,38 @@ export async function followLog(source: FollowSource, options: FollowOptions): P
 }
 
 async function followOnce(source: FollowSource, options: FollowOptions, progressed: () => void): Promise<void> {
-  const { streamPrefixes, maxBatch, start, handle, signal } = options
-  const { wakeUps, pollMs } = source
+  const { streamPrefixes, maxBatch, start, signal } = options
   // A stop also ends reads in progress.
   const context = { ...source.context, closing: signal }
-  const waiting = createWaiting(options, wakeUps)
+  const waiting = createWaiting(options, source.newEvents)
   try {
     let checkpoint = await start()
-    for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(pollMs)) {
+    const handle = async (batch: EventBatch) => {
+      await options.handle(batch)
+      checkpoint = batch.position
+      progressed()
+    }
+    for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(source.pollMs)) {
+      if (reason === 'event') {
+        const events = waiting.take(maxBatch).filter(({ position }) => isBehind(checkpoint, position))
+        for (const batch of decodedBatch(context, events)) await handle(batch)
+        continue
+      }
       if (reason === 'connected') await requireSameLog(context, checkpoint)
       // Read first, so that everything up to there is in the pages.
-      const ends = reason === 'event' ? undefined : await readEnds(context, checkpoint)
-      if (ends === undefined || isBehind(checkpoint, ends.end?.position)) {
+      const ends = await readEnds(context, checkpoint)
+      if (isBehind(checkpoint, ends.end?.position)) {
         for await (const batch of readToEnd(context, { prefixes: streamPrefixes, from: checkpoint, maxBatch })) {
           if (signal.aborted) return
-          if (reason === 'poll' && batch.events.length > 0) wakeUps.replace()
+          // It may have been read after a restart, from another log.
+          if (waiting.isInterrupted()) break
+          if (reason === 'poll' && batch.events.length > 0) source.newEvents.replace()
           await handle(batch)
-          checkpoint = batch.position
-          progressed()
         }
       }
-      if (ends?.checkpoint !== undefined && isBehind(checkpoint, ends.checkpoint)) {
+      if (waiting.isInterrupted()) continue
+      if (ends.checkpoint !== undefined && isBehind(checkpoint, ends.checkpoint))
         await handle({ events: [], position: ends.checkpoint })
-        checkpoint = ends.checkpoint
-      }
       progressed()
     }
   } finally {
@@ -130,24 +139,49 @@ const mismatch = ({ commit, eventId }: LogCheckpoint, fact: string) =>
     `The checkpoint is the event ${eventId} at position ${commit}, but the log ${fact}: it was cut, restored or replaced`,
   )
 
-type WaitReason = WakeReason | 'awaited' | 'poll'
+/**
+ * Why a follower goes on. `behind`: too many new events were waiting, so the log is read. `connected`: the subscription began
+ * or was interrupted, so the log is compared and read. A later reason replaces an earlier one that it includes.
+ */
+type WaitReason = 'event' | 'poll' | 'awaited' | 'behind' | 'connected'
+const strength: Readonly<Record<WaitReason, number>> = { event: 0, poll: 1, awaited: 2, behind: 3, connected: 4 }
 
-/** The strongest reason counts: it includes what the others lead to. */
-const strength: Readonly<Record<WaitReason, number>> = { event: 0, poll: 1, awaited: 2, connected: 3 }
+/** A follower that is slower than the log reads it in pages again. */
+const maxWaitingBytes = 8 << 20
 
-/** Remembers why to read again, also while a read is in progress. */
-function createWaiting({ streamPrefixes, awaited, signal }: FollowOptions, wakeUps: WakeUps) {
+/** Collects new events, and the reasons to read the log, also while a batch is handled. */
+function createWaiting({ streamPrefixes, maxBatch, awaited, signal }: FollowOptions, newEvents: NewEvents) {
+  let events: RawEvent[] = []
+  let bytes = 0
   let pending: WaitReason | undefined
   let wake = () => {}
   const add = (reason: WaitReason) => {
     if (pending === undefined || strength[reason] > strength[pending]) pending = reason
     wake()
   }
+  const clear = () => {
+    events = []
+    bytes = 0
+  }
+  const remove = newEvents.add({
+    prefixes: streamPrefixes,
+    onConnection: () => add('connected'),
+    onEvent(event) {
+      // The log is read in any case, up to this event or beyond.
+      if (pending === 'connected' || pending === 'behind') return
+      events.push(event)
+      bytes += event.data.length + event.metadata.length
+      if (events.length <= maxBatch * 2 && bytes <= maxWaitingBytes) return add('event')
+      clear()
+      add('behind')
+    },
+  })
   const onAwaited = () => add('awaited')
-  const remove = wakeUps.add(streamPrefixes, add)
   awaited?.addEventListener('awaited', onAwaited)
   return {
+    /** Waits for a reason to go on. */
     async next(pollMs: number): Promise<WaitReason> {
+      if (pending === undefined && events.length > 0) return 'event'
       if (pending === undefined && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const timer = setTimeout(() => add('poll'), pollMs)
@@ -160,7 +194,18 @@ function createWaiting({ streamPrefixes, awaited, signal }: FollowOptions, wakeU
       }
       const reason = pending ?? 'poll'
       pending = undefined
+      // What is delivered from now on comes after what is read now.
+      if (reason === 'connected' || reason === 'behind') clear()
       return reason
+    },
+    isInterrupted: () => pending === 'connected',
+    /** The first of the new events. */
+    take(count: number): readonly RawEvent[] {
+      const taken = events.slice(0, count)
+      events = events.slice(count)
+      bytes = 0
+      for (const { data, metadata } of events) bytes += data.length + metadata.length
+      return taken
     },
     end() {
       remove()

@@ -48,12 +48,15 @@ type RecordedEventMessage = ReadResp.ReadEvent.RecordedEvent
 /** Server timestamps count units of 100 ns. */
 const ticksPerMs = 10_000n
 
+export const streamOf = (recorded: RecordedEventMessage) =>
+  Buffer.from(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString()
+
 export function toRawEvent(recorded: RecordedEventMessage): RawEvent {
   const properties = recorded.getMetadataMap()
   const id = recorded.getId()?.getString() ?? ''
   return {
     id,
-    stream: Buffer.from(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+    stream: streamOf(recorded),
     revision: BigInt(recorded.getStreamRevision()),
     type: properties.get('type') ?? '',
     contentType: properties.get('content-type') ?? '',

@@ -2,7 +2,7 @@
 import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
 import { type Codec, type Recorded, tryDecode, UnreadableEventError } from '../codec/codec.ts'
 import type { CallContext } from '../connection/calls.ts'
-import { isSystemStream } from './rawEvent.ts'
+import { isSystemStream, type RawEvent } from './rawEvent.ts'
 import { type LogPage, readPages } from './readPage.ts'
 import { readLogEnds } from './reads.ts'
 
@@ -37,22 +37,30 @@ export async function* readToEnd(
   { prefixes, from, maxBatch = defaultMaxBatch }: Omit<BatchRange, 'until'>,
 ): AsyncGenerator<EventBatch, void> {
   const range = { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
-  for await (const page of readPages(context, range)) {
-    const { events, unreadable } = decodePage(context, page)
-    const position = unreadable === undefined ? endOf(page) : events.at(-1)?.position
-    if (position !== undefined) yield { events, position }
-    if (unreadable !== undefined) throw unreadable
-  }
+  for await (const page of readPages(context, range)) yield* decodedBatch(context, page.events, endOf(page))
 }
 
-function decodePage(context: ReadContext, { events }: LogPage) {
-  const decoded: Recorded[] = []
-  for (const event of events) {
-    const readable = tryDecode(context, event)
-    if (readable instanceof UnreadableEventError) return { events: decoded, unreadable: readable }
-    decoded.push(readable)
+/**
+ * One batch. Events before an unreadable one are returned first.
+ * @param end everything up to there is in the batch or an earlier one
+ * @throws UnreadableEventError
+ */
+export function* decodedBatch(
+  codec: Pick<Codec, 'decode'>,
+  raw: readonly RawEvent[],
+  end: LogCheckpoint | undefined = raw.at(-1)?.position,
+): Generator<EventBatch, void> {
+  const events: Recorded[] = []
+  let unreadable: UnreadableEventError | undefined
+  for (const event of raw) {
+    const readable = tryDecode(codec, event)
+    if (readable instanceof UnreadableEventError) unreadable = readable
+    else events.push(readable)
+    if (unreadable !== undefined) break
   }
-  return { events: decoded, unreadable: undefined }
+  const position = unreadable === undefined ? end : events.at(-1)?.position
+  if (position !== undefined) yield { events, position }
+  if (unreadable !== undefined) throw unreadable
 }
 
 /** A checkpoint names no system event. */

@@ -1,56 +1,67 @@
-// Wakes the followers of the log when an event for them was recorded. One subscription serves all followers of a process;
-// its events are not used, because the followers read the log themselves, so a lost one only costs time.
+// New events for the followers of the log. One subscription, from the end of the log, serves all followers of a process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { callOnce } from '../connection/calls.ts'
 import type { Connection } from '../connection/connection.ts'
+import { type RawEvent, streamOf, toRawEvent } from '../read/rawEvent.ts'
 import { newEvents } from '../read/requests.ts'
 
-/** `connected`: the subscription begins or was interrupted, so events may have been missed, and the log may be another one. */
-export type WakeReason = 'event' | 'connected'
-
-export type WakeUps = {
-  /**
-   * @param wake called for events of streams with these prefixes, and when the subscription begins or ends
-   * @returns a function that removes the follower; the last one closes the subscription
-   */
-  add(prefixes: readonly string[], wake: (reason: WakeReason) => void): () => void
-  /** Replaces a subscription that did not announce an event, because it may have been silent for long. */
+export type NewEvents = {
+  /** @returns a function that removes the follower; the last one closes the subscription */
+  add(follower: NewEventsFollower): () => void
+  /** Replaces a subscription that did not deliver an event: it may have been silent for long. */
   replace(): void
 }
 
-type Follower = { readonly prefixes: readonly string[]; readonly wake: (reason: WakeReason) => void }
+export type NewEventsFollower = {
+  readonly prefixes: readonly string[]
+  /** Called with every event of streams with these prefixes, in order. */
+  readonly onEvent: (event: RawEvent) => void
+  /**
+   * Called when the subscription begins and when it was interrupted: events may have been missed, and the log may be
+   * another one.
+   */
+  readonly onConnection: () => void
+}
 
 const firstPauseMs = 100
 const maxPauseMs = 5_000
 
 /** @param options `connect` opens a connection for the subscription alone; `closing` aborts when the store is closed */
-export function createWakeUps(options: { readonly connect: () => Connection; readonly closing: AbortSignal }): WakeUps {
+export function createNewEvents(options: {
+  readonly connect: () => Connection
+  readonly closing: AbortSignal
+}): NewEvents {
   const { connect, closing } = options
-  const followers = new Set<Follower>()
+  const followers = new Set<NewEventsFollower>()
   let open: AbortController | undefined
 
-  function announce(reply: ReadResp): void {
-    if (reply.hasConfirmation()) wakeAll()
-    const name = reply.getEvent()?.getEvent()?.getStreamIdentifier()?.getStreamName_asU8()
-    if (name === undefined) return
-    const stream = Buffer.from(name).toString()
-    for (const { prefixes, wake } of followers) if (prefixes.some((prefix) => stream.startsWith(prefix))) wake('event')
+  function deliver(reply: ReadResp): void {
+    if (reply.hasConfirmation()) announceConnection()
+    const recorded = reply.getEvent()?.getEvent()
+    if (recorded === undefined) return
+    const stream = streamOf(recorded)
+    let event: RawEvent | undefined
+    for (const { prefixes, onEvent } of followers) {
+      if (!prefixes.some((prefix) => stream.startsWith(prefix))) continue
+      event ??= toRawEvent(recorded)
+      onEvent(event)
+    }
   }
 
-  function wakeAll(): void {
-    for (const { wake } of followers) wake('connected')
+  function announceConnection(): void {
+    for (const { onConnection } of followers) onConnection()
   }
 
   async function keepOpen(signal: AbortSignal): Promise<void> {
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       const connection = connect()
       const begun = performance.now()
-      await subscribe(connection, announce, signal).catch(() => {})
+      await subscribe(connection, deliver, signal).catch(() => {})
       void connection.close()
       if (performance.now() - begun > maxPauseMs) pauseMs = firstPauseMs
       if (signal.aborted) return
-      wakeAll()
+      announceConnection()
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
     }
   }
@@ -61,8 +72,7 @@ export function createWakeUps(options: { readonly connect: () => Connection; rea
   }
 
   return {
-    add(prefixes, wake) {
-      const follower = { prefixes, wake }
+    add(follower) {
       followers.add(follower)
       if (open === undefined) start()
       return () => {
@@ -93,7 +103,9 @@ function subscribe({ client }: Connection, onMessage: (reply: ReadResp) => void,
         }
         signal.addEventListener('abort', cancel)
         if (signal.aborted) cancel()
-        subscription.on('data', onMessage)
+        subscription.on('data', (reply: ReadResp) => {
+          if (!signal.aborted) onMessage(reply)
+        })
         subscription.on('end', resolve)
         subscription.on('error', reject)
       }),
