@@ -41,7 +41,7 @@ t.test('retention drops the partitions of days that are over for longer than it,
   t.strictSame(
     await agesInDays(harness),
     [0, 1, 29, 30],
-    'the day that began before is kept until it is over for so long',
+    'a day is kept until it has been over for the whole retention',
   )
   t.equal(await partitionCount(harness), before - 2)
   t.strictSame(await dropOldPartitions(harness.pool, 30 * dayMs), [])

@@ -54,8 +54,8 @@ export async function recordResults(
 }
 
 /**
- * The attempts that were not recorded because a redelivery started a new series of retries meanwhile. Asked afterwards: the
- * statement that records may have waited for the redelivery, and its snapshot is older.
+ * The attempts that were not recorded because a redelivery started a new series of retries meanwhile. A query after the
+ * statement that records, because that one may have waited for the redelivery and has an older snapshot.
  */
 async function findNewSeries(
   pool: Pool,
