@@ -76,6 +76,30 @@ t.test('a stopping worker finishes its requests and releases the rest, which the
   t.equal(endpoint.received.length, concurrencyPerEndpoint + more)
 })
 
+t.test('a result that Postgres cannot take is recorded later, and the webhook is not sent again', async (t) => {
+  const { endpoint, responses } = await heldEndpoint(t, 1)
+  const harness = await createWorkerHarness(t, 'postgres', endpointVariables(endpoint.url))
+  await harness.dispatcher.start()
+  await harness.work()
+  await harness.dispatcher.handle(batchOf(1))
+  const response = await waitFor(() => responses[0], { what: 'the request' })
+  await harness.pool.query('alter table webhooks.finished_deliveries rename to missing')
+  const failures = await statementErrors(harness)
+  response.end('ok')
+  await waitFor(async () => (await statementErrors(harness)) > failures, { what: 'a rollback' })
+  await harness.pool.query('alter table webhooks.missing rename to finished_deliveries')
+  await allDelivered(harness)
+  t.equal(endpoint.received.length, 1)
+  t.match(await harness.row(endpoint.received[0]?.id ?? ''), { status: 'succeeded', attempts: 1 })
+})
+
+async function statementErrors({ pool }: WorkerHarness): Promise<number> {
+  const { rows } = await pool.query<{ errors: bigint }>(
+    `select pg_stat_force_next_flush(), xact_rollback as errors from pg_stat_database where datname = current_database()`,
+  )
+  return Number(rows[0]?.errors)
+}
+
 /** Events of some streams, in turns: revision by revision. */
 function streamsOf(streams: number, length: number, firstCommit: bigint) {
   const { events, position } = batchOf(streams * length, firstCommit)

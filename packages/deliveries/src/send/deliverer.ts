@@ -1,4 +1,5 @@
 // Sends the deliveries of all endpoints: those that this process records, and those that it claims when they are due.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Outbound } from '@paylog/webhooks/outbound'
@@ -6,10 +7,11 @@ import type { ClaimedDelivery } from '../tables/claims.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
 import { createClaiming } from './claiming.ts'
 import { beginning, concurrencyPerEndpoint, type Lane, openLanes, type Reservation, reserve } from './lanes.ts'
-import type { Sender } from './sender.ts'
+import type { MadeAttempt, Sender } from './sender.ts'
 
 /** How late a delivery may be when no wake-up arrives. */
 const pollMs = 1_000
+const recordAgainMs = 500
 /** At most this many abandoned attempts are listed in the error. */
 const maxListed = 20
 
@@ -182,7 +184,7 @@ function createAttempts(options: AttemptsOptions) {
       })
       lane.lastMs = made.ms
       fill(lane)
-      const next = await sender.record(made)
+      const next = await record(made)
       lane.endedAt = now()
       if (next !== undefined) scheduleWakeUp(lane.endpoint.name, next)
     } catch (error) {
@@ -191,6 +193,19 @@ function createAttempts(options: AttemptsOptions) {
       fill(lane)
     }
     leave(lane, delivery)
+  }
+
+  /** While Postgres is away nobody can claim the delivery, so its result is kept until the lease ends. */
+  async function record(made: MadeAttempt): Promise<Date | undefined> {
+    for (;;) {
+      try {
+        return await sender.record(made)
+      } catch (error) {
+        if (closed.aborted || now() >= made.delivery.claimed_until) throw error
+        log.warn({ err: error, node: made.endpoint.name }, 'could not record an attempt, trying again')
+        await sleep(recordAgainMs)
+      }
+    }
   }
 
   function leave(lane: Lane, delivery: ClaimedDelivery): void {
