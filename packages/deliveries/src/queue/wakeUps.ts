@@ -12,8 +12,10 @@ const keptEvents = 100
 const concurrency = 10
 /** After this long the queue counts as down. */
 const timeoutMs = 2_000
-/** Wake-ups of an endpoint within this time share a job. */
+/** Retries of an endpoint within this time share a wake-up. */
 const roundMs = 100
+/** An endpoint whose slots are taken needs no wake-up for each delivery. */
+const wakeEveryMs = 250
 /** The poll notices later retries as well. This bounds the jobs of an endpoint that is down. */
 const horizonMs = 60_000
 /** While the queue hangs, no more are added. */
@@ -47,8 +49,12 @@ export function openWakeUps({ store, log }: { readonly store: QueueStore; readon
   queue.on('error', (error) => log.warn({ err: error }, 'queue error'))
   const pending = new Set<string>()
 
-  function add(node: string, at: number): void {
-    const time = Math.ceil(at / roundMs) * roundMs
+  /** Per endpoint, the time of the last wake-up that was added here. */
+  const last = new Map<string, number>()
+
+  function add(node: string, time: number): void {
+    if (last.get(node) === time) return
+    last.set(node, time)
     // BullMQ ignores a second job with the same id.
     const jobId = `${node}-${time}`
     if (pending.has(jobId) || pending.size >= maxPending) return
@@ -62,11 +68,11 @@ export function openWakeUps({ store, log }: { readonly store: QueueStore; readon
 
   return {
     /** Wakes a worker now. */
-    wake: (node: string): void => add(node, Date.now()),
+    wake: (node: string): void => add(node, Math.floor(Date.now() / wakeEveryMs) * wakeEveryMs),
 
     /** Wakes a worker at the time of a retry. */
     schedule(node: string, at: Date): void {
-      if (at.getTime() - Date.now() < horizonMs) add(node, at.getTime())
+      if (at.getTime() - Date.now() < horizonMs) add(node, Math.ceil(at.getTime() / roundMs) * roundMs)
     },
 
     /** How many wake-ups wait. @throws when the queue does not respond within 2 s */
