@@ -39,14 +39,20 @@ t.test('the health page of a worker reports deliveries, faults and the standby',
 
   await t.test('a worker with an overdue delivery is not ready until it is sent', async (t) => {
     await waitFor(async () => (await harness.count('succeeded')) === 6, { what: 'all records' })
-    // Simulates a delivery that has been due for two minutes without a job.
+    // A delivery that has been due for two minutes, and that another worker has claimed.
     await harness.pool.query(
-      `update webhooks.deliveries set status = 'pending', next_attempt_at = now() - interval '2 minutes',
-         requeue_at = now() + interval '1 hour'
-       where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
+      `with finished as (
+         delete from webhooks.finished_deliveries
+         where id = (select id from webhooks.finished_deliveries where node = '1' limit 1) returning *
+       )
+       insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+         correlation_id, causation_id, created_at, attempts, series_start, next_attempt_at, claimed_by, claimed_until)
+       select id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+         correlation_id, causation_id, created_at, attempts, attempts, now() - interval '2 minutes', gen_random_uuid(),
+         now() + interval '1 hour' from finished`,
     )
     t.match((await waitForReadiness(worker, 503)).checks.deliveries, { ok: false, late_nodes: ['1'], pending: 1 })
-    await harness.pool.query('update webhooks.deliveries set requeue_at = now()')
+    await harness.pool.query('update webhooks.deliveries set claimed_until = now()')
     await waitForReadiness(worker, 200)
     t.equal(endpoint.received.length, 4)
   })

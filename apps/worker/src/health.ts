@@ -1,7 +1,7 @@
 // The worker's health page: readiness and metrics of the webhook deliveries.
 
 import { createBacklogCheck, type EndpointBacklog, readBacklog } from '@paylog/deliveries/backlog'
-import type { Queues } from '@paylog/deliveries/queue/queues'
+import type { WakeUps } from '@paylog/deliveries/queue/wakeUps'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -21,7 +21,7 @@ export async function startHealthPage(options: {
   readonly port: number
   readonly pool: Pool
   readonly endpoints: readonly WebhookEndpoint[]
-  readonly queues: Pick<Queues, 'waiting'>
+  readonly wakeUps: Pick<WakeUps, 'waiting'>
   readonly readers: Readonly<Record<string, () => Promise<CheckDetails>>>
   readonly endedAt: (node: string) => Date | undefined
   readonly metrics: Metrics
@@ -29,16 +29,13 @@ export async function startHealthPage(options: {
   readonly lifecycle: Lifecycle
   readonly log: Logger
 }): Promise<string> {
-  const { host, port, pool, endpoints, queues, readers, endedAt, metrics, now, lifecycle, log } = options
+  const { host, port, pool, endpoints, wakeUps, readers, endedAt, metrics, now, lifecycle, log } = options
   const health = createHealth()
   health.check('postgres', async () => {
     await pool.query('select 1')
     return {}
   })
-  health.check('queue', async () => {
-    const waiting = await Promise.all(endpoints.map(({ name }) => queues.waiting(name)))
-    return { waiting: waiting.reduce((sum, count) => sum + count, 0) }
-  })
+  health.check('queue', async () => ({ waiting: await wakeUps.waiting() }))
   for (const [name, check] of Object.entries(readers)) health.check(name, check)
   health.check('deliveries', createBacklogCheck({ pool, endpoints, endedAt, now }))
   addGauges(metrics, () => readBacklog(pool, endpoints.map(nameOf)), log)

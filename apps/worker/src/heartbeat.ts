@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
-const heartbeatMs = 5_000
+/** After five seconds without one, others take what the worker has claimed. */
+const heartbeatMs = 1_000
 
 export type Heartbeat = {
   /** Updates the heartbeat until the signal aborts, then removes the worker. */

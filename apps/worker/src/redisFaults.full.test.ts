@@ -76,6 +76,7 @@ t.test('a worker survives Redis faults', withRedis, async (t) => {
     await waitForReadiness(worker, 200)
     await gone()
     await harness.append(3)
+    await allArrive(t, 10_000)
     t.match((await waitForReadiness(worker, 503)).checks, {
       queue: { ok: false },
       postgres: { ok: true },
@@ -100,6 +101,29 @@ t.test('a worker survives Redis faults', withRedis, async (t) => {
     t.comment(`recovered ${Math.round((performance.now() - noticedAt) / 1_000)} s after the cut was noticed`)
   })
 
+  await worker.stop()
+  t.strictSame(await worker.exited, { code: 0, signal: null })
+})
+
+t.test('a worker starts without Redis, sends and retries, and uses Redis once it is there', withRedis, async (t) => {
+  const redis = await startRedisServer(t)
+  const proxy = await startTcpProxy(t, redis.port)
+  await proxy.refuse()
+  const endpoint = await startFakeEndpoint(t, (response, index) => {
+    response.statusCode = index === 0 ? 503 : 200
+    response.end()
+  })
+  const harness = await createWorkerProcessHarness(t, {
+    ...rawEndpointVariables(1, endpoint.url),
+    REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+  })
+  const worker = await harness.start()
+  await harness.append(5)
+  await assertAllDelivered(t, harness, endpoint, 10_000)
+  t.equal(endpoint.received.length, 6, 'one retry')
+  await waitForReadiness(worker, 503)
+  await proxy.accept()
+  await waitForReadiness(worker, 200)
   await worker.stop()
   t.strictSame(await worker.exited, { code: 0, signal: null })
 })

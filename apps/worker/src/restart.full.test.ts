@@ -82,7 +82,6 @@ t.test('a worker continues after all its database connections are cut', async (t
   const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await harness.dispatcher.start()
   await harness.work()
-  const requeueing = harness.startRequeuer()
   await harness.dispatcher.handle(batchOf(1))
   await waitFor(() => endpoint.received.length === 1, { what: 'the first delivery' })
   await harness.pool.query(
@@ -90,5 +89,4 @@ t.test('a worker continues after all its database connections are cut', async (t
   )
   await harness.dispatcher.handle(batchOf(1, 2n))
   await waitFor(() => endpoint.received.length === 2, { what: 'the delivery after the cut', timeoutMs: 15_000 })
-  await requeueing.stop()
 })

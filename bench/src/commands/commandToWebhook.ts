@@ -9,7 +9,7 @@ import { openPayment, postBare } from './payments.ts'
 const inFlight = 16
 const load = 0.2
 const timeoutMs = 60_000
-const targets = { p50: 25, p99: 150 }
+const targets = { p50: 10, p99: 40 }
 
 /** Durations in milliseconds. */
 const full = { warmUp: 4_000, full: 6_000, paced: 20_000, bare: 5_000 }

@@ -32,7 +32,9 @@ async function read(): Promise<number> {
 async function live(): Promise<number> {
   const version = (await liveTable(pool, payments))?.version ?? 1
   await pool.query(`truncate read_models.${tableName(payments, version)}`)
-  await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null, event_id = null')
+  await pool.query(
+    'update read_models.checkpoints set commit_position = null, prepare_position = null, event_id = null',
+  )
   const end = await store.head()
   const running = runProjection({ ...common, awaited: new EventTarget() })
   const giveUpAt = performance.now() + timeoutMs

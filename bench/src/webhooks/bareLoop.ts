@@ -24,7 +24,7 @@ async function handle(message: unknown): Promise<object> {
   const sender = async () => {
     for (let at = performance.now(); at < until; at = performance.now()) {
       const text = bodyOf(settledPayment(1n, machineMicros()))
-      const signed = webhookHeaders({ id: randomUUID(), at: new Date(), body: text, secrets: [secret] })
+      const signed = webhookHeaders({ id: randomUUID(), at: new Date(), body: text, secrets: [secret], sequence: 2n })
       const headers = { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...signed }
       const { statusCode, body } = await request(url, { method: 'POST', dispatcher, headers, body: text })
       await body.text()

@@ -1,7 +1,7 @@
 // Delivery throughput compared with a loop that only signs and sends, and the effect of a hanging endpoint on another
 // one.
 import { randomBytes } from 'node:crypto'
-import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
+import { concurrencyPerEndpoint } from '@paylog/deliveries/send/lanes'
 import { Type } from 'typebox'
 import {
   alternateRounds,
@@ -14,10 +14,13 @@ import {
 } from '../harness/benchmark.ts'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
-const minRatio = 0.4
+/** Target ratios to the bare loop, with Redis and on Postgres alone. */
+const minRatios = { redis: 0.5, postgres: 0.3 }
 /** Share of the maximum delivery rate, split between two endpoints. */
 const load = 0.2
 const maxRatio = 1.1
+/** When retention drops a partition. */
+const droppingPerSecond = 5_000
 /** Deliveries per p99, about one second of them. */
 const windowSize = 500
 
@@ -30,10 +33,23 @@ const full = {
   calm: 16,
   // A little longer than the endpoint hangs, so that its responses are included.
   hanging: 32,
+  dropping: 6,
+  /** Deliveries in the dropped partition. */
+  dropped: 500_000,
 }
-const quick: typeof full = { warmUp: 1, rounds: 1, bare: 1, delivering: 2, calm: 2, hanging: 4 }
+const quick: typeof full = {
+  warmUp: 1,
+  rounds: 1,
+  bare: 1,
+  delivering: 2,
+  calm: 2,
+  hanging: 4,
+  dropping: 2,
+  dropped: 2_000,
+}
 
 const Rate = Type.Object({ perSecond: Type.Number() })
+const Dropped = Type.Object({ dropMs: Type.Number() })
 const Port = Type.Object({ port: Type.Integer() })
 const Arrived = Type.Object({ first: Type.Integer(), second: Type.Integer(), ages: Type.Array(Type.Number()) })
 
@@ -57,11 +73,21 @@ export async function measureDelivering(
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const times = isQuick ? quick : full
   const parts: Parts = { sink, url: (path) => `http://127.0.0.1:${port}/${path}`, secret, servers, times, print }
-  const rate = await throughput(parts)
-  return [rate, ...(await isolation(parts, (rate.figure * load) / 2))]
+  const onPostgres = { ...parts, servers: withoutRedis(servers) }
+  const alone = await throughput(onPostgres, 'on Postgres alone', minRatios.postgres)
+  const rate = servers.REDIS_URL === undefined ? alone : await throughput(parts, 'with Redis', minRatios.redis)
+  return [
+    ...new Set([rate, alone]),
+    ...(await isolation(parts, (rate.figure * load) / 2)),
+    await retention(onPostgres, Math.min(droppingPerSecond, alone.figure * 0.7)),
+  ]
 }
 
-async function throughput(parts: Parts): Promise<BenchmarkRow> {
+function withoutRedis({ DATABASE_URL = '' }: Parts['servers']): Parts['servers'] {
+  return { DATABASE_URL }
+}
+
+async function throughput(parts: Parts, where: string, atLeast: number): Promise<BenchmarkRow> {
   await using stack = new AsyncDisposableStack()
   const { times } = parts
   const bare = await startBenchmarkProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
@@ -75,12 +101,39 @@ async function throughput(parts: Parts): Promise<BenchmarkRow> {
     () => bare.request({ ...loop, seconds: times.bare }, Rate),
   )
   const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
-  parts.print(`ratios of the rounds: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
+  parts.print(`${where}, ratios of the rounds: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
   return {
-    name: 'deliveries with durable attempts',
+    name: `deliveries with durable attempts, ${where}`,
     unit: '/s',
     ...summarizeRounds(rates, 'a loop that signs and POSTs'),
-    target: { of: 'ratio', atLeast: minRatio },
+    target: { of: 'ratio', atLeast },
+  }
+}
+
+/** Retention drops a partition while deliveries go on. */
+async function retention(parts: Parts, perSecond: number): Promise<BenchmarkRow> {
+  await using stack = new AsyncDisposableStack()
+  const { sink, times, print } = parts
+  await sink.request({ hang: false }, Port)
+  const worker = await startPipeline(stack, { ...parts.servers, ...endpointVariables(1, parts, 'first') })
+  const agesOf = async (drops: boolean) => {
+    await sink.request({ take: true }, Arrived)
+    const { dropMs } = await worker.request({ seconds: times.dropping, perSecond, drops }, Dropped)
+    return { dropMs, ...(await sink.request({ take: true }, Arrived)) }
+  }
+  await agesOf(false)
+  await worker.request({ fill: times.dropped }, Type.Object({}))
+  const calm = await agesOf(false)
+  const dropping = await agesOf(true)
+  const rate = formatNumber(perSecond)
+  print(
+    `a partition of ${formatNumber(times.dropped)} deliveries was dropped in ${formatNumber(dropping.dropMs)} ms, at ${rate} a second`,
+  )
+  return {
+    name: `age of webhooks on arrival while retention drops a partition, at ${rate}/s, p99`,
+    figure: quantile(dropping.ages, 0.99),
+    unit: 'ms',
+    bound: { name: 'without a drop', figure: quantile(calm.ages, 0.99) },
   }
 }
 

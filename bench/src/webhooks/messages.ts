@@ -33,7 +33,7 @@ export function settledPayment(commit: bigint, at: number): Recorded {
     stream: `payment-${payment_id}`,
     revision: 2n,
     position: positionAt(commit),
-    created: new Date(occurred_at),
+    created: new Date(),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
   }
 }

@@ -1,14 +1,16 @@
 // The delivery code of the worker in a separate process, fed with generated events instead of a log.
+import { randomUUID } from 'node:crypto'
 
 import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
-import { createQueues } from '@paylog/deliveries/queue/queues'
-import { createRequeuer } from '@paylog/deliveries/queue/requeue'
-import { startWorkers } from '@paylog/deliveries/queue/workers'
+import { openWakeUps, takeWakeUps } from '@paylog/deliveries/queue/wakeUps'
+import { createDeliverer } from '@paylog/deliveries/send/deliverer'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
-import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
+import { createDeliveries, planSettings } from '@paylog/deliveries/tables/deliveries'
+import { dropOldPartitions } from '@paylog/deliveries/tables/partitions'
+import type { AttemptResult } from '@paylog/deliveries/tables/results'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { positionAt } from '@paylog/testing/positionAt'
@@ -21,50 +23,42 @@ import { machineMicros, settledPayment } from './messages.ts'
 /** As in the worker. */
 const maxConnections = 6
 const maxBatch = 100
-/** Enough to keep the senders busy, and less than the dispatcher puts into a queue. */
+/** More than the process claims at once, so that the work list is never empty. */
 const maxInFlight = 1_000
 const timeoutMs = 60_000
+const keepMs = 86_400_000
 
 const BenchCommand = Type.Union([
   /** As fast as possible. */
   Type.Object({ seconds: Type.Number() }),
-  /** Events at random times, this many per second. */
-  Type.Object({ seconds: Type.Number(), perSecond: Type.Number() }),
+  /** Events at random times, this many per second. `drops`: retention drops a partition half way. */
+  Type.Object({ seconds: Type.Number(), perSecond: Type.Number(), drops: Type.Optional(Type.Boolean()) }),
+  /** Fills an old partition with this many deliveries. */
+  Type.Object({ fill: Type.Integer() }),
 ])
 
 const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl, ...env } = process.env
 const log = createLog({ app: 'bench', level: 'error' })
 const now = () => new Date()
 const { endpoints } = decodeEndpoints(env)
-const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, log })
+const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, settings: planSettings, log })
 await migrateWebhooks(pool)
 const installation = await installationId(pool)
-const { store, close } = await openQueueStore({ databaseUrl, redisUrl, installation, workers: endpoints.length, log })
-const all = createDeliveries(pool)
+const { store, close } = await openQueueStore({ databaseUrl, redisUrl, installation, log })
+const deliveries = createDeliveries(pool, randomUUID())
 let recorded = 0
-const deliveries: typeof all = {
-  ...all,
-  async finish(result) {
-    const first = await all.finish(result)
-    if (result.status === 'succeeded' && first) recorded += 1
-    return first
-  },
+const onRecorded = ({ error }: AttemptResult) => {
+  if (error === null) recorded += 1
 }
-const queues = createQueues({ store, endpoints, log })
-await queues.ready()
 const agent = createEndpointAgent(['127.0.0.0/8'])
-const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
-const workers = await startWorkers({ store, endpoints, queues, send, log })
+const sender = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, onRecorded, log })
+const wakeUps = openWakeUps({ store, log })
+const deliverer = createDeliverer({ deliveries, endpoints, sender, scheduleWakeUp: wakeUps.schedule, now, log })
+const taking = takeWakeUps({ store, wake: deliverer.wake, log })
 const stop = new AbortController()
-const requeueing = createRequeuer({ deliveries, queues, endpoints, now, log }).run(stop.signal)
-const dispatcher = createDispatcher({
-  deliveries,
-  queues,
-  endpoints,
-  projects: { projectId: 'default', projectIds: [] },
-  now,
-  log,
-})
+deliverer.start(stop.signal)
+const projects = { projectId: 'default', projectIds: [] }
+const dispatcher = createDispatcher({ deliveries, deliverer, wakeUps, endpoints, projects, now })
 let position = (await dispatcher.start())?.commit ?? 0n
 
 async function handle(moments: readonly number[]): Promise<void> {
@@ -97,9 +91,9 @@ async function saturate(seconds: number): Promise<object> {
 }
 
 /** Events that arrive during a batch wait for it, as in the log. */
-async function pace(seconds: number, perSecond: number): Promise<object> {
+async function pace(seconds: number, perSecond: number, drops: boolean): Promise<object> {
   const until = performance.now() + seconds * 1_000
-  const cpu = process.cpuUsage()
+  const dropping = drops ? dropLater((seconds * 1_000) / 2) : 0
   let due = performance.now()
   while (performance.now() < until) {
     const moments: number[] = []
@@ -112,20 +106,51 @@ async function pace(seconds: number, perSecond: number): Promise<object> {
     if (moments.length === 0) await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     else await handle(moments)
   }
-  const { user, system } = process.cpuUsage(cpu)
-  return { cpuShare: (user + system) / 1e6 / seconds }
+  return { dropMs: await dropping }
+}
+
+/** Fills the partition of a day that is over for longer than `keepMs`. */
+async function fill(count: number): Promise<object> {
+  const client = await pool.connect()
+  try {
+    await client.query('set statement_timeout = 0')
+    await client.query(`select webhooks.create_partitions(current_date - 3, current_date - 3)`)
+    await client.query(
+      `insert into webhooks.finished_deliveries
+       select gen_random_uuid(), node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+         correlation_id, causation_id, payment_id, user_id, is_test, traceparent, created_at, attempts, attempts_made,
+         last_attempt_at, last_http_status, last_error, date_trunc('day', now()) - interval '2 days 12 hours'
+       from (select * from webhooks.finished_deliveries where ended_at >= current_date - 1 limit 1) as sample,
+         generate_series(1, $1::integer)`,
+      [count],
+    )
+  } finally {
+    client.release(true)
+  }
+  return {}
+}
+
+/** @returns how long the drop took, in ms */
+async function dropLater(afterMs: number): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, afterMs))
+  const begin = performance.now()
+  const dropped = await dropOldPartitions(pool, keepMs)
+  if (dropped.length !== 1) throw new Error(`${dropped.length} partitions were dropped`)
+  return performance.now() - begin
 }
 
 async function run(message: unknown): Promise<object> {
   const command = Value.Parse(BenchCommand, message)
-  return 'perSecond' in command ? await pace(command.seconds, command.perSecond) : await saturate(command.seconds)
+  if ('fill' in command) return await fill(command.fill)
+  if ('perSecond' in command) return await pace(command.seconds, command.perSecond, command.drops === true)
+  return await saturate(command.seconds)
 }
 
 serveRequests(run, async () => {
   stop.abort()
-  await requeueing
-  await workers.close()
-  await queues.close()
+  await deliverer.close()
+  await taking.close()
+  await wakeUps.close()
   await close()
   await agent.destroy()
   await pool.end()

@@ -2,7 +2,7 @@
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
-import { concurrencyPerEndpoint } from './queue/workers.ts'
+import { concurrencyPerEndpoint } from './send/lanes.ts'
 
 export type EndpointBacklog = {
   readonly node: string

@@ -42,9 +42,9 @@ t.test('readiness shows pending and held webhooks and workers, and never fails b
   )
   await pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-       source_event_id, correlation_id, causation_id, requeue_at, next_attempt_at, created_at)
+       source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
      select gen_random_uuid(), node, 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-1', 0, gen_random_uuid(),
-       'c', 'c', now(), now() - make_interval(secs => due), now() - make_interval(secs => age)
+       'c', 'c', now() - make_interval(secs => due), now() - make_interval(secs => age)
      from (values ('1', 100, 200), ('1', -50, 3600), ('2', 9000, 9000), ('3', 8000, 8000), ('3', 8000, 8000))
        as given (node, due, age)`,
   )

@@ -9,6 +9,7 @@ const published = {
   at: new Date(1614265330_000),
   body: '{"test": 2432232314}',
   signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  sequence: 9_007_199_254_740_993n,
 }
 const otherSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -16,6 +17,7 @@ t.test("webhookHeaders signs the specification's example as published", async (t
   t.strictSame(webhookHeaders({ ...published, secrets: [published.secret] }), {
     'webhook-id': published.id,
     'webhook-timestamp': '1614265330',
+    'webhook-sequence': '9007199254740993',
     'webhook-signature': published.signature,
   })
 })
@@ -26,7 +28,7 @@ t.test('a signing secret works with and without its prefix', async (t) => {
 })
 
 t.test('a webhook is signed with every secret, and each one verifies it [10.4-signing]', async (t) => {
-  const message = { id: 'a1', at: new Date(), body: '{"event":"payment.succeeded","amount":1}' }
+  const message = { id: 'a1', at: new Date(), body: '{"event":"payment.succeeded","amount":1}', sequence: 0n }
   const headers = webhookHeaders({ ...message, secrets: [published.secret, otherSecret] })
   t.strictSame(new Webhook(published.secret).verify(message.body, headers), JSON.parse(message.body))
   t.strictSame(new Webhook(otherSecret).verify(message.body, headers), JSON.parse(message.body))
@@ -41,7 +43,8 @@ t.test('each delivery attempt is signed with its own timestamp', async (t) => {
 })
 
 t.test('a webhook without a secret has no signature', async (t) => {
-  t.strictSame(Object.keys(webhookHeaders({ ...published, secrets: [] })), ['webhook-id', 'webhook-timestamp'])
+  const names = Object.keys(webhookHeaders({ ...published, secrets: [] }))
+  t.strictSame(names, ['webhook-id', 'webhook-timestamp', 'webhook-sequence'])
 })
 
 t.test('a signing secret must have 24 to 64 bytes', async (t) => {

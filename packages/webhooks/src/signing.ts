@@ -25,17 +25,24 @@ export type SignedMessage = {
   readonly body: string
   /** One signature per secret, so that receivers can switch during a rotation. Empty means unsigned. */
   readonly secrets: readonly string[]
+  /** The revision of the source event in its stream: a higher one is newer. */
+  readonly sequence: bigint
   /** Adds the `webhook-test` header. The signed body has a `test` field too. */
   readonly isTest?: boolean
 }
 
-/** The headers of an attempt: id, timestamp and, with at least one secret, signatures. */
-export function webhookHeaders({ id, at, body, secrets, isTest }: SignedMessage): Record<string, string> {
+/** The headers of an attempt: id, timestamp, sequence and, with at least one secret, signatures. */
+export function webhookHeaders({ id, at, body, secrets, sequence, isTest }: SignedMessage): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1_000).toString()
-  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, ...(isTest && { 'webhook-test': 'true' }) }
-  if (secrets.length === 0) return headers
-  const signatures = secrets.map((secret) => sign(secret, `${id}.${timestamp}.${body}`))
-  return { ...headers, 'webhook-signature': signatures.join(' ') }
+  const headers: Record<string, string> = {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-sequence': sequence.toString(),
+  }
+  if (isTest) headers['webhook-test'] = 'true'
+  if (secrets.length > 0)
+    headers['webhook-signature'] = secrets.map((secret) => sign(secret, `${id}.${timestamp}.${body}`)).join(' ')
+  return headers
 }
 
 function sign(secret: string, content: string): string {

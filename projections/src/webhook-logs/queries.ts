@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Found, OffsetParameters } from '../queries/listPage.ts'
 import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
 
-/** The columns of the view `log` that queries use directly. A row is a delivery with at least one attempt. */
+/** The columns of the view `log` that queries use directly. An entry is a delivery with at least one attempt. */
 type LogRecord = {
   readonly id: string
   readonly provider: string
@@ -12,6 +12,9 @@ type LogRecord = {
   readonly user_id: string | null
   readonly created_at: string
   readonly error: string | null
+  readonly is_attempted: boolean
+  /** 'infinity' for a delivery that is not finished. */
+  readonly ended_at: string
 }
 
 /** The worker's views. They belong to no projection. */
@@ -24,7 +27,7 @@ export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payloa
 type AttemptRecord = readonly [at: number, ms: number, http_status: number | null, error: string | null]
 
 /** A row of the entry query. */
-export type EntryRecord = LogRecord & {
+export type EntryRecord = Omit<LogRecord, 'is_attempted' | 'ended_at'> & {
   readonly is_test: boolean
   /** Null when it is too long to be shown. */
   readonly body: string | null
@@ -115,29 +118,51 @@ function entryLimits(limit: number): EntryLimits {
   }
 }
 
+type PageValues = Values & {
+  /** Leaves out deliveries that ended before. */
+  readonly since: Date
+}
+
 const logPage = prepareQuery(
-  (parameters: QueryParameters<Values>, { status }: Shape) => {
-    const { limit, offset } = parameters
+  (parameters: QueryParameters<PageValues>, { status }: Shape) => {
+    const { limit, offset, since } = parameters
     const kinds = status === 'any' ? (['success', 'failed'] as const) : [status]
     // Finds the ids first, from an index alone, without reading the rows that are skipped.
-    const ids = sql`select id, created_at from (${sql.join(
+    const ids = sql`select id, created_at, ended_at from (${sql.join(
       kinds.map((kind) => newest(parameters, kind)),
       sql` union all `,
     )}) as found order by created_at desc, id desc limit ${limit} offset ${offset}`
     return sql<EntryRecord>`
-      select ${entryColumns(parameters)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${attemptsOf(parameters)}
+      select ${entryColumns(parameters)} from (${ids}) as paged, lateral (
+        select * from webhooks.log
+        where log.id = paged.id and log.ended_at = paged.ended_at and log.ended_at >= ${since}::timestamptz
+        -- Separate for each entry: a join could read all partitions.
+        offset 0
+      ) as log, ${attemptsOf(parameters)}
       order by paged.created_at desc, paged.id desc`
   },
-  // Not a named statement: nearly all entries may have this event, or hardly any.
+  // Not a named statement: nearly all entries may have this event, or hardly any. And only the partitions since a time are planned.
   { customPlan: true },
 )
+
+const dayMs = 86_400_000
+/** A page mostly comes from the partitions of these days. Planning for all of them takes longer than the query itself. */
+const recentMs = 2 * dayMs
+const clockMarginMs = 3_600_000
 
 /** Newest first. */
 export async function listWebhookLogs(
   db: Queryable,
   { status, ...values }: WebhookLogsQuery,
 ): Promise<LoggedWebhook[]> {
-  return (await logPage(db, { ...values, ...entryLimits(values.limit) }, { status })).map(loggedWebhook)
+  const query = { ...values, ...entryLimits(values.limit) }
+  const since = new Date(Date.now() - recentMs)
+  const recent = await logPage(db, { ...query, since }, { status })
+  // What ended before was also created before, so it is not on a page whose last entry is newer.
+  const oldest = recent.length < values.limit ? undefined : recent.at(-1)
+  const isWhole = oldest !== undefined && Date.parse(oldest.created_at) > since.getTime() + clockMarginMs
+  const page = isWhole ? recent : await logPage(db, { ...query, since: new Date(0) }, { status })
+  return page.map(loggedWebhook)
 }
 
 type SingleEntryQuery = EntryOwner & { readonly id: string }
@@ -146,7 +171,7 @@ const logEntryById = prepareQuery((parameters: QueryParameters<SingleEntryQuery 
   const { id, user_id } = parameters
   const own = user_id === undefined ? sql`` : sql`and log.user_id = ${user_id}`
   return sql<EntryRecord>`
-    select ${entryColumns(parameters)} from webhooks.log, ${attemptsOf(parameters)} where log.id = ${id} ${own}`
+    select ${entryColumns(parameters)} from webhooks.log, ${attemptsOf(parameters)} where log.id = ${id} and log.is_attempted ${own}`
 })
 
 /** @returns `undefined` if it is missing, another user's, or has no attempt. The revision is the number of attempts */
@@ -156,8 +181,13 @@ export async function getWebhookLog(db: Queryable, query: SingleEntryQuery): Pro
 }
 
 /** As many entries of one kind as the page may need: successes and failures have different indexes. */
-function newest({ user_id, provider, event, limit, offset }: QueryParameters<Values>, kind: WebhookLogStatus) {
-  let query = webhookLogs.selectFrom('log').select(['id', 'created_at'])
+function newest(
+  { user_id, provider, event, limit, offset, since }: QueryParameters<PageValues>,
+  kind: WebhookLogStatus,
+) {
+  let query = webhookLogs.selectFrom('log').select(['id', 'created_at', 'ended_at'])
+  query = query.where('ended_at', '>=', sql<string>`${since}::timestamptz`)
+  query = query.where('is_attempted', '=', sql<boolean>`true`)
   query = query.where('error', kind === 'success' ? 'is' : 'is not', null)
   if (user_id !== undefined) query = query.where('user_id', '=', user_id)
   if (provider !== undefined) query = query.where('provider', '=', provider)
@@ -177,10 +207,11 @@ function entryColumns({ bodyBytes }: QueryParameters<EntryLimits>): RawBuilder<u
 /** The attempts of an entry and the last response, as one row. */
 function attemptsOf({ responseLength, attempts }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
   return sql`lateral (
-    select coalesce(json_agg(json_build_array(extract(epoch from at) * 1000, ms, http_status, error) order by attempt), '[]') as tried,
-      max(left(response_body, ${responseLength}::integer)) filter (where attempt = log.attempts) as last_response
+    select coalesce(json_agg(made - 4 order by attempt), '[]') as tried,
+      max(left(made ->> 4, ${responseLength}::integer)) filter (where attempt = log.attempts) as last_response
     from (
-      select * from webhooks.log_attempts where delivery_id = log.id order by attempt desc limit ${attempts}
+      select * from jsonb_array_elements(log.attempts_made) with ordinality as m (made, attempt)
+      order by attempt desc limit ${attempts}
     ) as latest
   ) as tried`
 }

@@ -199,7 +199,7 @@ t.test('projector and worker continue on the new log from their moved checkpoint
   await waitFor(async () => (await projected()) === 3, { what: 'the first payments in the list' })
   await waitFor(() => new Set(endpoint.received.map(({ id }) => id)).size >= 3, { what: 'their webhooks' })
   const recorded = async () =>
-    (await pool.query(`select from webhooks.deliveries where status = 'succeeded'`)).rowCount === 3
+    (await pool.query(`select from webhooks.all_deliveries where status = 'succeeded'`)).rowCount === 3
   await waitFor(recorded, { what: 'their delivery records' })
   await Promise.all([system.services.projector.kill(), system.services.worker.kill()])
   const receivedBefore = endpoint.received.length

@@ -25,7 +25,8 @@ export type DeliveryRow = {
   readonly body: string
   readonly status: string
   readonly attempts: number
-  readonly series_start: number
+  /** Null for a finished delivery. */
+  readonly series_start: number | null
   readonly next_attempt_at: Date | null
   readonly is_test: boolean
 }
@@ -73,7 +74,7 @@ export async function webhooksHarness(t: Test) {
     /** Of one endpoint, in the order of creation. */
     async rows(name: string): Promise<DeliveryRow[]> {
       const { rows } = await pool.query<DeliveryRow>(
-        'select * from webhooks.deliveries where node = $1 order by created_at, source_stream, source_revision, id',
+        'select * from webhooks.all_deliveries where node = $1 order by created_at, source_stream, source_revision, id',
         [name],
       )
       return rows

@@ -18,7 +18,7 @@ t.test('a backfill that is killed and repeated creates each delivery once', asyn
     await other.query('begin; set local idle_in_transaction_session_timeout = 0')
     await other.query(
       `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-        source_event_id, correlation_id, causation_id, requeue_at, created_at)
+        source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
       values ($1, '1', 'e', 'raw', 'p', '{}', 's', 0, $1, 'c', 'c', now(), now())`,
       [ids.at(-1)],
     )
@@ -51,7 +51,7 @@ t.test('an interrupted backfill reports what it has created', async (t) => {
     await other.query('begin; set local idle_in_transaction_session_timeout = 0')
     await other.query(
       `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-        source_event_id, correlation_id, causation_id, requeue_at, created_at)
+        source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
       values ($1, '1', 'e', 'raw', 'p', '{}', 's', 0, $1, 'c', 'c', now(), now())`,
       [ids[300]],
     )

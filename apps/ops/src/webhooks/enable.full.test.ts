@@ -72,8 +72,8 @@ t.test('webhooks enable reports the waiting deliveries, also of an endpoint that
 
   await harness.pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-      source_event_id, correlation_id, causation_id, status, requeue_at, created_at)
-     values ($1, '9', 'payment.created', 'canonical', 'sandbox', '{}', 'payment-1', 0, $1, 'c', 'c', 'pending', $2, $2)`,
+      source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
+     values ($1, '9', 'payment.created', 'canonical', 'sandbox', '{}', 'payment-1', 0, $1, 'c', 'c', $2, $2)`,
     [randomUUID(), new Date(since)],
   )
   await disable(true)

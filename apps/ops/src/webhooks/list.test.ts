@@ -17,20 +17,21 @@ const rows: readonly Row[] = [
   [6, '10', 'sandbox:\u001b[31mred', 'pending', 0, null, '2026-01-01T00:01:00Z'],
 ]
 for (const [number, node, event, status, attempts, last_error, next_attempt_at] of rows) {
+  const isPending = status === 'pending'
+  const [table, time] = isPending ? ['deliveries', 'next_attempt_at'] : ['finished_deliveries', 'ended_at']
   await harness.pool.query(
-    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-      source_event_id, correlation_id, causation_id, status, attempts, last_error, last_http_status, last_attempt_at,
-      next_attempt_at, requeue_at, created_at, is_test)
-    values ($1, $2, $3, 'canonical', 'sandbox', '{}', 's', 0, $1, 'c', 'c', $4, $5, $6, $7, now(), $8, now(), $9, $10)`,
+    `insert into webhooks.${table} (id, node, event, mode, provider, body, source_stream, source_revision,
+      source_event_id, correlation_id, causation_id, attempts, attempts_made, last_error, last_http_status,
+      last_attempt_at, ${time}, created_at, is_test)
+    values ($1, $2, $3, 'canonical', 'sandbox', '{}', 's', 0, $1, 'c', 'c', $4, '[]', $5, $6, now(), $7, $8, $9)`,
     [
       id(number),
       node,
       event,
-      status,
       attempts,
       last_error,
       last_error === 'unexpected_status' ? 503 : null,
-      next_attempt_at,
+      isPending && next_attempt_at !== null ? next_attempt_at : new Date(),
       `2026-01-01T00:00:0${number}Z`,
       number === 3,
     ],

@@ -10,10 +10,11 @@ type Harness = Awaited<ReturnType<typeof webhooksHarness>>
 /** Inserts failed deliveries, the first one `mins` minutes ago and then one per minute. */
 async function fail(harness: Harness, node: string, count: number): Promise<void> {
   await harness.pool.query(
-    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-      source_event_id, correlation_id, causation_id, status, attempts, last_attempt_at, last_error, requeue_at, created_at)
+    `insert into webhooks.finished_deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+      source_event_id, correlation_id, causation_id, is_test, attempts, attempts_made, last_attempt_at, last_error, ended_at,
+      created_at)
     select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
-      'c', 'c', 'failed', 4, now() - make_interval(mins => n), 'timeout', now() - interval '90 days', now() - interval '30 days'
+      'c', 'c', false, 4, '[]', now() - make_interval(mins => n), 'timeout', now(), now() - interval '30 days'
     from generate_series(1, $2::int) n`,
     [node, count],
   )
@@ -30,7 +31,7 @@ async function counts(harness: Harness, node: string) {
   const { rows } = await harness.pool.query<{ failed: number; pending: number }>(
     `select count(*) filter (where status = 'failed')::int as failed,
       count(*) filter (where status = 'pending')::int as pending
-    from webhooks.deliveries where node = $1`,
+    from webhooks.all_deliveries where node = $1`,
     [node],
   )
   return rows[0] ?? { failed: 0, pending: 0 }
@@ -84,8 +85,8 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       await other.query('begin; set local idle_in_transaction_session_timeout = 0')
       // The oldest failures come first, so this one is in the second batch.
       await other.query(
-        `select from webhooks.deliveries
-        where id = (select id from webhooks.deliveries order by last_attempt_at offset 700 limit 1) for update`,
+        `select from webhooks.finished_deliveries
+        where id = (select id from webhooks.finished_deliveries order by last_attempt_at offset 700 limit 1) for update`,
       )
       const running = harness.start(['redeliver', '--node', '1', '--failed'])
       await waitFor(() => isWaiting(harness), { what: 'the second batch', ...longTimeout })

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
-import { maxWaiting } from '../queue/queues.ts'
 import type { MappedBatch } from '../tables/recordDeliveries.ts'
-import { batchOf, createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
+import { createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
 import { createDispatcher } from './dispatcher.ts'
 
 const rawEndpoint = {
@@ -17,10 +14,11 @@ const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x
 
 /** A dispatcher on the harness's own database and queue, with the batches it records. */
 function recordingDispatcher(
-  { deliveries, queues, endpoints }: WorkerHarness,
+  { deliveries, endpoints }: WorkerHarness,
   beforeRecord: (count: number) => void = () => undefined,
 ) {
   const batches: MappedBatch[] = []
+  const woken: string[] = []
   const dispatcher = createDispatcher({
     deliveries: {
       ...deliveries,
@@ -30,13 +28,13 @@ function recordingDispatcher(
         return deliveries.record(batch)
       },
     },
-    queues,
-    endpoints: endpoints,
+    deliverer: { reserve: () => ({ leaseOf: () => undefined, take: () => undefined }) },
+    wakeUps: { wake: (node) => void woken.push(node) },
+    endpoints,
     projects: { projectId: 'default', projectIds: [] },
     now: () => new Date(),
-    log: createLog({ app: 'test', level: 'silent' }),
   })
-  return { batches, dispatcher }
+  return { batches, woken, dispatcher }
 }
 
 const count = async ({ pool }: WorkerHarness) => {
@@ -101,22 +99,13 @@ t.test('after a failed slice the dispatcher reads the log again from the last re
   t.equal(await count(harness), 3)
 })
 
-t.test('the dispatcher adds no jobs to a full queue, and adds jobs again once it has space', async (t) => {
-  const canonicalEndpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
-  const harness = await createWorkerHarness(t, 'postgres', canonicalEndpoint)
-  await harness.dispatcher.start()
-  const attempts = Array.from({ length: maxWaiting - 1 }, () => ({
-    deliveryId: randomUUID(),
-    attempt: 2,
-    delayMs: 0,
-  }))
-  await harness.queues.enqueue('1', attempts)
-  await harness.dispatcher.handle(batchOf(2))
-  t.equal(await harness.queues.waiting('1'), maxWaiting, 'two first attempts share a job')
-  await harness.dispatcher.handle(batchOf(1, 3n))
-  t.equal(await harness.queues.waiting('1'), maxWaiting)
-  t.equal(await count(harness), 3)
-  await harness.pool.query('truncate queue.job cascade')
-  await harness.dispatcher.handle(batchOf(1, 4n))
-  t.equal(await harness.queues.waiting('1'), 1, 'the next batch gets a job')
+t.test('the dispatcher wakes other workers for what this process does not send', async (t) => {
+  const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
+  const { dispatcher, woken } = recordingDispatcher(harness)
+  await dispatcher.start()
+  const batch = { events: [notificationReceived(2n, '{}')], position: positionAt(2n, 1n) }
+  await dispatcher.handle(batch)
+  t.strictSame(woken, ['1'])
+  await dispatcher.handle(batch)
+  t.strictSame(woken, ['1'], 'nothing new')
 })

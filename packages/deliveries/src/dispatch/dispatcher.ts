@@ -4,66 +4,51 @@ import type { LogCheckpoint } from '@paylog/domain/events'
 import { traceparentOf } from '@paylog/event-store/append/append'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventBatch } from '@paylog/event-store/read/readBatches'
-import type { Logger } from '@paylog/runtime/telemetry/log'
 import { contextOf, isTracing, tracer } from '@paylog/runtime/telemetry/spans'
 import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
-import { maxWaiting, type Queues } from '../queue/queues.ts'
+import type { WakeUps } from '../queue/wakeUps.ts'
+import type { Deliverer } from '../send/deliverer.ts'
 import { webhookSubscription } from '../subscriptions/checkpoint.ts'
 import type { LogReader } from '../subscriptions/exclusiveSubscription.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
-import { graceMs } from '../tables/recordDeliveries.ts'
+import type { NewDelivery } from '../tables/recordDeliveries.ts'
 
 /** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024
 
-type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogCheckpoint }
+type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogCheckpoint; readonly since: Date }
 
-/** Maps events for the configured endpoints. An endpoint that is configured later gets only later events. */
+/**
+ * Maps events for the configured endpoints. An endpoint that is configured later gets only later events. Deliveries that this
+ * process cannot send at once are announced to the others.
+ */
 export function createDispatcher(deps: {
   deliveries: Deliveries
-  queues: Pick<Queues, 'enqueueNew' | 'enqueue' | 'waiting'>
+  deliverer: Pick<Deliverer, 'reserve'>
+  wakeUps: Pick<WakeUps, 'wake'>
   endpoints: readonly WebhookEndpoint[]
   projects: Projects
   now: () => Date
-  log: Logger
 }): LogReader {
-  const { deliveries, queues, endpoints, projects, now, log } = deps
+  const { deliveries, deliverer, wakeUps, endpoints, projects, now } = deps
   let position: LogCheckpoint | undefined
-  /** Upper bound of the jobs waiting in each endpoint's queue, counted here. */
-  const waitingAtMost = new Map<string, number>()
 
-  async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
-    const real = recorded.filter(({ is_test }) => !is_test)
-    if (real.length > 0) await enqueueReal(node, real)
-    if (real.length === recorded.length) return
-    const at = now()
-    const tests = await deliveries.overdueTests(node, at, new Date(at.getTime() + graceMs))
-    if (tests.length > 0) await queues.enqueue(node, tests)
-  }
-
-  async function enqueueReal(node: string, recorded: readonly Outbound[]): Promise<void> {
-    const known = waitingAtMost.get(node) ?? maxWaiting
-    const waiting = known < maxWaiting ? known : await queues.waiting(node)
-    waitingAtMost.set(node, waiting)
-    if (waiting >= maxWaiting) return
-    waitingAtMost.set(node, waiting + recorded.length)
-    await queues.enqueueNew(
-      node,
-      recorded.map(({ id }) => id),
-    )
-  }
-
-  async function record({ messages, to }: DispatchSlice): Promise<void> {
-    const recorded = await deliveries.record({ name: webhookSubscription, from: position, to, messages, at: now() })
-    position = to
-    for (const [node, own] of Map.groupBy(recorded, (message) => message.node)) {
-      // The rows are recorded already. If the queue fails, the requeuer adds the jobs, and the log is still read.
-      await enqueue(node, own).catch((error: unknown) => {
-        log.warn({ err: error, node, deliveries: own.length }, 'could not queue deliveries, the requeuer will')
-      })
+  async function record({ messages, to, since }: DispatchSlice): Promise<void> {
+    const { leaseOf, take } = deliverer.reserve(messages)
+    let recorded: readonly NewDelivery[] = []
+    try {
+      recorded = await deliveries.record(
+        { name: webhookSubscription, from: position, to, messages, since, at: now() },
+        leaseOf,
+      )
+    } finally {
+      take(recorded)
     }
+    position = to
+    const queued = recorded.filter(({ isClaimed }) => !isClaimed)
+    for (const node of new Set(queued.map(({ message }) => message.node))) wakeUps.wake(node)
   }
 
   return {
@@ -86,19 +71,22 @@ function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly
   let messages: Outbound[] = []
   let characters = 0
   let to: LogCheckpoint | undefined
+  let since = new Date()
   for (const event of batch.events) {
     const mapped = map(event)
     const more = mapped.reduce((sum, { body }) => sum + body.length, 0)
     if (to !== undefined && characters + more > maxSliceCharacters) {
-      yield { messages, to }
+      yield { messages, to, since }
       messages = []
       characters = 0
+      since = event.created
     }
     messages.push(...mapped)
     characters += more
     to = event.position
+    if (event.created < since) since = event.created
   }
-  yield { messages, to: batch.position }
+  yield { messages, to: batch.position, since }
 }
 
 /**

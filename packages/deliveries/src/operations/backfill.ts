@@ -8,7 +8,7 @@ import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
 import { streamPrefixes } from '../subscriptions/exclusiveSubscription.ts'
-import { insertNewSql, newRows } from '../tables/recordDeliveries.ts'
+import { firstDay, insertNewSql, isMissing, newRows } from '../tables/recordDeliveries.ts'
 
 export type BackfillOptions = {
   readonly endpoint: WebhookEndpoint
@@ -55,12 +55,14 @@ export async function backfill(
   const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
   const from = options.from && (await store.checkpointBefore(options.from))
   let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
-  for await (const { events, tooOld, messages, position } of backfillSlices(
+  for await (const { events, tooOld, messages, since, position } of backfillSlices(
     store,
     { from, notBefore, signal },
     (event) => outboundMessages(event, [endpoint], projects),
   )) {
-    const missing = isDryRun ? await countMissing(pool, messages) : await insertMissing(pool, messages, now())
+    const missing = isDryRun
+      ? await countMissing(pool, messages, since)
+      : await insertMissing(pool, messages, since, now())
     done = {
       events: done.events + events,
       tooOld: done.tooOld + tooOld,
@@ -77,6 +79,8 @@ type BackfillSlice = {
   readonly events: number
   readonly tooOld: number
   readonly messages: readonly Outbound[]
+  /** When the oldest event was recorded. */
+  readonly since: Date
   readonly position: LogPosition
 }
 
@@ -91,6 +95,7 @@ async function* backfillSlices(
   let messages: Outbound[] = []
   let [events, tooOld, characters] = [0, 0, 0]
   let position: LogPosition | undefined
+  let since: Date | undefined
   for await (const event of store.readLog({ prefixes, from })) {
     if (signal.aborted) break
     const isTooOld = notBefore !== undefined && event.created < notBefore
@@ -100,34 +105,45 @@ async function* backfillSlices(
     if (isTooOld) tooOld++
     characters += mapped.reduce((sum, { body }) => sum + body.length, 0)
     position = event.position
+    if (since === undefined || event.created < since) since = event.created
     if (events < sliceEvents && messages.length < sliceMessages && characters < maxSliceCharacters) continue
-    yield { events, tooOld, messages, position }
+    yield { events, tooOld, messages, since, position }
     messages = []
+    since = undefined
     ;[events, tooOld, characters] = [0, 0, 0]
   }
-  if (events > 0 && position !== undefined) yield { events, tooOld, messages, position }
+  if (events > 0 && since !== undefined && position !== undefined) yield { events, tooOld, messages, since, position }
 }
 
-/** @returns how many of the deliveries were missing and are inserted now */
-async function insertMissing(pool: Pool, messages: readonly Outbound[], at: Date): Promise<number> {
+/**
+ * The worker, and other backfills, insert nothing meanwhile. Otherwise it could insert and finish a delivery while this
+ * statement, with an older snapshot, inserts it too.
+ * @returns how many of the deliveries were missing and are inserted now
+ */
+async function insertMissing(pool: Pool, messages: readonly Outbound[], since: Date, at: Date): Promise<number> {
   if (messages.length === 0) return 0
-  const { rowCount } = await pool.query({
-    name: 'insert-missing-deliveries',
-    text: insertSql,
-    values: [newRows(messages), at],
-  })
-  return rowCount ?? 0
+  const text = insertNewSql({ rows: '$1', at: '$2::timestamptz', worker: 'null' }, firstDay(since))
+  const client = await pool.connect()
+  try {
+    // A worker waits for this lock before it takes its snapshot.
+    await client.query('begin; lock table webhooks.checkpoints in share row exclusive mode')
+    const { rowCount } = await client.query({ text, values: [newRows(messages), at] })
+    await client.query('commit')
+    return rowCount ?? 0
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  } finally {
+    client.release()
+  }
 }
-
-const insertSql = insertNewSql({ rows: '$1', at: '$2', requeueAt: '$2' })
 
 /** @returns how many of the deliveries are missing */
-async function countMissing(pool: Pool, messages: readonly Outbound[]): Promise<number> {
+async function countMissing(pool: Pool, messages: readonly Outbound[], since: Date): Promise<number> {
   if (messages.length === 0) return 0
-  const { rows } = await pool.query<{ present: number }>({
-    name: 'count-present-deliveries',
-    text: 'select count(*)::int as present from webhooks.deliveries where id = any($1::uuid[])',
-    values: [messages.map(({ id }) => id)],
-  })
-  return messages.length - (rows[0]?.present ?? 0)
+  const { rows } = await pool.query<{ missing: number }>(
+    `select count(*)::int as missing from unnest($1::uuid[]) as m (id) where ${isMissing('m.id', firstDay(since))}`,
+    [messages.map(({ id }) => id)],
+  )
+  return rows[0]?.missing ?? 0
 }

@@ -35,15 +35,19 @@ export type DeliveryFilter = { readonly node?: string | undefined; readonly stat
 /** Counting stops here, which bounds its cost. */
 export const maxCounted = 10_000
 
-const isPending = `status = 'pending'`
 const isDisabled = 'exists (select from webhooks.nodes n where n.name = node and n.disabled_at is not null)'
-/** Each condition has an index: one covers attempted deliveries, the other pending ones. */
+const listedStatus = `case when status = 'pending' and ${isDisabled} then 'held' else status end as status`
+/** Pending deliveries have a table, and the indexes of finished ones are separate for successes and failures. */
 const conditionsByStatus: { readonly [Status in ListedStatus | 'all']: readonly string[] } = {
-  pending: [`${isPending} and not ${isDisabled}`],
-  held: [`${isPending} and ${isDisabled}`],
-  succeeded: [`status = 'succeeded' and attempts > 0`],
-  failed: [`status = 'failed'`],
-  all: ['attempts > 0', `${isPending} and attempts = 0`],
+  pending: [`status = 'pending' and not ${isDisabled}`],
+  held: [`status = 'pending' and ${isDisabled}`],
+  succeeded: [`status = 'succeeded' and last_error is null`],
+  failed: [`status = 'failed' and last_error is not null`],
+  all: [
+    `status = 'pending'`,
+    `status = 'succeeded' and last_error is null`,
+    `status = 'failed' and last_error is not null`,
+  ],
 }
 
 /** The newest deliveries first. */
@@ -51,16 +55,14 @@ export async function listDeliveries(
   pool: Pool,
   { node, status, limit }: DeliveryFilter & { readonly limit: number },
 ): Promise<ListedDelivery[]> {
-  const newest = (source: string) => `(
-    select id, node, event, status, attempts, is_test, last_http_status, last_error, next_attempt_at, created_at
-    from webhooks.deliveries
-    where ${source} and ($1::text is null or node = $1)
+  const newest = (condition: string) => `(
+    select id, node, event, ${listedStatus}, attempts, is_test, last_http_status, last_error, next_attempt_at, created_at
+    from webhooks.all_deliveries
+    where ${condition} and ($1::text is null or node = $1)
     order by created_at desc, id desc limit $2
   )`
   const { rows } = await pool.query<ListedDelivery>(
-    `select id, node, event, case when ${isPending} and ${isDisabled} then 'held' else status end as status, attempts,
-      is_test, last_http_status, last_error, next_attempt_at, created_at
-    from (${conditionsByStatus[status ?? 'all'].map(newest).join(' union all ')}) as newest
+    `select * from (${conditionsByStatus[status ?? 'all'].map(newest).join(' union all ')}) as newest
     order by created_at desc, id desc limit $2`,
     [node ?? null, limit],
   )
@@ -88,9 +90,8 @@ export async function deliveriesOfStreams(pool: Pool, streams: readonly string[]
 /** Exported so that a test can check its plan. */
 export const ofStreamsSql = `
 select source_event_id as event_id, source_stream as stream, source_revision::int as revision, id, node, event, mode,
-  case when ${isPending} and ${isDisabled} then 'held' else status end as status, attempts, last_attempt_at,
-  next_attempt_at
-from webhooks.deliveries
+  ${listedStatus}, attempts, last_attempt_at, next_attempt_at
+from webhooks.all_deliveries
 where source_stream = any($1)
 order by source_stream, source_revision, node, event, id`
 
@@ -103,7 +104,7 @@ export async function listEndpoints(pool: Pool, node?: string): Promise<ListedEn
 const endpointsSql = `
 select b.node, b.is_configured, b.disabled_at, b.pending, b.oldest_created_at as oldest_pending_at,
   (select count(*)::int from (
-    select from webhooks.deliveries d where d.node = b.node and d.status = 'failed' limit $2
+    select from webhooks.finished_deliveries d where d.node = b.node and d.last_error is not null limit $2
   ) as failed) as failed
 from webhooks.backlog b
 where $1::text is null or b.node = $1`

@@ -4,6 +4,22 @@ import { failedIds, findFailed, redeliver, redeliverFailed } from './redelivery.
 
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 
+const end = { seriesStart: 0, ms: 1, responseBody: null, nextAttemptAt: null, disablesNode: false }
+
+async function fail({ pool, deliveries }: WorkerHarness, id: string, at: string, attempt = 1): Promise<void> {
+  const failure = {
+    ...end,
+    attempt,
+    seriesStart: attempt - 1,
+    at: new Date(at),
+    httpStatus: 500,
+    error: 'unexpected_status',
+  }
+  if (!(await deliveries.finish({ deliveryId: id, ...failure }))) throw new Error('not recorded')
+  // A `Date` has no microseconds.
+  await pool.query('update webhooks.finished_deliveries set last_attempt_at = $2 where id = $1', [id, at])
+}
+
 /** Deliveries, some of them failed. @returns the ids of the failed ones, oldest first */
 async function startWith(t: Parameters<typeof createWorkerHarness>[0], failedAt: readonly string[]) {
   const harness = await createWorkerHarness(t, 'postgres', endpoint)
@@ -14,24 +30,23 @@ async function startWith(t: Parameters<typeof createWorkerHarness>[0], failedAt:
     'select id from webhooks.deliveries order by source_revision, id',
   )
   const ids = rows.map(({ id }) => id).slice(0, failedAt.length)
-  for (const [index, id] of ids.entries())
-    await harness.pool.query(
-      `update webhooks.deliveries set status = 'failed', attempts = 4, last_attempt_at = $2, next_attempt_at = null
-      where id = $1`,
-      [id, failedAt[index]],
-    )
+  for (const [index, id] of ids.entries()) await fail(harness, id, failedAt[index] ?? '')
   return { harness, ids }
 }
 
 const statusOf = async ({ pool }: WorkerHarness, id: string | undefined) => {
-  const { rows } = await pool.query<{ status: string }>('select status from webhooks.deliveries where id = $1', [id])
+  const { rows } = await pool.query<{ status: string }>('select status from webhooks.all_deliveries where id = $1', [
+    id,
+  ])
   return rows[0]?.status
 }
 
 t.test('redeliverFailed skips a delivery that was redelivered and has succeeded meanwhile', async (t) => {
   const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
   const [succeeded, failed] = ids
-  await harness.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [succeeded])
+  await redeliver(harness.pool, ids.slice(0, 1), new Date())
+  const success = { ...end, attempt: 2, seriesStart: 1, at: new Date(), httpStatus: 200, error: null }
+  t.ok(await harness.deliveries.finish({ deliveryId: succeeded ?? '', ...success }))
   const sent = await redeliverFailed(harness.pool, ids, new Date())
   t.strictSame(
     sent.map(({ id }) => id),
@@ -40,6 +55,7 @@ t.test('redeliverFailed skips a delivery that was redelivered and has succeeded 
   t.equal(await statusOf(harness, succeeded), 'succeeded')
   t.equal(await statusOf(harness, failed), 'pending')
   t.equal((await redeliver(harness.pool, ids, new Date())).length, 2, 'redelivering by id ignores the status')
+  t.equal(await statusOf(harness, succeeded), 'pending')
 })
 
 t.test("findFailed returns an end by the worker's clock that includes the last failure", async (t) => {
@@ -52,10 +68,7 @@ t.test("findFailed returns an end by the worker's clock that includes the last f
   t.strictSame(await failedIds(harness.pool, range, 10), ids)
   const first = ids.slice(0, 1)
   await redeliver(harness.pool, first, new Date())
-  await harness.pool.query(
-    `update webhooks.deliveries set status = 'failed', last_attempt_at = '2999-01-02T03:04:06Z' where id = $1`,
-    first,
-  )
+  await fail(harness, first[0] ?? '', '2999-01-02T03:04:06Z', 2)
   t.strictSame(await failedIds(harness.pool, range, 10), ids.slice(1), 'later failures are excluded')
 })
 

@@ -1,6 +1,6 @@
 // Enables paused endpoints and sends deliveries again, on behalf of an operator.
 import type { Pool } from 'pg'
-import { listedStatuses } from './deliveryList.ts'
+import { sourceColumns } from '../tables/recordDeliveries.ts'
 
 export type EnabledEndpoint = {
   /** Since when the endpoint was paused; `null` if it was not. */
@@ -18,14 +18,12 @@ export async function enableEndpoint(pool: Pool, node: string, at: Date): Promis
   return rows[0]
 }
 
-// Deliveries that are overdue and unattempted stay unchanged: the requeuer finds them anyway, and a long backlog is not
-// rewritten. Deliveries are locked before their endpoint and in the order of their ids, as the worker does when it records
-// attempts, which prevents deadlocks.
+// Deliveries that were never attempted stay unchanged, and a long backlog is not rewritten. Deliveries are locked before their
+// endpoint and in the order of their ids, as the worker does when it records attempts, which prevents deadlocks.
 const enableSql = `
 with due as materialized (
   select d.id from webhooks.deliveries d
-  where d.node = $1 and d.status = 'pending'
-    and (d.attempts > d.series_start or d.requeue_at > $2)
+  where d.node = $1 and d.attempts > d.series_start
     and exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
   order by d.id for update
 ), found as (
@@ -35,13 +33,13 @@ with due as materialized (
   where n.name = found.name and found.disabled_at is not null
   returning n.name
 ), restarted as (
-  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2, requeue_at = $2
+  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2
   from due, enabled
   where d.id = due.id
 )
 select disabled_at,
   case when disabled_at is null then 0 else (
-    select count(*)::int from webhooks.deliveries d where d.node = found.name and d.status = 'pending'
+    select count(*)::int from webhooks.deliveries d where d.node = found.name
   ) end as held
 from found`
 
@@ -58,36 +56,41 @@ export type Redelivered = {
  * duplicated: its next attempt happens at once.
  * @param ids unknown ids are missing in the result
  */
-export function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  return requeueDeliveries(pool, ids, at, listedStatuses)
-}
-
-/** Like `redeliver`, but skips deliveries that are no longer failed: another operator may have redelivered them. */
-export function redeliverFailed(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  return requeueDeliveries(pool, ids, at, ['failed'])
-}
-
-async function requeueDeliveries(
-  pool: Pool,
-  ids: readonly string[],
-  at: Date,
-  statuses: readonly string[],
-): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(redeliverSql, [ids, at, statuses])
+export async function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
+  const { rows } = await pool.query<Redelivered>(redeliverSql('true'), [ids, at])
   return rows
 }
 
-// Locks in the same order as the worker, which prevents deadlocks.
-const redeliverSql = `
+/** Like `redeliver`, but skips deliveries that are no longer failed: another operator may have redelivered them. */
+export async function redeliverFailed(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
+  const { rows } = await pool.query<Redelivered>(redeliverSql('last_error is not null', 'false'), [ids, at])
+  return rows
+}
+
+const isHeld = 'exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held'
+const kept = `${sourceColumns}, attempts, attempts_made, last_attempt_at, last_http_status, last_error`
+
+/**
+ * Finished deliveries move back to the work list. Locks in the same order as the worker, which prevents deadlocks.
+ * @param finished which of the finished ones
+ * @param pending which of the pending ones
+ */
+const redeliverSql = (finished: string, pending = 'true') => `
 with wanted as (
-  select id from webhooks.deliveries where id = any($1::uuid[]) and status = any($3::text[]) order by id for update
+  select id from webhooks.deliveries where id = any($1::uuid[]) and ${pending} order by id for update
+), again as (
+  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2
+  from wanted where d.id = wanted.id
+  returning d.id, d.node
+), finished as (
+  delete from webhooks.finished_deliveries where id = any($1::uuid[]) and ${finished} returning *
+), moved as (
+  insert into webhooks.deliveries (${kept}, series_start, next_attempt_at)
+  select ${kept}, attempts, $2 from finished
+  on conflict (id) do nothing
+  returning id, node
 )
-update webhooks.deliveries d
-set status = 'pending', series_start = attempts, next_attempt_at = $2, requeue_at = $2
-from wanted
-where d.id = wanted.id
-returning d.id, d.node,
-  exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held`
+select id, node, ${isHeld} from (select * from again union all select * from moved) as d`
 
 /** Finds the existing ones of these deliveries without changing them. Same result as `redeliver`. */
 export async function findDeliveries(pool: Pool, ids: readonly string[]): Promise<Redelivered[]> {
@@ -96,9 +99,7 @@ export async function findDeliveries(pool: Pool, ids: readonly string[]): Promis
 }
 
 const findSql = `
-select id, node,
-  exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held
-from webhooks.deliveries d where id = any($1::uuid[])`
+select id, node, ${isHeld} from webhooks.all_deliveries d where id = any($1::uuid[])`
 
 /** Failed deliveries of an endpoint, by the time of their last attempt. */
 export type FailedRange = {
@@ -127,7 +128,7 @@ export async function findFailed(
 const findFailedSql = `
 select count(d.id)::int as count, max(d.last_attempt_at) + interval '1 millisecond' as until, n.disabled_at is not null as is_held
 from webhooks.nodes n
-left join webhooks.deliveries d on d.status = 'failed' and d.node = n.name
+left join webhooks.finished_deliveries d on d.last_error is not null and d.node = n.name
   and d.last_attempt_at >= coalesce($2::timestamptz, '-infinity')
 where n.name = $1
 group by n.name`
@@ -135,11 +136,11 @@ group by n.name`
 /** The ids of the deliveries that failed first. */
 export async function failedIds(pool: Pool, { node, since, until }: FailedRange, limit: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `select id from webhooks.deliveries where ${failedRange} order by last_attempt_at, id limit $4`,
+    `select id from webhooks.finished_deliveries where ${failedRange} order by last_attempt_at, id limit $4`,
     [node, since ?? null, until, limit],
   )
   return rows.map(({ id }) => id)
 }
 
 const failedRange = `
-  status = 'failed' and node = $1 and last_attempt_at >= coalesce($2::timestamptz, '-infinity') and last_attempt_at <= $3`
+  last_error is not null and node = $1 and last_attempt_at >= coalesce($2::timestamptz, '-infinity') and last_attempt_at <= $3`

@@ -1,6 +1,5 @@
-// The store of the job queues, Redis or Postgres, and its shared connections.
+// The store of the wake-ups, Redis or Postgres, and its connections.
 
-import { ConfigError } from '@paylog/config/environment'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import {
   type BackendFactory,
@@ -27,20 +26,8 @@ const responseTimeoutMs = 20_000
 const connectTimeoutMs = 5_000
 /** A connection that only listens has to detect a lost peer within seconds. */
 const keepAliveMs = 10_000
-/** Shared by the statements of all endpoints. Each takes about a millisecond. */
-const sharedConnections = 6
-/** In addition, each endpoint's worker holds a listening connection. Postgres allows 100 in all by default. */
-export const maxPostgresEndpoints = 25
-
-/** @throws ConfigError when the queues of this many endpoints would need too many Postgres connections */
-export function assertConnections({ nodes, redisUrl }: { nodes: number; redisUrl: string | undefined }): void {
-  if (redisUrl !== undefined || nodes <= maxPostgresEndpoints) return
-  const needed = sharedConnections + nodes
-  const reason = `REDIS_URL is required for more than ${maxPostgresEndpoints} enabled webhook endpoints`
-  throw new ConfigError([
-    `${reason}: the queues of ${nodes} endpoints would hold ${needed} connections to Postgres (set it, or enable fewer endpoints)`,
-  ])
-}
+/** One listens, the others run statements of about a millisecond. */
+const maxConnections = 3
 
 /** The id that the migrations gave this database. @throws when it is missing */
 export async function installationId(pool: Pool): Promise<string> {
@@ -51,23 +38,21 @@ export async function installationId(pool: Pool): Promise<string> {
 }
 
 /**
- * Opens the queue store of a deliveries table: Redis if configured, else the same Postgres. Jobs refer to rows of this
- * database, so Redis keys carry the installation id: installations that share a Redis never take each other's jobs.
+ * Opens the store of the wake-ups: Redis if configured, else the same Postgres. They concern rows of this database, so Redis
+ * keys carry the installation id: installations that share a Redis never take each other's wake-ups.
  */
 export async function openQueueStore(options: {
   databaseUrl: string
   redisUrl: string | undefined
   installation: string
-  /** How many queue workers this process will run. */
-  workers: number
   log: Logger
 }): Promise<{ store: QueueStore; close(): Promise<void> }> {
-  const { databaseUrl, redisUrl, installation, workers, log } = options
+  const { databaseUrl, redisUrl, installation, log } = options
   if (redisUrl !== undefined) {
-    // Each queue and worker opens and closes its own connections.
+    // The queue and its worker open and close their own connections.
     return { store: { kind: 'redis', url: redisUrl, prefix: `paylog-${installation}` }, close: async () => undefined }
   }
-  const pool = openPool(databaseUrl, sharedConnections + workers, log)
+  const pool = openPool(databaseUrl, log)
   try {
     await migrate(pool)
   } catch (error) {
@@ -78,21 +63,19 @@ export async function openQueueStore(options: {
 }
 
 /** Not the runtime's pool: its number parser does not suit BullMQ, and it sets no `search_path`. */
-function openPool(databaseUrl: string, max: number, log: Logger): PgPool {
+function openPool(databaseUrl: string, log: Logger): PgPool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'worker queues',
-    // The requeuer restores jobs lost in a Postgres crash, so commits need not wait for the disk.
+    // The workers poll too, so wake-ups may be lost in a crash, and commits need not wait for the disk.
     options: `-c search_path=${schema} -c synchronous_commit=off`,
-    max,
+    max: maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
     query_timeout: responseTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   })
-  // Every queue and worker adds a listener to the pool.
-  pool.setMaxListeners(0)
   pool.on('error', (error) => log.warn({ err: error }, 'an idle queue connection was lost'))
   // A client in use has no other error listener for a moment, and its loss would end the process.
   pool.on('connect', (client) =>
@@ -142,7 +125,6 @@ function openBackend(
   }
   // With a pool of ours, BullMQ uses the schema `bullmq` unless it is set here.
   const connection = Object.assign(new PostgresConnection(store.pool), { schema: store.schema })
-  // BullMQ finds workers by the name of their listening connection.
-  const listener = blocking?.withBlockingConnection ? `${name}:w:${options.name}` : undefined
+  const listener = blocking?.withBlockingConnection ? `${name}:w` : undefined
   return new PostgresQueueBackend(connection, name, { ...options, connection: store.pool }, true, listener)
 }

@@ -16,33 +16,30 @@ t.test('410 pauses the endpoint and holds its deliveries until an operator enabl
   const [gone, untried] = await harness.deliver(2)
   if (gone === undefined || untried === undefined) throw new Error('no delivery is due')
   t.equal(await harness.send(gone), undefined, 'no retry is scheduled')
+  await harness.worker.deliveries.release([untried.id])
   const held = { status: 'pending', attempts: 1, next_attempt_at: null, last_http_status: 410, last_error: 'gone' }
-  t.match(await harness.worker.row(gone.deliveryId), held)
-  t.equal(await harness.send({ ...gone, attempt: 2 }), undefined)
-  t.equal(await harness.send(untried), undefined)
-  t.equal(harness.endpoint.received.length, 1, 'a paused endpoint gets no requests')
-  const later = new Date(harness.settings.time + 48 * hourMs)
-  t.same(await harness.worker.deliveries.overdue('1', later, 10), [])
+  t.match(await harness.worker.row(gone.id), held)
+  harness.settings.time += 48 * hourMs
+  t.same(await harness.worker.claim('1'), [], 'a paused endpoint gets no requests')
 
   await enable(harness)
-  harness.settings.time += hourMs
-  const due = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 10)
-  t.same(new Set(due.map(({ attempt }) => attempt)), new Set([1, 2]), 'both are due, and attempt numbers continue')
-  const next = await harness.send({ ...gone, attempt: 2 })
-  t.match(next, { attempt: 3, delayMs: 5_000 }, 'the retry schedule restarts')
-  t.equal(await harness.send(untried), undefined)
-  t.match(await harness.worker.row(untried.deliveryId), { status: 'succeeded', attempts: 1 })
+  const due = await harness.worker.claim('1')
+  t.same(new Set(due.map(({ attempts }) => attempts)), new Set([0, 1]), 'both are due, and attempt numbers continue')
+  for (const delivery of due.toSorted((one, other) => other.attempts - one.attempts))
+    t.equal(await harness.send(delivery), delivery.id === gone.id ? 5_000 : undefined, 'the retry schedule restarts')
+  t.match(await harness.worker.row(untried.id), { status: 'succeeded', attempts: 1 })
 })
 
 t.test('410 on the last attempt holds the delivery too, and enabling the endpoint restarts its schedule', async (t) => {
   const harness = await createFakeClockHarness(t, [{ status: 500 }, { status: 410 }, { status: 500 }], {
     WEBHOOK_1_RETRY_SCHEDULE: '5s',
   })
-  const { id, jobs } = await harness.pauses()
-  t.same(jobs, [5_000])
+  const { id, pauses } = await harness.pauses()
+  t.same(pauses, [5_000])
   t.match(await harness.worker.row(id), { status: 'pending', attempts: 2, next_attempt_at: null })
   await enable(harness)
-  t.match(await harness.send({ deliveryId: id, attempt: 3 }), { attempt: 4, delayMs: 5_000 })
+  const [due] = await harness.worker.claim('1')
+  t.equal(due && (await harness.send(due)), 5_000)
   t.match(await harness.worker.row(id), { status: 'pending', attempts: 3 })
 })
 
@@ -57,7 +54,7 @@ t.test('many simultaneous 410 responses pause the endpoint with one log entry', 
     for (const response of responses.splice(0, count)) response.writeHead(status).end()
   }
   respond(410, 12)
-  const countOfGone = `select count(*)::int as gone from webhooks.attempts where http_status = 410`
+  const countOfGone = `select count(*)::int as gone from webhooks.deliveries where last_http_status = 410`
   const gone = async () => (await harness.worker.pool.query<{ gone: number }>(countOfGone)).rows[0]?.gone
   await waitFor(async () => (await gone()) === 12, { what: 'the first records' })
   harness.settings.time += 1_000
@@ -65,11 +62,11 @@ t.test('many simultaneous 410 responses pause the endpoint with one log entry', 
   respond(200, 1)
   respond(500, 1)
   t.same(
-    (await sent).filter((next) => next !== undefined).map(({ delayMs }) => delayMs),
+    (await sent).filter((pauseMs) => pauseMs !== undefined),
     [5_000],
   )
   const { rows } = await harness.worker.pool.query(
-    'select status, count(*)::int from webhooks.deliveries group by 1 order by 1',
+    'select status, count(*)::int from webhooks.all_deliveries group by 1 order by 1',
   )
   matchList(t, rows, [
     { status: 'pending', count: 19 },
@@ -83,6 +80,6 @@ t.test('many simultaneous 410 responses pause the endpoint with one log entry', 
   matchList(t, disabled, [{ name: '1', disabled_at: new Date(clockStart) }])
   await enable(harness)
   harness.settings.time += hourMs
-  const again = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 50)
+  const again = await harness.worker.claim('1', 50)
   t.equal(again.length, 19, 'all held deliveries are due')
 })

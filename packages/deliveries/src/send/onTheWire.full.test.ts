@@ -2,8 +2,10 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { positionAt } from '@paylog/testing/positionAt'
 import { waitFor } from '@paylog/testing/waitFor'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import type { ClaimedDelivery } from '../tables/claims.ts'
 import { tcpEndpoint } from '../testing/webhookPoster.ts'
 import { batchOf, createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
 
@@ -13,10 +15,13 @@ const { signal } = new AbortController()
 
 async function storedDelivery(harness: WorkerHarness) {
   const [node] = harness.endpoints
-  const [attempt] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
-  if (node === undefined || attempt === undefined) throw new Error('no delivery is due')
-  return { node, attempt }
+  const [delivery] = await harness.claim('1')
+  if (node === undefined || delivery === undefined) throw new Error('no delivery is due')
+  return { node, delivery }
 }
+
+const send = async ({ sender }: WorkerHarness, node: WebhookEndpoint, delivery: ClaimedDelivery) =>
+  await sender.record(await sender.post(node, delivery, signal))
 
 /** An endpoint that records every byte, request by request. */
 async function recordingEndpoint(t: Test, status = 200) {
@@ -56,18 +61,19 @@ t.test('the stored body, the sent body and the signed body are the same bytes [6
   await harness.dispatcher.start()
   const odd = '{ "id":"evt_1", "name":"J\u00f6rg \u20ac \ud83d\ude00 \\u00e9 <&>", "amount":1.50,"amount":2e2 }'
   await harness.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: positionAt(1n, 0n) })
-  const { node, attempt } = await storedDelivery(harness)
-  t.equal(await harness.send(node, attempt, signal), undefined)
+  const { node, delivery } = await storedDelivery(harness)
+  t.equal(await send(harness, node, delivery), undefined)
   const { line, headers, body } = parsed(endpoint.requests[0])
   t.equal(line, 'POST /hook HTTP/1.1')
   t.match(headers, {
     'content-type': 'application/json',
     'content-length': String(body.length),
-    'webhook-id': attempt.deliveryId,
+    'webhook-id': delivery.id,
+    'webhook-sequence': '0',
     'user-agent': /^paylog/,
   })
   t.notOk('transfer-encoding' in headers || 'expect' in headers || 'accept-encoding' in headers)
-  const { rows } = await harness.pool.query<{ body: string }>('select body from webhooks.deliveries')
+  const { rows } = await harness.pool.query<{ body: string }>('select body from webhooks.all_deliveries')
   t.equal(body.toString('utf8'), rows[0]?.body)
   t.ok(body.includes(Buffer.from(odd)), "the provider's original text")
   for (const known of [secret, nextSecret])
@@ -84,11 +90,10 @@ t.test('each attempt has a new time and signature, and the same id and body', as
   const harness = await createWorkerHarness(t, 'postgres', env, undefined, { now: () => new Date(time) })
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
-  const { node, attempt } = await storedDelivery(harness)
-  const next = await harness.send(node, attempt, signal)
+  const { node, delivery } = await storedDelivery(harness)
+  t.ok(await send(harness, node, delivery), 'a retry is scheduled')
   time += 20_000
-  if (next === undefined) throw new Error('No retry was scheduled')
-  await harness.send(node, next, signal)
+  await send(harness, node, (await storedDelivery(harness)).delivery)
   const [first, second] = endpoint.requests.map(parsed)
   t.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
   t.same(first?.body, second?.body)
@@ -102,10 +107,10 @@ t.test('an endpoint without a secret gets an id and a time, but no signature', a
   const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
-  const { node, attempt } = await storedDelivery(harness)
-  await harness.send(node, attempt, signal)
+  const { node, delivery } = await storedDelivery(harness)
+  await send(harness, node, delivery)
   const { headers } = await waitFor(() => endpoint.received[0], { what: 'the webhook' })
-  t.match(headers, { 'webhook-id': attempt.deliveryId, 'webhook-timestamp': /^\d{10}$/ })
+  t.match(headers, { 'webhook-id': delivery.id, 'webhook-timestamp': /^\d{10}$/ })
   t.notOk('webhook-signature' in headers)
 })
 
@@ -126,10 +131,10 @@ t.test(
     const harness = await createWorkerHarness(t, 'postgres', env, undefined, { log })
     await harness.dispatcher.start()
     await harness.dispatcher.handle(batchOf(1))
-    const { node, attempt } = await storedDelivery(harness)
-    await harness.send(node, attempt, signal)
+    const { node, delivery } = await storedDelivery(harness)
+    await send(harness, node, delivery)
     const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
-    const [recorded] = await harness.attempts(attempt.deliveryId)
+    const [recorded] = await harness.attempts(delivery.id)
     t.match(recorded, { http_status: 500, response_body: /content-type.*application\/json/ })
     for (const hidden of [token, 'abc123', secret, secret.slice(6), signature, echo.url]) {
       t.notOk(recorded?.response_body?.includes(hidden), `${hidden} in the record`)

@@ -3,9 +3,9 @@
 import type { EndpointResponse } from '@paylog/webhooks/chat/chatAdapter'
 import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/endpointResponse'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { type EndpointAgent, ForbiddenAddressError } from './endpointAgent.ts'
-import { maxStoredBytes, type ReadBody, redactedBody, textOf } from './responseBody.ts'
+import { maxStoredBytes, type ReadBody, redactedBody, shortestSecret, textOf } from './responseBody.ts'
 
 /** Why an attempt failed. Stored and logged, so that operators can search for it. */
 export type FailureClass =
@@ -43,7 +43,7 @@ type PostOptions = {
   readonly body: string
   readonly successStatus: SuccessStatus
   /** Redacted from the stored response, longest first. */
-  readonly secrets: readonly string[]
+  readonly secrets: () => readonly string[]
   readonly now: () => Date
   readonly signal: AbortSignal
 }
@@ -53,86 +53,100 @@ type PostOptions = {
  * outcome is unknown then.
  */
 export async function postWebhook(options: PostOptions): Promise<PostResult> {
-  const { endpoint, signal } = options
-  // One deadline covers DNS, connection, response and body.
-  const deadline = new AbortController()
-  const expire = () => deadline.abort(new DOMException('The endpoint did not respond in time', 'TimeoutError'))
-  const timer = setTimeout(expire, endpoint.timeoutMs)
-  const stop = () => deadline.abort(signal.reason)
-  signal.addEventListener('abort', stop)
+  const { signal } = options
   try {
     signal.throwIfAborted()
-    const response = await sendRequest(options, deadline.signal)
-    const read = await readStart(response.body)
-    return toPostResult(options, { httpStatus: response.statusCode, headers: response.headers, body: read.text }, read)
+    return toPostResult(options, await exchange(options))
   } catch (error) {
     signal.throwIfAborted()
     const code = failureCode(error)
     return { httpStatus: null, error: requestFailure(error), code, responseBody: null, retryAfterMs: undefined }
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }
 
-/** undici ignores the abort signal during DNS lookup and connect, so this races the request against the deadline. */
-async function sendRequest({ agent, endpoint, headers, body }: PostOptions, deadline: AbortSignal) {
-  const stopped = Promise.withResolvers<never>()
-  const stop = () => stopped.reject(deadline.reason)
-  deadline.addEventListener('abort', stop)
-  try {
-    const response = request(endpoint.url, {
-      method: 'POST',
-      dispatcher: agent.connections(endpoint.timeoutMs),
-      headers: { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...headers },
-      body,
-      signal: deadline,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-    return await Promise.race([response, stopped.promise])
-  } finally {
-    deadline.removeEventListener('abort', stop)
+type Received = Omit<EndpointResponse, 'body'> & { readonly body: ReadBody }
+
+/**
+ * Sends the request and reads the start of the response. The status alone decides, so the received part of a body that breaks
+ * off or is still open at the timeout is kept. A longer body is cut, which closes the connection. One deadline covers DNS,
+ * connection, response and body; undici itself does not stop a lookup or a connection attempt.
+ */
+function exchange({ agent, endpoint, headers, body, signal }: PostOptions): Promise<Received> {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let response: Pick<Received, 'httpStatus' | 'headers'> | undefined
+  let request: Dispatcher.DispatchController | undefined
+  let isOver = false
+
+  function end(error: unknown, isCut: boolean): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    if (response === undefined) {
+      reject(error)
+      return
+    }
+    const start = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+    resolve({ ...response, body: { text: textOf(start.subarray(0, maxStoredBytes), isCut), isCut } })
   }
+
+  function abort(reason: Error): void {
+    end(reason, true)
+    request?.abort(reason)
+  }
+
+  const stop = () => {
+    response = undefined
+    abort(new Error('Stopped', { cause: signal.reason }))
+  }
+  const expire = () => abort(new DOMException('The endpoint did not respond in time', 'TimeoutError'))
+  const timer = setTimeout(expire, endpoint.timeoutMs)
+  signal.addEventListener('abort', stop)
+
+  const { origin, pathname, search } = new URL(endpoint.url)
+  const allHeaders = { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...headers }
+  const target = { origin, path: `${pathname}${search}`, method: 'POST', headers: allHeaders, body } as const
+  agent.connections(endpoint.timeoutMs).dispatch(
+    { ...target, headersTimeout: 0, bodyTimeout: 0 },
+    {
+      onRequestStart(controller) {
+        request = controller
+        if (isOver) controller.abort(new Error('Stopped before the request'))
+      },
+      onResponseStart(_, httpStatus, responseHeaders) {
+        // 1xx precedes the response.
+        if (httpStatus >= 200) response = { httpStatus, headers: responseHeaders }
+      },
+      onResponseData(_, chunk) {
+        if (isOver) return
+        // undici reuses the memory.
+        chunks.push(Buffer.from(chunk))
+        bytes += chunk.length
+        if (bytes > maxStoredBytes) abort(new Error('The response is too long'))
+      },
+      onResponseEnd: () => end(undefined, false),
+      onResponseError: (_, error) => end(error, true),
+    },
+  )
+  return promise
 }
 
 function toPostResult(
   { endpoint, successStatus, secrets, now }: PostOptions,
-  response: EndpointResponse,
-  read: ReadBody,
+  { httpStatus, headers, body }: Received,
 ): PostResult {
-  const { httpStatus } = response
+  const response = { httpStatus, headers, body: body.text }
   const isSuccess = isDelivered(endpoint, response, successStatus)
   return {
     httpStatus,
     error: isSuccess ? null : statusFailure(httpStatus),
     code: null,
-    responseBody: redactedBody(read, secrets),
+    // Most endpoints respond with a word, which needs no list of secrets.
+    responseBody: redactedBody(body, body.text.length < shortestSecret ? [] : secrets()),
     retryAfterMs: isSuccess ? undefined : retryAfterMs(endpoint.format, response, now()),
   }
-}
-
-/**
- * Reads the start of a response body as text. The status alone decides, so the received part of a body that breaks off
- * or is still open at the timeout is kept. A longer body is cut, which closes the connection.
- */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<ReadBody> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  let isCut = false
-  body.on('error', () => undefined)
-  try {
-    for await (const chunk of body) {
-      chunks.push(Buffer.from(chunk))
-      bytes += chunk.length
-      isCut = bytes > maxStoredBytes
-      if (isCut) break
-    }
-  } catch {
-    // Keep what was read.
-    isCut = true
-  }
-  return { text: textOf(Buffer.concat(chunks).subarray(0, maxStoredBytes), isCut), isCut }
 }
 
 const codes: Readonly<Record<string, FailureClass>> = {

@@ -13,7 +13,7 @@ export type ReadBody = {
 export const maxStoredBytes = 16 * 1024
 const replacement = '[redacted]'
 /** Shorter texts are not secrets, and would match by accident. */
-const shortestSecret = 6
+export const shortestSecret = 6
 
 /** @param secrets the longest first, as `endpointSecrets` returns them */
 export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string[]): string {

@@ -4,16 +4,15 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
 import { clockStart, createFakeClockHarness, type FakeClockHarness } from '../testing/fakeClockHarness.ts'
-import type { AttemptRef } from './deliveries.ts'
+import type { ClaimedDelivery } from './claims.ts'
 
 const hourMs = 3_600_000
 
 t.test('a failing endpoint is retried after 5, 10 and 20 s, and not again [6.2-retry]', async (t) => {
   const { settings, worker, endpoint, pauses } = await createFakeClockHarness(t, [])
   settings.defaultResponse = { status: 503 }
-  const { id, jobs, rows } = await pauses()
-  t.same(jobs, [5_000, 10_000, 20_000])
-  t.same(rows, jobs, 'row and job have the same pauses')
+  const { id, pauses: waited } = await pauses()
+  t.same(waited, [5_000, 10_000, 20_000])
   t.same(
     endpoint.received.map((webhook) => webhook.id),
     [id, id, id, id],
@@ -23,17 +22,17 @@ t.test('a failing endpoint is retried after 5, 10 and 20 s, and not again [6.2-r
     (await worker.attempts(id)).map(({ at }) => at.getTime() - clockStart),
     [0, 5_000, 15_000, 35_000],
   )
-  settings.share = 0
-  t.same((await pauses()).jobs, [4_000, 8_000, 16_000], 'jitter shortens pauses by at most a fifth')
+  settings.share = 1
+  t.same((await pauses()).pauses, [5_500, 11_000, 22_000], 'jitter lengthens pauses by at most a tenth')
 })
 
 t.test('an endpoint may have its own retry schedule, or none [10.4-schedule]', async (t) => {
   const own = await createFakeClockHarness(t, [], { WEBHOOK_1_RETRY_SCHEDULE: '1s,1m,12h,24h' })
   own.settings.defaultResponse = { status: 500 }
-  t.same((await own.pauses()).jobs, [1_000, 60_000, 12 * hourMs, 24 * hourMs])
+  t.same((await own.pauses()).pauses, [1_000, 60_000, 12 * hourMs, 24 * hourMs])
   const none = await createFakeClockHarness(t, [{ status: 500 }], { EXTERNAL_WEBHOOK_MAX_RETRIES: '0' })
-  const { id, jobs } = await none.pauses()
-  t.same(jobs, [])
+  const { id, pauses } = await none.pauses()
+  t.same(pauses, [])
   t.match(await none.worker.row(id), { status: 'failed', attempts: 1 })
 })
 
@@ -54,15 +53,15 @@ t.test(
       for (const [retryAfter, expected] of cases) {
         settings.defaultResponse = { status, retryAfter }
         const before = endpoint.received.length
-        t.same((await pauses()).jobs, expected, `${status} with ${retryAfter}`)
+        t.same((await pauses()).pauses, expected, `${status} with ${retryAfter}`)
         t.equal(endpoint.received.length - before, 4, 'no additional attempt')
       }
     }
     settings.defaultResponse = { status: 503, retryAfter: new Date(settings.time + 120_000).toUTCString() }
-    t.same((await pauses()).jobs, [120_000, 10_000, 20_000], 'a past date has no effect')
-    settings.share = 0
+    t.same((await pauses()).pauses, [120_000, 10_000, 20_000], 'a past date has no effect')
+    settings.share = 1
     settings.defaultResponse = { status: 503, retryAfter: '15' }
-    t.same((await pauses()).jobs, [15_000, 15_000, 16_000], 'jitter does not shorten Retry-After')
+    t.same((await pauses()).pauses, [15_000, 15_000, 22_000], 'jitter does not lengthen Retry-After')
   },
 )
 
@@ -76,13 +75,14 @@ t.test('a redelivered delivery has its whole retry schedule again, and its attem
   harness.settings.defaultResponse = { status: 503 }
   const { id } = await harness.pauses()
   await sendAgain(harness, id)
-  let [next] = await harness.worker.deliveries.overdue('1', new Date(harness.settings.time), 1)
-  t.match(next, { deliveryId: id, attempt: 5 })
   const pauses: number[] = []
-  while (next !== undefined) {
-    const following = await harness.send(next)
-    if (following !== undefined) pauses.push(following.delayMs)
-    next = following
+  for (;;) {
+    const [due] = await harness.worker.claim('1', 1)
+    if (due === undefined) break
+    t.equal(due.id, id)
+    const pauseMs = await harness.send(due)
+    if (pauseMs !== undefined) pauses.push(pauseMs)
+    harness.settings.time += pauseMs ?? 0
   }
   t.same(pauses, [5_000, 10_000, 20_000])
   t.match(await harness.worker.row(id), { status: 'failed', attempts: 8 })
@@ -93,22 +93,23 @@ t.test('an attempt in progress during a redelivery counts as the first of the ne
   const responses: ServerResponse[] = []
   const held = await startFakeEndpoint(t, (response) => responses.push(response))
   const harness = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
-  const [first] = await harness.deliver()
-  if (first === undefined) throw new Error('no delivery is due')
-  const fail = async (attempt: AttemptRef, meanwhile: () => Promise<void> = async () => undefined) => {
-    const sent = harness.send(attempt)
+  const fail = async (due: ClaimedDelivery | undefined, meanwhile: () => Promise<void> = async () => undefined) => {
+    if (due === undefined) throw new Error('no delivery is due')
+    const sent = harness.send(due)
     const response = await waitFor(() => responses.shift(), { what: 'the request' })
     await meanwhile()
     response.writeHead(500).end()
-    return await sent
+    const pauseMs = await sent
+    harness.settings.time += pauseMs ?? 0
+    return pauseMs
   }
-  const second = await fail(first)
-  t.match(second, { attempt: 2, delayMs: 5_000 })
-  if (second === undefined) throw new Error('No retry was scheduled')
+  const [first] = await harness.deliver()
+  const id = first?.id ?? ''
+  t.equal(await fail(first), 5_000)
+  const [second] = await harness.worker.claim('1', 1)
   // The last attempt of the old schedule.
-  const third = await fail(second, () => sendAgain(harness, first.deliveryId))
-  t.match(third, { attempt: 3, delayMs: 5_000 })
-  if (third === undefined) throw new Error('No retry was scheduled')
+  t.equal(await fail(second, () => sendAgain(harness, id)), 5_000)
+  const [third] = await harness.worker.claim('1', 1)
   t.equal(await fail(third), undefined)
-  t.match(await harness.worker.row(first.deliveryId), { status: 'failed', attempts: 3 })
+  t.match(await harness.worker.row(id), { status: 'failed', attempts: 3 })
 })

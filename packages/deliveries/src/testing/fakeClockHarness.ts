@@ -2,8 +2,7 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import type { Test } from 'tap'
-import type { AttemptRef } from '../tables/deliveries.ts'
-import { graceMs } from '../tables/recordDeliveries.ts'
+import type { ClaimedDelivery } from '../tables/claims.ts'
 import { batchOf, createWorkerHarness } from './workerHarness.ts'
 
 export type EndpointResponse = { readonly status: number; readonly retryAfter?: string }
@@ -20,7 +19,7 @@ export async function createFakeClockHarness(
 ) {
   const settings: { time: number; share: number; defaultResponse: EndpointResponse } = {
     time: clockStart,
-    share: 1,
+    share: 0,
     defaultResponse: { status: 200 },
   }
   const lines: string[] = []
@@ -37,17 +36,19 @@ export async function createFakeClockHarness(
   await harness.dispatcher.start()
   let commit = 1n
 
-  async function send(attempt: AttemptRef) {
+  /** Makes an attempt. @returns the pause before the next one */
+  async function send(delivery: ClaimedDelivery): Promise<number | undefined> {
     const [node] = harness.endpoints
     if (node === undefined) throw new Error('no endpoint is configured')
-    return await harness.send(node, attempt, new AbortController().signal)
+    const next = await harness.sender.record(await harness.sender.post(node, delivery, new AbortController().signal))
+    return next && next.getTime() - settings.time
   }
 
-  /** Records this many deliveries. @returns their first attempts */
-  async function deliver(count = 1): Promise<AttemptRef[]> {
+  /** Records this many deliveries. @returns them, claimed */
+  async function deliver(count = 1): Promise<ClaimedDelivery[]> {
     await harness.dispatcher.handle(batchOf(count, commit))
     commit += BigInt(count)
-    return await harness.deliveries.overdue('1', new Date(settings.time + graceMs), count)
+    return await harness.claim('1', count)
   }
 
   return {
@@ -58,18 +59,22 @@ export async function createFakeClockHarness(
     send,
     deliver,
 
-    /** Makes every attempt of a new delivery when it is due. @returns the pauses according to the jobs and to the rows */
-    async pauses(): Promise<{ readonly id: string; readonly jobs: number[]; readonly rows: number[] }> {
-      const [first] = await deliver()
-      if (first === undefined) throw new Error('no delivery is due')
-      const jobs: number[] = []
-      const rows: number[] = []
-      for (let next = await send(first); next !== undefined; next = await send(next)) {
-        jobs.push(next.delayMs)
-        rows.push(Number((await harness.row(first.deliveryId))?.next_attempt_at) - settings.time)
-        settings.time += next.delayMs
+    /** Makes every attempt of a new delivery when it is due. @returns the pauses */
+    async pauses(): Promise<{ readonly id: string; readonly pauses: number[] }> {
+      const pauses: number[] = []
+      let [due] = await deliver()
+      if (due === undefined) throw new Error('no delivery is due')
+      const { id } = due
+      while (due !== undefined) {
+        const pauseMs = await send(due)
+        if (pauseMs === undefined) break
+        pauses.push(pauseMs)
+        settings.time += pauseMs - 1
+        if ((await harness.claim('1', 1)).length > 0) throw new Error('a delivery is due too early')
+        settings.time += 1
+        ;[due] = await harness.claim('1', 1)
       }
-      return { id: first.deliveryId, jobs, rows }
+      return { id, pauses }
     },
   }
 }

@@ -21,14 +21,14 @@ export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8
   const agent = createEndpointAgent(allowed, resolver)
   t.teardown(() => agent.destroy())
   return (url: string, options: PosterOptions = {}): Promise<PostResult> => {
-    const { timeoutMs = 2_000, format = 'json', ...more } = options
+    const { timeoutMs = 2_000, format = 'json', secrets = [], ...more } = options
     return postWebhook({
       agent,
       endpoint: { url, format, timeoutMs },
       headers: { 'webhook-id': 'id-1' },
       body: '{"a":1}',
       successStatus: '200',
-      secrets: [],
+      secrets: () => secrets,
       now: () => new Date(),
       signal: new AbortController().signal,
       ...more,

@@ -5,6 +5,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import type { Pool } from 'pg'
 import file, { type Test } from 'tap'
+import { planSettings } from '../tables/deliveries.ts'
 
 const free: string[] = []
 
@@ -18,7 +19,7 @@ export async function workerDatabase(
 ): Promise<{ readonly databaseUrl: string; readonly pool: Pool }> {
   const used = free.pop()
   const databaseUrl = used ?? (await createMigratedDatabase(file)).databaseUrl
-  const pool = createPool({ databaseUrl, applicationName: 'test', max, log })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max, settings: planSettings, log })
   t.teardown(async () => {
     await pool.end()
     if (t.passing()) free.push(databaseUrl)

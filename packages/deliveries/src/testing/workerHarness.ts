@@ -9,12 +9,12 @@ import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { createDispatcher } from '../dispatch/dispatcher.ts'
 import { installationId, openQueueStore } from '../queue/queueStore.ts'
-import { createQueues } from '../queue/queues.ts'
-import { createRequeuer, type Requeuer } from '../queue/requeue.ts'
-import { startWorkers } from '../queue/workers.ts'
+import { openWakeUps, takeWakeUps } from '../queue/wakeUps.ts'
+import { createDeliverer } from '../send/deliverer.ts'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
+import { beginning } from '../send/lanes.ts'
 import { createSender } from '../send/sender.ts'
-import { createDeliveries } from '../tables/deliveries.ts'
+import { createDeliveries, type Deliveries } from '../tables/deliveries.ts'
 import { emptyTables, workerDatabase } from './workerDatabase.ts'
 
 export const queueKinds = ['postgres', 'redis'] as const
@@ -23,6 +23,7 @@ export type QueueKind = (typeof queueKinds)[number]
 // biome-ignore lint/style/noProcessEnv: the test runner passes the servers in variables.
 const redisServerUrl = process.env.REDIS_TEST_URL
 const closeTimeoutMs = 2_000
+const worker = randomUUID()
 /** A logical Redis database for these tests alone. Without REDIS_TEST_URL the tests that need it are skipped. */
 export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
@@ -55,73 +56,76 @@ export async function createWorkerHarness(
   if (problems.length > 0) throw new Error(problems.join())
   const { databaseUrl, pool } = await workerDatabase(t, { max: 4, log })
   const redisUrl = kind === 'redis' ? redis : undefined
-  /** @param workers how many workers listen on it */
-  const openStore = async (workers: number) => {
-    const installation = await installationId(pool)
-    return await openQueueStore({ databaseUrl, redisUrl, installation, workers, log })
-  }
-  const { store, close } = await openStore(0)
-  const deliveries = createDeliveries(pool)
-  const queues = createQueues({ store, endpoints, log })
-  await queues.ready()
+  const openStore = async () =>
+    await openQueueStore({ databaseUrl, redisUrl, installation: await installationId(pool), log })
+  const { store, close } = await openStore()
+  const wakeUps = openWakeUps({ store, log })
   const agent = createEndpointAgent(['127.0.0.0/8'])
   t.teardown(async () => {
-    await queues.close()
+    await wakeUps.close()
     await close()
     await agent.destroy()
   })
-  const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
-  const requeuer = createRequeuer({ deliveries, queues, endpoints, now, log })
+  const projects = { projectId: 'default', projectIds: [] }
+  const deliveries = createDeliveries(pool, worker)
+  const senderOf = (own: Deliveries) => createSender({ deliveries: own, agent, successStatus: '200', now, random, log })
+  /** Records, and leaves the sending to other workers. */
+  const noSlots = { reserve: () => ({ leaseOf: () => undefined, take: () => undefined }) }
 
   return {
     pool,
     databaseUrl,
     store,
     deliveries,
-    queues,
     endpoints,
-    send,
-    dispatcher: createDispatcher({
-      deliveries,
-      queues,
-      endpoints,
-      projects: { projectId: 'default', projectIds: [] },
-      now,
-      log,
-    }),
-    requeuer,
-    /** Requeues until stopped or the test ends. */
-    startRequeuer: () => startRequeuer(t, requeuer),
+    wakeUps,
+    sender: senderOf(deliveries),
+    dispatcher: createDispatcher({ deliveries, deliverer: noSlots, wakeUps, endpoints, projects, now }),
     /** Empties the tables, for files whose tests share one harness. */
     empty: () => emptyTables(pool),
-    /** Starts another set of workers, like another process. */
-    async work(): Promise<void> {
-      const own = await openStore(endpoints.length)
+    /** Starts a worker, like another process. */
+    async work() {
+      const ownStore = await openStore()
+      const own = createDeliveries(pool, randomUUID())
       const givingUp = new AbortController()
-      const options = { store: own.store, endpoints, queues, send, givingUp: givingUp.signal, log }
-      const workers = await startWorkers(options)
+      const deliverer = createDeliverer({
+        deliveries: own,
+        endpoints,
+        sender: senderOf(own),
+        scheduleWakeUp: wakeUps.schedule,
+        givingUp: givingUp.signal,
+        now,
+        log,
+      })
+      const taking = takeWakeUps({ store: ownStore.store, wake: deliverer.wake, log })
+      deliverer.start(givingUp.signal)
+      let stopping: Promise<void> | undefined
+      const stop = () => {
+        stopping ??= deliverer.close().finally(async () => {
+          await taking.close()
+          await ownStore.close()
+        })
+        return stopping
+      }
       t.teardown(async () => {
         // A test may have left a request without a response.
         const timer = setTimeout(() => givingUp.abort(), closeTimeoutMs)
-        await workers.close().catch(() => undefined)
+        await stop().catch(() => undefined)
         clearTimeout(timer)
-        await own.close()
       })
+      return {
+        deliverer,
+        stop,
+        /** Records and sends. */
+        dispatcher: createDispatcher({ deliveries: own, deliverer, wakeUps, endpoints, projects, now }),
+      }
     },
+    /** Claims the due deliveries of an endpoint. */
+    claim: (node: string, limit = 100, at = now()) =>
+      deliveries.claim([{ node, limit, leaseMs: 15_000, since: beginning }], at),
     row: (id: string) => deliveryRow(pool, id),
     attempts: (id: string) => attemptRows(pool, id),
   }
-}
-
-function startRequeuer(t: Test, requeuer: Requeuer): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  const running = requeuer.run(stopping.signal)
-  const stop = async () => {
-    stopping.abort()
-    await running
-  }
-  t.teardown(stop)
-  return { stop }
 }
 
 export type DeliveryRow = {
@@ -137,22 +141,31 @@ export type AttemptRow = {
   error: string | null
   response_body: string | null
   at: Date
+  ms: number
 }
 
 async function deliveryRow(pool: Pool, id: string): Promise<DeliveryRow | undefined> {
   const { rows } = await pool.query<DeliveryRow>(
-    'select status, attempts, next_attempt_at, last_http_status, last_error from webhooks.deliveries where id = $1',
+    'select status, attempts, next_attempt_at, last_http_status, last_error from webhooks.all_deliveries where id = $1',
     [id],
   )
   return rows[0]
 }
 
 async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
-  const { rows } = await pool.query<AttemptRow>(
-    'select attempt, http_status, error, response_body, at from webhooks.attempts where delivery_id = $1 order by 1',
+  const { rows } = await pool.query<{ made: [number, number, number | null, string | null, string | null] }>(
+    `select made from webhooks.all_deliveries, jsonb_array_elements(attempts_made) with ordinality as m (made, number)
+    where id = $1 order by number`,
     [id],
   )
-  return rows
+  return rows.map(({ made: [at, ms, http_status, error, response_body] }, index) => ({
+    attempt: index + 1,
+    at: new Date(at),
+    ms,
+    http_status,
+    error,
+    response_body,
+  }))
 }
 
 /** A recorded success of a new payment. */

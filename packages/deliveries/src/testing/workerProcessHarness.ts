@@ -100,7 +100,7 @@ export async function createWorkerProcessHarness(
     /** Counts the deliveries with this status. */
     async count(status: 'pending' | 'succeeded' | 'failed'): Promise<number> {
       const { rows } = await pool.query<{ count: number }>(
-        'select count(*)::int as count from webhooks.deliveries where status = $1',
+        'select count(*)::int as count from webhooks.all_deliveries where status = $1',
         [status],
       )
       return rows[0]?.count ?? 0

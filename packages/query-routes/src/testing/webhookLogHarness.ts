@@ -2,7 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { type AttemptResult, createDeliveries } from '@paylog/deliveries/tables/deliveries'
+import { redeliver } from '@paylog/deliveries/operations/redelivery'
+import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
+import type { AttemptResult } from '@paylog/deliveries/tables/results'
 import { positionAt } from '@paylog/testing/positionAt'
 import type { Outbound } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
@@ -26,7 +28,7 @@ export async function webhookLogHarness(t: Test) {
   const api = await queryApiHarness(t)
   const { pool } = api
   await migrateWebhooks(pool)
-  const deliveries = createDeliveries(pool)
+  const deliveries = createDeliveries(pool, randomUUID())
   let position = 0n
 
   /** Records deliveries with the given fields and defaults. @returns their ids */
@@ -39,6 +41,7 @@ export async function webhookLogHarness(t: Test) {
       from,
       to: positionAt(position),
       at,
+      since: at,
       messages: whole,
     })
     return whole.map(({ id }) => id)
@@ -46,20 +49,24 @@ export async function webhookLogHarness(t: Test) {
 
   /** Records attempts of a delivery in order. @param before the number of its earlier attempts */
   async function attempt(id: string, tried: readonly AttemptFixture[], before = 0): Promise<void> {
+    const { rows } = await pool.query<{ series_start: number }>(
+      'select series_start from webhooks.deliveries where id = $1',
+      [id],
+    )
     for (const [index, { next, ...facts }] of tried.entries()) {
       const isLast = index === tried.length - 1
       const isPending = next !== undefined || !isLast || facts.disablesNode === true
       const recorded = await deliveries.finish({
         deliveryId: id,
         attempt: before + index + 1,
+        seriesStart: rows[0]?.series_start ?? 0,
         at: second(index),
         ms: 12,
         httpStatus: 200,
         error: null,
         responseBody: 'ok',
         disablesNode: false,
-        status: isPending ? 'pending' : facts.error ? 'failed' : 'succeeded',
-        nextAttemptAt: next ?? (isPending && !facts.disablesNode ? second(index + 1) : null),
+        nextAttemptAt: next ?? (isPending ? second(index + 1) : null),
         ...facts,
       })
       if (!recorded) throw new Error(`Attempt ${before + index + 1} of ${id} was not recorded`)
@@ -77,13 +84,7 @@ export async function webhookLogHarness(t: Test) {
       return id
     },
     /** Redelivers like an operator. */
-    async redeliver(id: string): Promise<void> {
-      await pool.query(
-        `update webhooks.deliveries set status = 'pending', series_start = attempts, next_attempt_at = $2, requeue_at = $2
-         where id = $1`,
-        [id, second(60)],
-      )
-    },
+    redeliver: (id: string) => redeliver(pool, [id], second(60)),
   }
 }
 

@@ -15,19 +15,22 @@ columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
  * A pool with every limit set. `int8` columns are returned as `bigint`, because positions do not fit a JavaScript number.
  *
  * @param options `max` is the number of connections; `applicationName` appears in `pg_stat_activity`; `queryTimeoutMs`
- *   fails a query when the server hangs or is unreachable, which the server's `statement_timeout` cannot detect
+ *   fails a query when the server hangs or is unreachable, which the server's `statement_timeout` cannot detect;
+ *   `settings` are settings of its sessions, such as `-c enable_seqscan=off`
  */
 export function createPool({
   databaseUrl,
   applicationName,
   max,
   queryTimeoutMs,
+  settings,
   log,
 }: {
   databaseUrl: string
   applicationName: string
   max: number
   queryTimeoutMs?: number
+  settings?: string
   log: Logger
 }): pg.Pool {
   const pool = new pg.Pool({
@@ -38,6 +41,7 @@ export function createPool({
     idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
+    ...(settings === undefined ? {} : { options: settings }),
     keepAlive: true,
     types: columnTypes,
   })

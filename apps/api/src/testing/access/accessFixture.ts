@@ -258,7 +258,7 @@ async function settled(
   const read = async () => {
     const { rows } = await pool.query<Delivery & { isPending: boolean }>(
       `select id, node, source_stream as stream, source_revision::integer as revision, mode, status = 'pending' as "isPending"
-       from webhooks.deliveries`,
+       from webhooks.all_deliveries`,
     )
     return rows
   }

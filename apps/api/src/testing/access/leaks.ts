@@ -101,7 +101,7 @@ async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, stri
   const pool = createPool({ databaseUrl, applicationName: 'leaks', max: 1, log })
   try {
     const { rows } = await pool.query<{ id: string; payment_id: string | null }>(
-      'select id, payment_id from webhooks.deliveries',
+      'select id, payment_id from webhooks.all_deliveries',
     )
     return new Map(rows.map(({ id, payment_id }) => [id, payment_id]))
   } finally {

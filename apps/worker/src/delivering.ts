@@ -1,0 +1,46 @@
+// Starts the sending of deliveries, and the wake-ups of other workers.
+import { installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
+import { openWakeUps, takeWakeUps, type WakeUps } from '@paylog/deliveries/queue/wakeUps'
+import { createDeliverer, type Deliverer } from '@paylog/deliveries/send/deliverer'
+import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
+import { createSender } from '@paylog/deliveries/send/sender'
+import type { Deliveries } from '@paylog/deliveries/tables/deliveries'
+import { createPartitions } from '@paylog/deliveries/tables/partitions'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
+import type { Pool } from 'pg'
+import { createAttemptCounter } from './attemptMetrics.ts'
+import type { WorkerConfig } from './config.ts'
+
+/** Sends what is due until the app stops. @throws when the tables are missing */
+export async function startDelivering(options: {
+  readonly config: WorkerConfig
+  readonly pool: Pool
+  readonly deliveries: Deliveries
+  readonly metrics: Metrics
+  readonly now: () => Date
+  readonly lifecycle: Lifecycle
+  readonly log: Logger
+}): Promise<{ readonly deliverer: Deliverer; readonly wakeUps: WakeUps }> {
+  const { config, pool, deliveries, metrics, now, lifecycle, log } = options
+  const { endpoints, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, WEBHOOK_SUCCESS_STATUS: successStatus } = config
+  const { stopping, givingUp } = lifecycle
+  const installation = await installationId(pool)
+  const { store, close } = await openQueueStore({ databaseUrl, redisUrl, installation, log })
+  lifecycle.add('queue store', close)
+  const wakeUps = openWakeUps({ store, log })
+  lifecycle.add('wake-ups', wakeUps.close)
+  await createPartitions(pool)
+
+  const agent = createEndpointAgent(config.WEBHOOK_ALLOWED_PRIVATE_CIDRS)
+  lifecycle.add('endpoint connections', () => agent.destroy())
+  const onRecorded = createAttemptCounter(metrics)
+  const sender = createSender({ deliveries, agent, successStatus, now, random: Math.random, onRecorded, log })
+  const scheduleWakeUp = wakeUps.schedule
+  const deliverer = createDeliverer({ deliveries, endpoints, sender, scheduleWakeUp, givingUp, now, log })
+  lifecycle.add('queue worker', takeWakeUps({ store, wake: deliverer.wake, log }).close)
+  lifecycle.add('deliveries', deliverer.close, deliverer.underWay)
+  deliverer.start(stopping)
+  return { deliverer, wakeUps }
+}

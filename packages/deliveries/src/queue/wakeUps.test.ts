@@ -1,0 +1,39 @@
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createWorkerHarness, onQueue, queueKinds } from '../testing/workerHarness.ts'
+import { takeWakeUps } from './wakeUps.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+const sentinel = 'last'
+
+for (const kind of queueKinds) {
+  t.test(`wake-ups on ${kind}`, onQueue(kind), async (t) => {
+    const { store, wakeUps } = await createWorkerHarness(t, kind, {})
+    const woken: { readonly node: string; readonly at: number }[] = []
+    const times = (node: string) => woken.filter((wakeUp) => wakeUp.node === node).map(({ at }) => at)
+    const taking = takeWakeUps({ store, wake: (node) => void woken.push({ node, at: Date.now() }), log })
+    t.teardown(() => taking.close())
+
+    await t.test(`a wake-up arrives, and those of an endpoint at one time share a job, on ${kind}`, async (t) => {
+      for (let count = 0; count < 50; count++) wakeUps.wake('1')
+      wakeUps.wake('2')
+      await waitFor(() => times('1').length > 0 && times('2').length > 0, { what: 'the wake-ups' })
+      t.ok(times('1').length <= 2, `${times('1').length} wake-ups`)
+    })
+
+    await t.test(`a scheduled wake-up arrives at its time, on ${kind}`, async (t) => {
+      const at = Date.now() + 700
+      wakeUps.schedule('3', new Date(at))
+      wakeUps.schedule('3', new Date(at))
+      wakeUps.schedule('4', new Date(at + 3_600_000))
+      await waitFor(() => times('3').length > 0, { what: 'the wake-up' })
+      const [first = 0] = times('3')
+      t.ok(first >= at, 'not too early')
+      wakeUps.wake(sentinel)
+      await waitFor(() => times(sentinel).length > 0, { what: 'another wake-up' })
+      t.equal(times('3').length, 1)
+      t.equal(await wakeUps.waiting(), 0, 'a wake-up in an hour has no job')
+    })
+  })
+}

@@ -1,0 +1,94 @@
+// Wake-ups of the workers, over one BullMQ queue. Nothing depends on them: every worker also polls the work list.
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { Queue, Worker } from 'bullmq'
+import { producerBackend, type QueueStore, workerBackend } from './queueStore.ts'
+
+type WakeUp = { readonly node: string }
+
+export type WakeUps = ReturnType<typeof openWakeUps>
+
+const queueName = 'webhooks'
+const keptEvents = 100
+const concurrency = 10
+/** After this long the queue counts as down. */
+const timeoutMs = 2_000
+/** Retries of an endpoint within this time share a wake-up. */
+const roundMs = 100
+/** An endpoint whose slots are taken needs no wake-up for each delivery. */
+const wakeEveryMs = 250
+/** The poll notices later retries as well. This bounds the jobs of an endpoint that is down. */
+const horizonMs = 60_000
+/** While the queue hangs, no more are added. */
+const maxPending = 1_000
+
+const sharedOptions = (store: QueueStore) => ({
+  connection: store,
+  ...(store.kind === 'redis' ? { prefix: store.prefix } : {}),
+})
+
+/**
+ * Takes wake-ups from the queue, as soon as its store is there.
+ * @param options `wake` is called with the name of the endpoint
+ */
+export function takeWakeUps(options: {
+  readonly store: QueueStore
+  readonly wake: (node: string) => void
+  readonly log: Logger
+}): { close(): Promise<void> } {
+  const { store, wake, log } = options
+  const process = async ({ data }: { data: WakeUp }) => wake(data.node)
+  const worker = new Worker(queueName, process, { ...sharedOptions(store), concurrency }, workerBackend)
+  worker.on('error', (error) => log.warn({ err: error }, 'queue worker error'))
+  return { close: () => worker.close() }
+}
+
+/** Opens the queue for adding wake-ups, which never blocks and never fails. */
+export function openWakeUps({ store, log }: { readonly store: QueueStore; readonly log: Logger }) {
+  const options = { ...sharedOptions(store), streams: { events: { maxLen: keptEvents } } }
+  const queue = new Queue(queueName, options, producerBackend)
+  queue.on('error', (error) => log.warn({ err: error }, 'queue error'))
+  const pending = new Set<string>()
+
+  /** Per endpoint, the time of the last wake-up that was added here. */
+  const last = new Map<string, number>()
+
+  function add(node: string, time: number): void {
+    if (last.get(node) === time) return
+    last.set(node, time)
+    // BullMQ ignores a second job with the same id.
+    const jobId = `${node}-${time}`
+    if (pending.has(jobId) || pending.size >= maxPending) return
+    pending.add(jobId)
+    const delay = Math.max(0, time - Date.now())
+    queue
+      .add('wake-up', { node }, { jobId, delay, removeOnComplete: true, removeOnFail: true })
+      .catch((error: unknown) => log.warn({ err: error, node }, 'could not queue a wake-up, the workers will poll'))
+      .finally(() => pending.delete(jobId))
+  }
+
+  return {
+    /** Wakes a worker now. */
+    wake: (node: string): void => add(node, Math.floor(Date.now() / wakeEveryMs) * wakeEveryMs),
+
+    /** Wakes a worker at the time of a retry. */
+    schedule(node: string, at: Date): void {
+      if (at.getTime() - Date.now() < horizonMs) add(node, Math.ceil(at.getTime() / roundMs) * roundMs)
+    },
+
+    /** How many wake-ups wait. @throws when the queue does not respond within 2 s */
+    async waiting(): Promise<number> {
+      const timeout = Promise.withResolvers<never>()
+      const timer = setTimeout(
+        () => timeout.reject(new Error(`The queue did not respond within ${timeoutMs} ms`)),
+        timeoutMs,
+      )
+      try {
+        return await Promise.race([queue.getWaitingCount(), timeout.promise])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+
+    close: (): Promise<void> => queue.close(),
+  }
+}

@@ -1,0 +1,95 @@
+// The partitions of the finished deliveries: created ahead, one for each day, and dropped when they are old.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Pool } from 'pg'
+
+/** A worker that cannot create partitions for this long can record nothing more. */
+const daysAhead = 7
+const maintainEveryMs = 3_600_000
+const retryAfterMs = 60_000
+/** While the drop waits for its lock, it blocks deliveries. */
+const lockTimeoutMs = 200
+const removedAtOnce = 250
+
+/** Creates the partitions from today on, by the clock of the database. Blocks no query. */
+export async function createPartitions(pool: Pool): Promise<void> {
+  await pool.query(
+    `select webhooks.create_partitions(today, today + ${daysAhead}) from (select (now() at time zone 'UTC')::date) as d (today)`,
+  )
+}
+
+/**
+ * Drops the partitions of days that have been over for longer than `keepMs`, oldest first, each in a transaction.
+ * @returns the names of the dropped partitions
+ * @throws when a partition stays locked for 200 ms; deliveries continue meanwhile
+ */
+export async function dropOldPartitions(pool: Pool, keepMs: number): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(oldSql, [keepMs])
+  const client = await pool.connect()
+  try {
+    for (const { name } of rows)
+      await client.query(
+        `begin; set local lock_timeout = ${lockTimeoutMs}; drop table if exists webhooks.${name}; commit`,
+      )
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+  return rows.map(({ name }) => name)
+}
+
+// The name contains the day, and sorts by it.
+const oldSql = `
+select relname as name from pg_inherits join pg_class on oid = inhrelid
+where inhparent = 'webhooks.finished_deliveries'::regclass
+  and to_date(right(relname, 8), 'YYYYMMDD') + 1 <= (now() - make_interval(secs => $1::float8 / 1000)) at time zone 'UTC'
+order by relname`
+
+/**
+ * Removes tests that are still pending, of endpoints that are paused or no longer configured. Real deliveries are kept at any
+ * age.
+ * @returns how many; more may be left
+ */
+export async function removePendingTests(pool: Pool, keepMs: number): Promise<number> {
+  const { rowCount } = await pool.query(removeTestsSql, [keepMs])
+  return rowCount ?? 0
+}
+
+const removeTestsSql = `
+delete from webhooks.deliveries where id in (
+  select id from webhooks.deliveries
+  where is_test and greatest(created_at, last_attempt_at, next_attempt_at) < now() - make_interval(secs => $1::float8 / 1000)
+  limit ${removedAtOnce}
+  for update skip locked
+)`
+
+/**
+ * Creates partitions ahead and removes old ones, now and every hour, until the signal aborts. After an error it tries again in
+ * a minute.
+ * @param options `keepMs` is how long deliveries are kept after their end, up to a day longer; 0 keeps them for ever
+ */
+export async function maintainPartitions(options: {
+  readonly pool: Pool
+  readonly keepMs: number
+  readonly signal: AbortSignal
+  readonly log: Logger
+}): Promise<void> {
+  const { pool, keepMs, signal, log } = options
+  while (!signal.aborted) {
+    let pauseMs = maintainEveryMs
+    try {
+      await createPartitions(pool)
+      if (keepMs > 0) {
+        const partitions = await dropOldPartitions(pool, keepMs)
+        if (partitions.length > 0) log.info({ partitions }, 'removed old deliveries')
+        while ((await removePendingTests(pool, keepMs)) === removedAtOnce && !signal.aborted);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'could not create or remove partitions of finished deliveries, trying again')
+      pauseMs = retryAfterMs
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,133 @@
+// Records the results of attempts: finishes deliveries, or plans their next attempts.
+import type { Pool } from 'pg'
+import { sourceColumns, toPostgresText } from './recordDeliveries.ts'
+
+export type AttemptResult = {
+  readonly deliveryId: string
+  /** Its number is a fencing token: results with an outdated number are ignored. */
+  readonly attempt: number
+  /** The series of retries that decided the status. A redelivery starts another one. */
+  readonly seriesStart: number
+  readonly at: Date
+  readonly ms: number
+  readonly httpStatus: number | null
+  /** The error class; `null` for a success. */
+  readonly error: string | null
+  readonly responseBody: string | null
+  /** When to try again; `null` finishes the delivery: it succeeded, or failed for good. */
+  readonly nextAttemptAt: Date | null
+  /** The endpoint is gone and gets nothing until an operator enables it. */
+  readonly disablesNode: boolean
+}
+
+export type RecordedResult = {
+  /** Whether this result paused the endpoint. */
+  readonly disabledNode: boolean
+  /** The present series of retries. If it is another one than the result's, nothing was recorded. */
+  readonly seriesStart: number
+}
+
+/**
+ * Records the results of attempts, each of a different delivery.
+ * @param worker the worker that made the attempts
+ * @returns for each, in their order; `undefined`, with nothing changed, when the attempt was recorded before, or another worker
+ *   has claimed the delivery meanwhile because this one was presumed dead
+ */
+export async function recordResults(
+  pool: Pool,
+  worker: string,
+  results: readonly AttemptResult[],
+): Promise<readonly (RecordedResult | undefined)[]> {
+  const { rows } = await pool.query<{ place: number; disabled_node: boolean }>({
+    name: 'record-results',
+    text: resultsSql,
+    values: [JSON.stringify(results.map(resultRow).toSorted(byId)), worker],
+  })
+  const recorded: (RecordedResult | undefined)[] = results.map(() => undefined)
+  for (const { place, disabled_node: disabledNode } of rows)
+    recorded[place] = { disabledNode, seriesStart: results[place]?.seriesStart ?? 0 }
+  if (rows.length < results.length) {
+    for (const { place, series_start: seriesStart } of await findNewSeries(pool, worker, results, recorded))
+      recorded[place] = { disabledNode: false, seriesStart }
+  }
+  return recorded
+}
+
+/**
+ * The attempts that were not recorded because a redelivery started a new series of retries meanwhile. A query after the
+ * statement that records, because that one may have waited for the redelivery and has an older snapshot.
+ */
+async function findNewSeries(
+  pool: Pool,
+  worker: string,
+  results: readonly AttemptResult[],
+  recorded: readonly unknown[],
+): Promise<readonly { readonly place: number; readonly series_start: number }[]> {
+  const missing = results.map(resultRow).filter(({ place }) => recorded[place] === undefined)
+  const { rows } = await pool.query<{ place: number; series_start: number }>(newSeriesSql, [
+    JSON.stringify(missing),
+    worker,
+  ])
+  return rows
+}
+
+function resultRow(result: AttemptResult, place: number) {
+  const { deliveryId, attempt, nextAttemptAt, at, ms, httpStatus, error, responseBody, disablesNode } = result
+  return {
+    place,
+    id: deliveryId,
+    attempt,
+    next_attempt_at: nextAttemptAt ?? undefined,
+    at,
+    http_status: httpStatus ?? undefined,
+    error: error ?? undefined,
+    made: [at.getTime(), ms, httpStatus, error, responseBody === null ? null : toPostgresText(responseBody)],
+    disables: disablesNode,
+    series_start: result.seriesStart,
+  }
+}
+
+/** Rows are locked in the order of their ids, as in operators' commands, which prevents deadlocks. */
+const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
+  one.id < other.id ? -1 : one.id > other.id ? 1 : 0
+
+// `any (array[…])` and the conditions on the attempt cannot be hashed, so rows are found by primary key in any plan.
+const matches = `d.id = any (array[g.id]) and d.attempts = g.attempt - 1
+    and (d.claimed_by is null or d.claimed_by = $2)`
+
+const resultsSql = `
+with given as materialized (
+  select * from json_to_recordset($1::json) as g (place integer, id uuid, attempt integer, next_attempt_at timestamptz,
+    at timestamptz, http_status integer, error text, made jsonb, disables boolean, series_start integer)
+), finished as (
+  delete from webhooks.deliveries d using given g
+  where ${matches} and d.series_start = g.series_start and g.next_attempt_at is null
+  returning d.*, g.place, g.attempt, g.made, g.at, g.http_status, g.error
+), kept as (
+  insert into webhooks.finished_deliveries (${sourceColumns}, attempts, attempts_made, last_attempt_at, last_http_status,
+    last_error, ended_at)
+  select ${sourceColumns}, attempt, attempts_made || jsonb_build_array(made), at, http_status, error, now() from finished
+), retried as (
+  update webhooks.deliveries d
+  set attempts = g.attempt, attempts_made = d.attempts_made || jsonb_build_array(g.made), last_attempt_at = g.at,
+    last_http_status = g.http_status, last_error = g.error, next_attempt_at = g.next_attempt_at, claimed_by = null,
+    claimed_until = null
+  from given g
+  where ${matches} and d.series_start = g.series_start and g.next_attempt_at is not null
+  returning g.place, g.disables, d.node, g.at
+), disabling as (
+  select distinct on (node) place, node, at from retried where disables order by node, place
+), disabled as (
+  insert into webhooks.nodes as n (name, disabled_at)
+  select node, at from disabling
+  on conflict (name) do update set disabled_at = excluded.disabled_at where n.disabled_at is null
+  returning name
+)
+select place, false as disabled_node from finished
+union all
+select place, place in (select place from disabling join disabled on name = node) from retried`
+
+const newSeriesSql = `
+select g.place, d.series_start
+from json_to_recordset($1::json) as g (place integer, id uuid, attempt integer, series_start integer)
+join webhooks.deliveries d on ${matches} and d.series_start <> g.series_start`
