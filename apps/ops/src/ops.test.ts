@@ -46,7 +46,7 @@ t.test('an invalid command line exits 2 and shows the usage', async (t) => {
 })
 
 const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)
-const webhookCommands = ['webhooks list', 'webhooks redeliver', 'webhooks backfill', 'webhooks enable']
+const webhookCommands = ['list', 'redeliver', 'backfill', 'enable', 'start'].map((name) => `webhooks ${name}`)
 
 t.test('the name of a group prints the commands of the group', async (t) => {
   const half = await runOps(['webhooks'])

@@ -120,7 +120,7 @@ export function isSelected({ category, stream, type, since, until }: ExportSelec
 }
 
 /** The part of the selection that a server can filter by. */
-export function serverFilter({ category, stream, type }: ExportSelection): LogFilter | undefined {
+function serverFilter({ category, stream, type }: ExportSelection): LogFilter | undefined {
   if (stream !== undefined) return { streamPrefixes: [stream] }
   if (category !== undefined) return { streamPrefixes: [`${category}-`] }
   return type === undefined ? undefined : { typePrefix: type }

@@ -1,4 +1,5 @@
 // How many appends and reads of the event store a payment takes.
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
@@ -10,11 +11,18 @@ const { app, store, appends, send, open } = await receiverHarness(t, await provi
 /** The streams that were read. */
 const reads: string[] = []
 const { client } = store
-const { readStream } = client
-Reflect.set(client, 'readStream', (stream: string, ...options: []) => {
-  reads.push(stream)
-  return readStream.call(client, stream, ...options)
-})
+const execute = Reflect.get(client, 'execute')
+type Read = (request: ReadReq, ...args: unknown[]) => unknown
+Reflect.set(client, 'execute', (service: unknown, name: string, call: (stub: { read: Read }) => unknown) =>
+  execute(service, name, (stub: { read: Read }) => {
+    const read: Read = (request, ...args) => {
+      const stream = request.getOptions()?.getStream()?.getStreamIdentifier()?.getStreamName_asU8()
+      reads.push(Buffer.from(stream ?? []).toString())
+      return stub.read(request, ...args)
+    }
+    return call(Object.create(stub, { read: { value: read } }))
+  }),
+)
 
 /** What an action appends and reads. */
 async function costOf<Result>(act: () => Promise<Result>) {
