@@ -1,5 +1,4 @@
 // How many appends and reads of the event store a payment takes.
-import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
@@ -12,7 +11,9 @@ const { app, store, appends, send, open } = await receiverHarness(t, await provi
 const reads: string[] = []
 const { client } = store
 const execute = Reflect.get(client, 'execute')
-type Read = (request: ReadReq, ...args: unknown[]) => unknown
+type StreamRead = { getStreamIdentifier(): { getStreamName_asU8(): Uint8Array } | undefined }
+type ReadRequest = { getOptions(): { getStream(): StreamRead | undefined } | undefined }
+type Read = (request: ReadRequest, ...args: unknown[]) => unknown
 Reflect.set(client, 'execute', (service: unknown, name: string, call: (stub: { read: Read }) => unknown) =>
   execute(service, name, (stub: { read: Read }) => {
     const read: Read = (request, ...args) => {
