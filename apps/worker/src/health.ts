@@ -39,6 +39,7 @@ export async function startHealthPage(options: {
   for (const [name, check] of Object.entries(readers)) health.check(name, check)
   health.check('deliveries', createBacklogCheck({ pool, endpoints, endedAt, now }))
   addGauges(metrics, () => readBacklog(pool, endpoints.map(nameOf)), log)
+  addReaderGauge(metrics, readers, log)
   const http = createHttp({ log })
   await http.register(health.plugin)
   await http.register(metrics.plugin)
@@ -47,6 +48,28 @@ export async function startHealthPage(options: {
 }
 
 const nameOf = ({ name }: WebhookEndpoint) => name
+
+function addReaderGauge(metrics: Metrics, readers: Readonly<Record<string, () => Promise<CheckDetails>>>, log: Logger) {
+  metrics.gauges({
+    readRows: () =>
+      Promise.all(
+        Object.entries(readers).map(async ([reader, check]) => {
+          const details: Readonly<Record<string, unknown>> = await check()
+          return { reader, isStopped: details.stopped === true }
+        }),
+      ),
+    labelName: 'reader',
+    labelOf: ({ reader }) => reader,
+    figures: [
+      {
+        name: 'log_reader_stopped',
+        help: 'Whether the reader has stopped, because the log is not that of its checkpoint',
+        measure: ({ isStopped }) => (isStopped ? 1 : 0),
+      },
+    ],
+    log,
+  })
+}
 
 function addGauges(metrics: Metrics, readRows: () => Promise<readonly EndpointBacklog[]>, log: Logger): void {
   metrics.gauges<EndpointBacklog>({
