@@ -117,7 +117,7 @@ t.test('a worker that stops delivers every webhook, except to an endpoint that h
   await stuck.process().stop()
   t.strictSame(await stuck.process().exited, { code: 1, signal: null })
   const failure = logLinesIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
-  t.match(failure, { level: 'error', part: 'workers', err: { message: new RegExp(`endpoint 1, delivery ${id}`) } })
+  t.match(failure, { level: 'error', part: 'deliveries', err: { message: new RegExp(`endpoint 1, delivery ${id}`) } })
 
   isEndpointStuck = false
   await startReplica(t, backends, 'worker')

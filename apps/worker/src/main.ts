@@ -68,6 +68,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
     await decidedCheckpoint({ pool, store }, streamPrefixes)
     return await dispatcher.start()
   }
+  // Before the app is ready, so that in a new system no payment comes first. The subscription reports what goes wrong.
+  await start().catch(() => undefined)
   const state = startingReader()
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
   const dispatching = runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log })

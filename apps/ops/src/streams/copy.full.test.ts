@@ -158,7 +158,7 @@ t.test('streams copy moves no checkpoint when the source recorded more meanwhile
   const { source, target } = await startStores(t)
   await fill(source.client, 100)
   const pool = poolOn(t, source.databaseUrl)
-  await pool.query(`insert into webhooks.checkpoints values ('a', 1, 1, now())`)
+  await pool.query(`insert into webhooks.checkpoints values ('a', 1, 1, gen_random_uuid(), now())`)
   const checkpoints = async () => (await pool.query('select * from webhooks.checkpoints order by name')).rows
   const before = await checkpoints()
   const appending = keepAppending(t, source.client)

@@ -41,6 +41,8 @@ t.test('a backfill that is killed and repeated creates each delivery once', asyn
   t.same((await harness.rows('1')).map(({ id }) => id).toSorted(), ids.toSorted())
 })
 
+const blockedSql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
 t.test('an interrupted backfill reports what it has created', async (t) => {
   const harness = await webhooksHarness(t)
   const raw = endpointVariables('1', nowhere, { EVENT_MODE: 'raw' })
@@ -57,6 +59,9 @@ t.test('an interrupted backfill reports what it has created', async (t) => {
     )
     const running = harness.start(['backfill', '--node', '1', '--from', '0', '--json'], raw)
     await waitFor(async () => (await harness.rows('1')).length === 200, { what: 'the first slice', ...longTimeout })
+    await waitFor(async () => (await harness.pool.query(blockedSql)).rowCount === 1, {
+      what: 'the second slice to wait',
+    })
     running.signal('SIGINT')
     await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })
     await other.query('rollback')

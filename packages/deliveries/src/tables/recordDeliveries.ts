@@ -104,12 +104,16 @@ export function insertNewSql(
   on conflict (id) do nothing`
 }
 
-/** A condition for ids that are in neither table. `any (array[…])` cannot be hashed, so the plan uses the indexes. */
+/**
+ * A condition for ids that are in neither table. `any (array[…])` cannot be hashed, so the plan uses the indexes. The upper bound
+ * only leaves out partitions: deliveries may end after `now()`, when the transaction began, while it waits for a lock.
+ */
 export const isMissing = (id: string, day: string) => `not exists (
     select from webhooks.deliveries p where p.id = any (array[${id}])
   ) and not exists (
     select from webhooks.finished_deliveries f
-    where f.id = any (array[${id}]) and f.ended_at >= timestamptz '${day} 00:00:00+00' and f.ended_at <= now()
+    where f.id = any (array[${id}]) and f.ended_at >= timestamptz '${day} 00:00:00+00'
+      and f.ended_at < now() + interval '1 day'
   )`
 
 /** The value of the `rows` parameter. */

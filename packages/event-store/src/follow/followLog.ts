@@ -56,7 +56,6 @@ export async function followLog(source: FollowSource, options: FollowOptions): P
   let pauseMs = firstPauseMs
   const progressed = () => {
     pauseMs = firstPauseMs
-    connected?.(true)
   }
   while (!signal.aborted) {
     try {
@@ -94,6 +93,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
       if (reason === 'connected') await requireSameLog(context, checkpoint)
       // Read first, so that everything up to there is in the pages.
       const ends = await readEnds(context, checkpoint)
+      options.connected?.(true)
       if (isBehind(checkpoint, ends.end?.position)) {
         for await (const batch of readToEnd(context, { prefixes: streamPrefixes, from: checkpoint, maxBatch })) {
           if (signal.aborted) return

@@ -3,7 +3,7 @@ import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/ev
 import { type Codec, type Recorded, tryDecode, UnreadableEventError } from '../codec/codec.ts'
 import type { CallContext } from '../connection/calls.ts'
 import { isSystemStream, type RawEvent } from './rawEvent.ts'
-import { type LogPage, readPages } from './readPage.ts'
+import { type LogPage, type PagesRange, readPages } from './readPage.ts'
 import { readLogEnds } from './reads.ts'
 
 export type ReadContext = CallContext & Pick<Codec, 'decode'>
@@ -34,10 +34,9 @@ const defaultMaxBatch = 100
  */
 export async function* readToEnd(
   context: ReadContext,
-  { prefixes, from, maxBatch = defaultMaxBatch }: Omit<BatchRange, 'until'>,
+  range: Omit<BatchRange, 'until'>,
 ): AsyncGenerator<EventBatch, void> {
-  const range = { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
-  for await (const page of readPages(context, range)) yield* decodedBatch(context, page.events, endOf(page))
+  for await (const page of readPages(context, pagesOf(range))) yield* decodedBatch(context, page.events, endOf(page))
 }
 
 /**
@@ -81,9 +80,16 @@ export async function* readBatches(context: ReadContext, range: BatchRange): Asy
   const { from, until } = range
   const end = until !== undefined && isAfter(head, until) ? until : head
   if (from !== undefined && !isAfter(end, from)) return
-  for await (const { events, position } of readToEnd(context, range)) {
-    if (isAfter(end, position)) yield { events, position }
-    else return yield { events: events.filter((event) => !isAfter(event.position, end)), position: end }
+  for await (const page of readPages(context, pagesOf(range))) {
+    const isBefore = page.last === undefined || isAfter(end, page.last.position)
+    // Later events may be unreadable.
+    const events = isBefore ? page.events : page.events.filter(({ position }) => !isAfter(position, end))
+    yield* decodedBatch(context, events, isBefore ? endOf(page) : end)
+    if (!isBefore) return
   }
   yield { events: [], position: end }
+}
+
+function pagesOf({ prefixes, from, maxBatch = defaultMaxBatch }: Omit<BatchRange, 'until'>): PagesRange {
+  return { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
 }
