@@ -54,7 +54,8 @@ function addReaderGauge(metrics: Metrics, readers: Readonly<Record<string, () =>
     readRows: () =>
       Promise.all(
         Object.entries(readers).map(async ([reader, check]) => {
-          const details: Readonly<Record<string, unknown>> = await check()
+          // A log that cannot be read is no reason to stop.
+          const details: Readonly<Record<string, unknown>> = await check().catch(() => ({}))
           return { reader, isStopped: details.stopped === true }
         }),
       ),

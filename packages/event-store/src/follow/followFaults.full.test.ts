@@ -34,7 +34,7 @@ t.test('a follower resumes after reads that fail for longer than they are repeat
   await waitFor(() => sub.interruptions.length > 0, { what: 'an interruption' })
   t.equal(sub.connections.at(-1), false, 'it is not connected')
   isDown = false
-  await waitFor(() => sub.seen.length === 20, { what: 'the later events' })
+  await waitFor(() => sub.seen.length === 20 && sub.connections.at(-1), { what: 'the later events' })
   await run.stop()
   t.same(sub.seen, names(20))
   t.same(sub.connections, [true, false, true, false])
