@@ -26,7 +26,7 @@ const measuredRoles: readonly RunnerState['role'][] = ['running', 'frozen', 'sto
 export async function watchLags(options: {
   readonly runners: readonly MeasuredRunner[]
   readonly pool: Pool
-  readonly store: Pick<EventStore, 'lag'>
+  readonly store: Pick<EventStore, 'lag' | 'head'>
   readonly now: () => Date
   readonly signal: AbortSignal
   readonly log: Logger
@@ -58,10 +58,13 @@ async function measure(
   runners: readonly MeasuredRunner[],
 ): Promise<void> {
   if (runners.length === 0) return
-  const checkpoints = await liveCheckpoints(pool)
+  const [checkpoints, end] = await Promise.all([liveCheckpoints(pool), store.head()])
   for (const { projection } of runners) {
     const position = checkpoints.get(projection.name)?.position
-    const lag = await store.lag(position, projection.streamPrefixes, limits)
+    const isAtEnd = position !== undefined && position.eventId === end?.eventId
+    const lag = isAtEnd ? none : await store.lag(position, projection.streamPrefixes, limits)
     await recordLag(pool, projection.name, lagOf(lag, now().getTime()))
   }
 }
+
+const none = { events: 0, isMore: false, first: undefined }

@@ -14,7 +14,14 @@ import { type FollowOptions, followLog } from './follow/followLog.ts'
 import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
 import { createNewEvents } from './follow/newEvents.ts'
 import { type BatchRange, type EventBatch, type LogRange, readBatches } from './read/readBatches.ts'
-import { isInLog, type ReadRange, readCheckpointBefore, readHead, readStreamEvents } from './read/reads.ts'
+import {
+  isInLog,
+  type ReadRange,
+  readCheckpointBefore,
+  readHead,
+  readStreamEvents,
+  sharedLogEnds,
+} from './read/reads.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
 
 export type LoadedState<State> = {
@@ -143,6 +150,7 @@ export function createEventStore(options: {
     decode: codec.decode,
   }
   const newEvents = createNewEvents({ connect: () => connect(connectionString), closing })
+  const following = { context: reads, newEvents, sharedEnds: sharedLogEnds(reads), pollMs: timing.pollMs }
   const readStream = async (stream: StreamName, range: ReadRange = {}) =>
     (await readStreamEvents(reads, stream, range)).map(codec.decode)
 
@@ -164,7 +172,7 @@ export function createEventStore(options: {
     get client() {
       return reads.connection.current()
     },
-    follow: (options) => followLog({ context: reads, newEvents, pollMs: timing.pollMs }, options),
+    follow: (options) => followLog(following, options),
     load,
     async handle({ stream, fold, decide, metadata, known }) {
       const giveUpAt = Date.now() + conflictRetryTimeoutMs

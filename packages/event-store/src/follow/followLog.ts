@@ -4,14 +4,20 @@ import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import { UnreadableEventError } from '../codec/codec.ts'
 import type { RawEvent } from '../read/rawEvent.ts'
 import { decodedBatch, type EventBatch, type ReadContext, readToEnd } from '../read/readBatches.ts'
-import { readEventAt, readLogEnds } from '../read/reads.ts'
+import { type LogEnds, readEventAt, readLogEnds } from '../read/reads.ts'
 import type { NewEvents } from './newEvents.ts'
 
 /** The part of a logger that a follower needs. */
 export type FollowerLog = { warn(detail: object, message: string): void }
 
 /** What a follower needs of the event store. */
-export type FollowSource = { readonly context: ReadContext; readonly newEvents: NewEvents; readonly pollMs: number }
+export type FollowSource = {
+  readonly context: ReadContext
+  readonly newEvents: NewEvents
+  /** Reads the ends of the log, once for callers of the same moment. */
+  readonly sharedEnds: () => Promise<LogEnds>
+  readonly pollMs: number
+}
 
 export type FollowOptions = {
   readonly name: string
@@ -92,7 +98,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
       }
       if (reason === 'connected') await requireSameLog(context, checkpoint)
       // Read first, so that everything up to there is in the pages.
-      const ends = await readEnds(context, checkpoint)
+      const ends = await readEnds(reason === 'poll' ? source.sharedEnds : () => readLogEnds(context), checkpoint)
       options.connected?.(true)
       if (isBehind(checkpoint, ends.end?.position)) {
         for await (const batch of readToEnd(context, { prefixes: streamPrefixes, from: checkpoint, maxBatch })) {
@@ -123,8 +129,8 @@ async function requireSameLog(context: ReadContext, checkpoint: LogCheckpoint | 
 }
 
 /** @throws LogMismatchError when the log ends before the checkpoint */
-async function readEnds(context: ReadContext, checkpoint: LogCheckpoint | undefined): ReturnType<typeof readLogEnds> {
-  const ends = await readLogEnds(context)
+async function readEnds(read: () => Promise<LogEnds>, checkpoint: LogCheckpoint | undefined): Promise<LogEnds> {
+  const ends = await read()
   const { end } = ends
   if (checkpoint !== undefined && (end === undefined || isAfter(checkpoint, end.position)))
     throw mismatch(checkpoint, `ends at ${end?.position.commit ?? 'its beginning'}`)
@@ -184,7 +190,8 @@ function createWaiting({ streamPrefixes, maxBatch, awaited, signal }: FollowOpti
       if (pending === undefined && events.length > 0) return 'event'
       if (pending === undefined && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
-        const timer = setTimeout(() => add('poll'), pollMs)
+        // At the same moments as others, so that one read of the end serves all followers of a process.
+        const timer = setTimeout(() => add('poll'), pollMs - (Date.now() % pollMs))
         wake = resolve
         signal.addEventListener('abort', wake)
         await promise

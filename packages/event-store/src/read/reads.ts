@@ -37,16 +37,27 @@ export async function readHead(context: CallContext): Promise<LogCheckpoint | un
   return (await readLogEnd(context))?.position
 }
 
+/** @returns a function that reads the ends once for all callers that come while the read is in progress */
+export function sharedLogEnds(context: CallContext): () => Promise<LogEnds> {
+  let reading: Promise<LogEnds> | undefined
+  return () => {
+    reading ??= readLogEnds(context).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
 /** How many system events may follow the last event of ours before a checkpoint no longer advances past them. */
 const maxSystemEvents = 32
+
+export type LogEnds = { readonly end: RawEvent | undefined; readonly checkpoint: LogCheckpoint | undefined }
 
 /**
  * The log's last event, and the last one that is no system event: a scavenge may remove system events, so a checkpoint
  * names none. It is undefined when only system events are found.
  */
-export async function readLogEnds(
-  context: CallContext,
-): Promise<{ readonly end: RawEvent | undefined; readonly checkpoint: LogCheckpoint | undefined }> {
+export async function readLogEnds(context: CallContext): Promise<LogEnds> {
   const end = await readLogEnd(context)
   if (end === undefined) return { end, checkpoint: undefined }
   if (!isSystemStream(end.stream)) return { end, checkpoint: end.position }
