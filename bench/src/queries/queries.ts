@@ -22,7 +22,7 @@ const headroom = 1.5
 /**
  * Starts query-api and bare routes on a private Postgres with `--rows` (a million) rows per table, and a tenth of that of
  * products. Runs every query (`--only`: those whose name contains this, such as `products`) as fast as possible,
- * alternating with its bare route: `--rounds` (12) of `--round-seconds` (0.7) each. Then, for `--seconds` (10), `--rate` (200)
+ * alternating with its bare route: `--rounds` (11) of `--round-seconds` (0.7) each. Then, for `--seconds` (10), `--rate` (200)
  * times a second, and its SQL alone with pgbench, unless the bare route hardly reaches that rate.
  * @throws Error for invalid options, and without pgbench
  */
@@ -90,7 +90,7 @@ function optionsOf(args: readonly string[], isQuick: boolean) {
     options: {
       rows: { type: 'string', default: isQuick ? '20000' : '1000000' },
       seconds: { type: 'string', default: isQuick ? '2' : '10' },
-      rounds: { type: 'string', default: isQuick ? '2' : '12' },
+      rounds: { type: 'string', default: isQuick ? '1' : '11' },
       'round-seconds': { type: 'string', default: '0.7' },
       rate: { type: 'string', default: '200' },
       only: { type: 'string', default: '' },
