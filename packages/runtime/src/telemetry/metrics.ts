@@ -38,6 +38,8 @@ export type LabelledValue = { readonly labels: Labels; readonly value: number }
 
 /** Pauses that a request notices are a few milliseconds long. */
 const gcDurationBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+/** A timer of this interval measures the event loop. The default of 10 ms takes half a percent of a core in an idle process. */
+const eventLoopMonitoringPrecision = 100
 const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
 
 /**
@@ -46,7 +48,7 @@ const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, gcDurationBuckets })
+  collectDefaultMetrics({ register: registry, gcDurationBuckets, eventLoopMonitoringPrecision })
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its response',
