@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts'
  * At this size the file moves to `<name>.log.1` and replaces the older one, so that both stay below about twice this.
  */
 const maxFileBytes = 10 * 1024 * 1024
-const pollMs = 200
+const pollMs = 1_000
 /** Longer lines are not parsed. */
 const windowBytes = 256 * 1024
 /** A repeated warning is shown at most once in this time. */
