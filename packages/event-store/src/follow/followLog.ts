@@ -30,7 +30,7 @@ export type FollowOptions = {
   readonly maxBatch: number
   /** Emits `awaited` when a caller waits for the checkpoint to reach the end of the log. */
   readonly awaited?: EventTarget
-  /** Called with true when the log has been read, and with false when it cannot be read. */
+  /** Called with true when the log can be read and new events are announced, and with false when it cannot be read. */
   readonly connected?: (isConnected: boolean) => void
   readonly signal: AbortSignal
   readonly log: FollowerLog
@@ -99,7 +99,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
       if (reason === 'connected') await requireSameLog(context, checkpoint)
       // Read first, so that everything up to there is in the pages.
       const ends = await readEnds(reason === 'poll' ? source.sharedEnds : () => readLogEnds(context), checkpoint)
-      options.connected?.(true)
+      if (source.newEvents.isConfirmed()) options.connected?.(true)
       if (isBehind(checkpoint, ends.end?.position)) {
         for await (const batch of readToEnd(context, { prefixes: streamPrefixes, from: checkpoint, maxBatch })) {
           if (signal.aborted) return

@@ -9,6 +9,8 @@ import { newEvents } from '../read/requests.ts'
 export type NewEvents = {
   /** @returns a function that removes the follower; the last one closes the subscription */
   add(follower: NewEventsFollower): () => void
+  /** Whether the server has confirmed the subscription. */
+  isConfirmed(): boolean
   /** Replaces a subscription that did not deliver an event: it may have been silent for long. */
   replace(): void
 }
@@ -35,9 +37,10 @@ export function createNewEvents(options: {
   const { connect, closing } = options
   const followers = new Set<NewEventsFollower>()
   let open: AbortController | undefined
+  let isConfirmed = false
 
   function deliver(reply: ReadResp): void {
-    if (reply.hasConfirmation()) announceConnection()
+    if (reply.hasConfirmation()) announceConnection(true)
     const recorded = reply.getEvent()?.getEvent()
     if (recorded === undefined) return
     const stream = streamOf(recorded)
@@ -49,7 +52,8 @@ export function createNewEvents(options: {
     }
   }
 
-  function announceConnection(): void {
+  function announceConnection(confirmed: boolean): void {
+    isConfirmed = confirmed
     for (const { onConnection } of followers) onConnection()
   }
 
@@ -61,17 +65,19 @@ export function createNewEvents(options: {
       void connection.close()
       if (performance.now() - begun > maxPauseMs) pauseMs = firstPauseMs
       if (signal.aborted) return
-      announceConnection()
+      announceConnection(false)
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
     }
   }
 
   function start(): void {
+    isConfirmed = false
     open = new AbortController()
     void keepOpen(AbortSignal.any([open.signal, closing]))
   }
 
   return {
+    isConfirmed: () => isConfirmed,
     add(follower) {
       followers.add(follower)
       if (open === undefined) start()
