@@ -13,6 +13,12 @@ const runOrSkip: Section = async (blocks, visit) => {
   }
 }
 
+/** The commands after a restore change nothing in a system whose log and database fit. */
+const asOperator: Section = async (blocks, visit) => {
+  for (const command of blocks.flatMap(commandsOf))
+    await visit.run(command.replace(/^ops /, 'npm run -s ops -- ').replace('POSITION', '0'))
+}
+
 export const pages: readonly Page[] = [
   {
     page: 'README.md',
@@ -81,6 +87,9 @@ export const pages: readonly Page[] = [
       'Read models': async (blocks, visit) => {
         for (const command of blocks.flatMap(commandsOf)) await visit.run(command, ['payments'])
       },
+      'Postgres is older than the log': asOperator,
+      'Postgres is lost': asOperator,
+      'The log is not that of Postgres': asOperator,
     },
   },
   {
