@@ -5,7 +5,7 @@ import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { hasCaddy, startEdge } from './testing/edge.ts'
+import { startEdge, withCaddy } from './testing/edge.ts'
 import {
   paymentsOnLog,
   type ReplicaBackends,
@@ -19,7 +19,6 @@ const rounds = testCycles(1)
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 /** Each of four clients may meet each of the two closing replicas once. */
 const maxWithoutResponse = 8
-const options = (await hasCaddy()) ? withRedis : { skip: 'NOT TESTED: there is no caddy' }
 
 /**
  * Clients that send requests until they are stopped. A request with an Idempotency-Key is repeated when it got no
@@ -86,7 +85,7 @@ async function startAll(t: Parameters<typeof startReplica>[0], backends: Replica
 
 t.test(
   'restarting each app under load fails no request and creates no payment without a response',
-  options,
+  { ...withRedis, ...withCaddy },
   async (t) => {
     const endpoint = await startFakeEndpoint(t)
     const { url: REDIS_URL } = await startRedisServer(t)

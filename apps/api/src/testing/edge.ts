@@ -61,13 +61,16 @@ const caddyfile = new URL('../../../../deploy/Caddyfile', import.meta.url)
 // biome-ignore lint/style/noProcessEnv: caddy is searched for in PATH.
 const path = process.env.PATH
 
-export async function hasCaddy(): Promise<boolean> {
+async function hasCaddy(): Promise<boolean> {
   const version = spawn('caddy', ['version'], { stdio: 'ignore' })
   return await once(version, 'exit').then(
     ([code]) => code === 0,
     () => false,
   )
 }
+
+/** The options of tests that need Caddy: skipped, and reported so, where there is none. */
+export const withCaddy = (await hasCaddy()) ? {} : { skip: 'NOT TESTED: there is no caddy' }
 
 /**
  * Runs Caddy with the deployed Caddyfile in front of APIs, by default the replicas of `startApis`.

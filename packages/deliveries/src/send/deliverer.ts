@@ -82,7 +82,7 @@ export function createDeliverer(deps: {
     reserve: (messages: readonly Outbound[]): Reservation =>
       reserve({ messages: closed.aborted ? [] : messages, lanes, at: now(), start: attempts.start, wake }),
 
-    /** Looks for due deliveries every second, whatever becomes of the wake-ups, until the signal aborts. */
+    /** Looks for due deliveries every second, also when wake-ups are lost, until the signal aborts. */
     start(signal: AbortSignal): void {
       const poll = () => {
         for (const [node, lane] of lanes) {

@@ -107,7 +107,7 @@ t.test('one subscription serves all followers of a store, and ends with the last
     },
   })
   const store = connectEventStore(t, server)
-  // More than a server allows on one connection, if each had a call of its own.
+  // With one call for each of them, these are more than a server allows on one connection.
   const subs = Array.from({ length: callsPerConnection * 2 + 1 }, () => followerHarness(store, prefix))
   const runs = subs.map((sub) => sub.run())
   await waitFor(() => subs.every(({ seen }) => seen.length === 10), { what: 'all events for every follower' })

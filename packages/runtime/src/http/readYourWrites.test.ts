@@ -83,7 +83,7 @@ t.test(
   },
 )
 
-t.test('in Redis the highest position stays, exact to 64 bits, whoever writes last', withRedis, async (t) => {
+t.test('in Redis the highest position stays, exact to 64 bits, in any order of writes', withRedis, async (t) => {
   const server = await startRedisServer(t, { isDurable: false })
   const [one, other] = [await startApi(t, server.url), await startApi(t, server.url)]
   const reader = await startApi(t, server.url)

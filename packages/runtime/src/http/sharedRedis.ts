@@ -71,7 +71,7 @@ function responseTimeouts() {
         reject(new Error(`No response within ${responseTimeoutMs} ms`))
       }
       let overdue: NodeJS.Immediate | undefined
-      // When this process was busy for so long, the response may be waiting to be read: read it first.
+      // If this process itself was busy until the timeout, the response may already be here: read it first.
       const timer = setTimeout(() => {
         overdue = setImmediate(giveUp)
       }, responseTimeoutMs)
