@@ -82,14 +82,21 @@ export const projectionMetrics: readonly {
   },
 ]
 
-/** Records a projection's lag, or that it is unknown. */
-export async function recordLag(db: Pick<Pool, 'query'>, projection: string, lag: Lag | undefined): Promise<void> {
+/** Records the lags of projections; an undefined one is unknown. */
+export async function recordLags(db: Pick<Pool, 'query'>, lags: ReadonlyMap<string, Lag | undefined>): Promise<void> {
+  const all = [...lags.values()]
   await db.query({
-    name: 'record lag',
-    text: `insert into read_models.lag (projection, events, is_more, seconds) values ($1, $2, $3, $4)
+    name: 'record lags',
+    text: `insert into read_models.lag (projection, events, is_more, seconds)
+      select * from unnest($1::text[], $2::bigint[], $3::boolean[], $4::float8[])
       on conflict (projection) do update
       set events = excluded.events, is_more = excluded.is_more, seconds = excluded.seconds, reported_at = now()`,
-    values: [projection, lag?.events ?? null, lag?.isMore ?? true, lag?.seconds ?? null],
+    values: [
+      [...lags.keys()],
+      all.map((lag) => lag?.events ?? null),
+      all.map((lag) => lag?.isMore ?? true),
+      all.map((lag) => lag?.seconds ?? null),
+    ],
   })
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
-import { lagOf, recordLag } from '@paylog/projections/lag'
+import { type Lag, lagOf, recordLags } from '@paylog/projections/lag'
 import type { Projection } from '@paylog/projections/projection'
 import type { RunnerState } from '@paylog/projections/runProjection'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -26,7 +26,7 @@ const measuredRoles: readonly RunnerState['role'][] = ['running', 'frozen', 'sto
 export async function watchLags(options: {
   readonly runners: readonly MeasuredRunner[]
   readonly pool: Pool
-  readonly store: Pick<EventStore, 'lag' | 'head'>
+  readonly store: Pick<EventStore, 'lag' | 'checkpointBefore'>
   readonly now: () => Date
   readonly signal: AbortSignal
   readonly log: Logger
@@ -58,13 +58,15 @@ async function measure(
   runners: readonly MeasuredRunner[],
 ): Promise<void> {
   if (runners.length === 0) return
-  const [checkpoints, end] = await Promise.all([liveCheckpoints(pool), store.head()])
+  const [checkpoints, end] = await Promise.all([liveCheckpoints(pool), store.checkpointBefore(undefined)])
+  const lags = new Map<string, Lag | undefined>()
   for (const { projection } of runners) {
     const position = checkpoints.get(projection.name)?.position
     const isAtEnd = position !== undefined && position.eventId === end?.eventId
     const lag = isAtEnd ? none : await store.lag(position, projection.streamPrefixes, limits)
-    await recordLag(pool, projection.name, lagOf(lag, now().getTime()))
+    lags.set(projection.name, lagOf(lag, now().getTime()))
   }
+  await recordLags(pool, lags)
 }
 
 const none = { events: 0, isMore: false, first: undefined }

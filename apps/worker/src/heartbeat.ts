@@ -23,14 +23,15 @@ export async function startHeartbeat(options: {
   readonly log: Logger
 }): Promise<Heartbeat> {
   const { pool, worker, endpoints, log } = options
+  const heartbeat = { name: 'heartbeat', text: heartbeatSql, values: [worker] }
   await pool.query(configuredSql, [endpoints])
-  await pool.query(heartbeatSql, [worker])
+  await pool.query(heartbeat)
   return {
     async run(signal) {
       while (!signal.aborted) {
         await sleep(heartbeatMs, undefined, { signal }).catch(() => undefined)
         if (signal.aborted) break
-        await pool.query(heartbeatSql, [worker]).catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'))
+        await pool.query(heartbeat).catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'))
       }
       await pool
         .query('delete from webhooks.workers where id = $1', [worker])

@@ -1,5 +1,5 @@
 import { recordStopped } from '@paylog/projections/apply/checkpoints'
-import { recordLag, sharedFigures } from '@paylog/projections/lag'
+import { recordLags, sharedFigures } from '@paylog/projections/lag'
 import { readModelDatabase, recordingPool } from '@paylog/projections/testing/projectionHarness'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createHealth } from '@paylog/runtime/process/health'
@@ -31,8 +31,8 @@ async function startPage(t: Test) {
 
 t.test('readiness shows the recorded lag of each projection', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
-  await recordLag(pool, 'products', { events: 10_000, isMore: true, seconds: 600 })
+  await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
+  await recordLags(pool, new Map([['products', { events: 10_000, isMore: true, seconds: 600 }]]))
   const { status, checks } = await ready()
   t.equal(status, 200, 'a lag does not make the API unavailable')
   t.match(checks['projection payments'], { ok: true, version: 1, position: null, lag_events: 3, lag_seconds: 1.5 })
@@ -45,8 +45,8 @@ t.test('readiness shows the recorded lag of each projection', async (t) => {
 
 t.test('a lag that could not be counted is null, not 0', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
-  await recordLag(pool, 'payments', undefined)
+  await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
+  await recordLags(pool, new Map([['payments', undefined]]))
   const { checks } = await ready()
   t.match(checks['projection payments'], {
     ok: true,
@@ -59,7 +59,7 @@ t.test('a lag that could not be counted is null, not 0', async (t) => {
 
 t.test('a lag recorded by a projector that no longer runs is ignored', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await recordLag(pool, 'payments', { events: 0, isMore: false, seconds: 0 })
+  await recordLags(pool, new Map([['payments', { events: 0, isMore: false, seconds: 0 }]]))
   await pool.query("update read_models.lag set reported_at = now() - interval '40 s'")
   const { status, checks } = await ready()
   t.equal(status, 200)
@@ -84,7 +84,7 @@ t.test('the readiness checks of all projections share one database query', async
   const [first, second] = await Promise.all([readFigures(), readFigures()])
   t.equal(first, second)
   t.equal(queries.length, 1)
-  await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
   t.equal((await readFigures()).find(({ projection }) => projection === 'payments')?.lag?.events, 3)
 })
 

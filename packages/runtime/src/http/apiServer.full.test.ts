@@ -15,7 +15,7 @@ t.test('an API responds 503 while its event loop is blocked, and recovers', asyn
   t.equal(await status('/things'), 200)
   let isBlocked = true
   const block = () => {
-    const until = performance.now() + 100
+    const until = performance.now() + 250
     while (performance.now() < until);
     if (isBlocked) setImmediate(block)
   }
@@ -31,9 +31,13 @@ t.test('an API responds 503 while its event loop is blocked, and recovers', asyn
 
 t.test('an API with SHED_EVENT_LOOP_DELAY=0 sheds no load', async (t) => {
   const { url } = await apiHarness(t, { SHED_EVENT_LOOP_DELAY: '0' }, async (http) => {
-    http.get('/things', async () => ({ isGuarded: http.hasDecorator('isUnderPressure') }))
+    http.get('/things', async () => ({}))
   })
-  t.match(await (await fetch(`${url}/things`)).json(), { isGuarded: false })
+  for (let second = 0; second < 3; second++) {
+    const until = performance.now() + 1_100
+    while (performance.now() < until);
+    t.equal((await fetch(`${url}/things`)).status, 200)
+  }
 })
 
 t.test('an incomplete request gets 408 after the request timeout', { timeout: 40_000 }, async (t) => {
