@@ -48,7 +48,7 @@ export async function measureCommandToWebhook(
   await atRandomTimes(perSecond, times.bare, async () => void bare.push(await postBare(endpoint)))
   print(`${formatNumber(perSecond)} payments a second, ${waits.length} of them`)
   const row = (name: 'p50' | 'p99', q: number): BenchmarkRow => ({
-    name: `from a command response to its webhook, at a fifth of the load,  ${name}`,
+    name: `from the response of a POST to its webhook, at a fifth of the load, ${name}`,
     figure: quantile(waits, q),
     unit: 'ms',
     bound: { name: 'a bare POST to the same endpoint', figure: quantile(bare, q) },
