@@ -1,7 +1,10 @@
 // The interface that every payment provider implements. Only a provider's own folder depends on its API.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import type { Evidence, RecordDispute, RecordRefund, ReportSource } from '@paylog/domain/payments/evidence'
+import type { RecordDispute } from '@paylog/domain/payments/disputes'
+import type { CaptureMethod, RefundReason } from '@paylog/domain/payments/events'
+import type { Evidence, ReceivedReport, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { RecordRefund } from '@paylog/domain/payments/refunds'
 import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
 import type { ProductCatalog } from './productCatalog.ts'
 
@@ -37,10 +40,21 @@ export type Provider = {
    * provider does not know them, or when they name no payment: then they are somebody else's.
    */
   findPaymentId(of: ProviderIds): Promise<string | null>
-  /** Cancels an intent so that it can never be paid. Does nothing when it can no longer be canceled. */
-  readonly cancelIntent: ((provider_intent_id: string) => Promise<void>) | null
-  /** Captures the money that the payer has approved. The snapshot holds the outcome. */
-  readonly captureIntent: ((request: CaptureIntent) => Promise<IntentSnapshot>) | null
+  /**
+   * Cancels an intent so that it can never be paid, and releases what is authorized. Where a provider cannot do that, the
+   * intent lapses, and nothing is captured of it.
+   * @returns `canceled`, or the snapshot of an intent that can no longer be canceled; `null` when the provider does not
+   *   know it
+   */
+  cancelIntent(request: IntentRef & WithKey): Promise<IntentSnapshot | null>
+  /** Takes the money that the payer has approved, or authorizes it if the payment's capture is manual. */
+  readonly captureIntent: ((request: IntentRef & WithKey) => Promise<IntentSnapshot>) | null
+  /** Captures money that is authorized, and releases the rest. `null` where payments cannot be authorized first. */
+  readonly captureAuthorized: ((request: CaptureAuthorized) => Promise<IntentSnapshot>) | null
+  /** Gives money back. The result may still be pending. A refund that the provider declines is a ProviderError. */
+  readonly refund: ((request: RefundCharge) => Promise<ReportedRefund>) | null
+  /** Whether the page of an unpaid intent expires, so that the payer needs another intent. */
+  readonly pagesExpire: boolean
 
   /** Prepares saving a payment method. */
   readonly createSetupIntent: ((request: CreateSetupIntent) => Promise<ProviderSetupIntent>) | null
@@ -85,6 +99,11 @@ export type CreateIntent = {
   readonly amount_cents: number
   readonly currency: string
   readonly description: string | null
+  readonly capture_method: CaptureMethod
+  /** Where the provider's page sends the payer afterwards; `null` for the provider's default. */
+  readonly return_url: string | null
+  readonly cancel_url: string | null
+  readonly statement_descriptor: string | null
   /** The provider's id of the chosen payment method. */
   readonly provider_method_id: string | null
   /** The customer that the method is attached to; `null` for an unattached one, such as a test method. */
@@ -94,6 +113,8 @@ export type CreateIntent = {
 export type ProviderIntent = {
   readonly provider_intent_id: string
   readonly client_secret: string | null
+  /** The page where the payer pays, if there is one. */
+  readonly redirect_url?: string | null
 }
 
 export type IntentRef = {
@@ -102,6 +123,7 @@ export type IntentRef = {
   readonly provider_payment_id: string | null
   /** Upper case. */
   readonly currency: string
+  readonly capture_method: CaptureMethod
   /** When the create call started, ISO 8601. */
   readonly created_at: string
   /** Data read since this time may be reused, ISO 8601; default: now. Lets several queries share what was read. */
@@ -113,7 +135,27 @@ export type ProviderIds = Pick<ReportSource, 'provider_intent_id' | 'provider_pa
 
 export type FoundIntent = ProviderIntent & { readonly status: PaymentStatus }
 
-export type CaptureIntent = IntentRef & { readonly idempotency_key: string }
+/** Repeating the call with the same key has no further effect. */
+export type WithKey = { readonly idempotency_key: string }
+
+export type CaptureAuthorized = IntentRef & WithKey & { readonly amount_cents: number }
+
+export type RefundCharge = IntentRef &
+  WithKey & {
+    /** Our id. The provider's refund names it where it can. */
+    readonly refund_id: string
+    readonly amount_cents: number
+    /** Whether this is all that was received by the charge, so that it may be voided. */
+    readonly is_whole: boolean
+    readonly reason: RefundReason
+    /** When the refund was requested first, ISO 8601. */
+    readonly requested_at: string
+    /** Whether an earlier call may have reached the provider. One without keys has to be searched for it. */
+    readonly is_repeated: boolean
+  }
+
+/** What the provider says of one refund. */
+export type ReportedRefund = Reported<RecordRefund>
 
 export type IntentSnapshot = {
   /** `provider_event_id` is null, and `provider_time` is the provider's clock when it responded. */
@@ -122,6 +164,10 @@ export type IntentSnapshot = {
   readonly further_charges: readonly string[]
   /** The payer has approved, and we have to capture the money. */
   readonly awaits_capture: boolean
+  /** The refunds of the payment, as far as the provider shows them with it. */
+  readonly refunds?: readonly ReportedRefund[]
+  /** Nobody has paid, and the page where the payer could has expired. */
+  readonly is_page_expired?: boolean
 }
 
 export type CreateSetupIntent = {
@@ -220,7 +266,9 @@ export type ProviderReport =
   /** Identifies the payment but records nothing: another notification reports the change. */
   | ({ readonly about: 'object' } & ReportSource)
   | ({ readonly about: 'status' } & Reported<Evidence>)
-  | ({ readonly about: 'refund' } & Reported<RecordRefund>)
+  | ({ readonly about: 'refund' } & ReportedRefund)
+  /** How much of a charge is refunded altogether. */
+  | ({ readonly about: 'refunded_total'; readonly refunded_cents: number | null } & Reported<ReceivedReport>)
   | ({ readonly about: 'dispute' } & Reported<RecordDispute>)
 
 export type ProviderErrorKind =

@@ -19,8 +19,9 @@ export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> 
    * Calls the provider.
    * @param state as recorded when the operation began: the idempotency key follows from it
    * @param metadata for what the call itself records: the begin is its cause
+   * @param isRepeated whether an earlier call may have reached the provider
    */
-  readonly call: (state: State, metadata: EventMetadata) => Promise<Result>
+  readonly call: (state: State, metadata: EventMetadata, isRepeated: boolean) => Promise<Result>
   /** The events for a response; none if it is recorded. */
   readonly done: (result: Result, end: OperationEnd<State>) => readonly Event[]
   /** The call that has begun and not ended; absent for an operation without a record of its begin. */
@@ -107,7 +108,7 @@ export async function callProvider<State, Event extends RecordedDomainEvent, Res
     })
   let result: Result
   try {
-    result = await call(known.state, metadata)
+    result = await call(known.state, metadata, isRepeated)
   } catch (error) {
     if (!(error instanceof ProviderError) || !failed) throw error
     const failure = failureOf(error, isRepeated)

@@ -10,7 +10,7 @@ import {
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { clientTexts } from '@paylog/domain/payments/clientTexts'
-import { paymentFold } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentSteps } from '@paylog/domain/payments/testing/paymentArbitraries'
 import { productFold } from '@paylog/domain/products/product'
 import { startSync } from '@paylog/domain/products/sync'

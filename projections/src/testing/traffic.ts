@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { paymentFold } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import {

@@ -1,7 +1,8 @@
 // Handles one follow-up: finishes the operation or queries the provider, logs the result, and plans the next look.
 
 import type { Span } from '@opentelemetry/api'
-import { isAbsorbing, openCallOf, type Payment, paymentFold } from '@paylog/domain/payments/payment'
+import { isAbsorbing, openCallOf, type Payment } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { withPriority } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'

@@ -1,5 +1,6 @@
 import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
-import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
+import { type Payment } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'

@@ -1,5 +1,5 @@
 import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
-import type { NonStatusEvent } from '@paylog/domain/payments/payment'
+import type { NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import t from 'tap'
 import { planOf, type ReconciledEvent, type ReconcilePlan } from './plan.ts'
 

@@ -1,6 +1,6 @@
 // Plans follow-ups: when the worker has to look at a payment or notification after an event.
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
-import { isNonStatusEvent, type NonStatusEvent } from '@paylog/domain/payments/payment'
+import { isNonStatusEvent, type NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Provider } from '@paylog/providers/provider'

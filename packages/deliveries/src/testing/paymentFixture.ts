@@ -4,13 +4,9 @@ import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
-import {
-  existingPayment,
-  type NonStatusEvent,
-  type Payment,
-  type PaymentState,
-  paymentFold,
-} from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { type NonStatusEvent } from '@paylog/domain/payments/duplicates'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'

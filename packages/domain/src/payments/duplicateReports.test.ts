@@ -1,6 +1,7 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { existingPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
+import { paymentFold } from './fold.ts'
+import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import { applyTo, at, eventsAfter, fold, notifies, snapshots } from './testing/paymentFixture.ts'
 
 const created = () => existingPayment(fold(eventsAfter()))

@@ -39,6 +39,31 @@ export const IntentRejection = Type.Union([
 ])
 export type IntentRejection = Static<typeof IntentRejection>
 
+export const CaptureMethod = Type.Enum(['automatic', 'manual'])
+export type CaptureMethod = Static<typeof CaptureMethod>
+
+export const RefundStatus = Type.Enum(['pending', 'succeeded', 'failed'])
+export type RefundStatus = Static<typeof RefundStatus>
+
+export const RefundReason = Type.Enum(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])
+export type RefundReason = Static<typeof RefundReason>
+
+export const DisputeStatus = Type.Enum(['open', 'won', 'lost'])
+export type DisputeStatus = Static<typeof DisputeStatus>
+
+/** What a human has to look at. */
+export const AttentionCode = Type.Enum([
+  'amount_mismatch',
+  'money_after_cancellation',
+  'unrequested_charge',
+  'refund_exceeds_payment',
+  'foreign_intent',
+])
+export type AttentionCode = Static<typeof AttentionCode>
+
+/** Set when a human has to look at it, and no earlier event of the payment says the same. */
+const attention = { attention: Type.Optional(AttentionCode) }
+
 /** The source of a status. `provider_time` orders reports that arrive out of order. */
 const evidence = {
   provider_time: Instant,
@@ -65,6 +90,13 @@ export const paymentEvents = {
     guest_name: Nullable(Type.String()),
     guest_phone: Nullable(Type.String()),
     metadata: ClientObject(),
+    /** Automatic when absent. With `manual` the money is authorized first, and an administrator captures it. */
+    capture_method: Type.Optional(CaptureMethod),
+    return_url: Type.Optional(Nullable(Type.String())),
+    cancel_url: Type.Optional(Nullable(Type.String())),
+    statement_descriptor: Type.Optional(Nullable(Type.String())),
+    /** When the payment is canceled if nobody has paid it; never when null or absent. */
+    expires_at: Type.Optional(Nullable(Instant)),
     /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: Nullable(Type.String()),
   }),
@@ -72,6 +104,8 @@ export const paymentEvents = {
     ...facts,
     provider_intent_id: Type.String(),
     client_secret: Nullable(Type.String()),
+    /** The provider's page, or ours that leads to it, where the payer pays; absent without one. */
+    redirect_url: Type.Optional(Nullable(Type.String())),
     attempt: Type.Integer(),
   }),
   ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
@@ -102,8 +136,18 @@ export const paymentEvents = {
     ...signedBody,
   }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
-  PaymentProcessingStarted: Type.Object({ ...facts, ...evidence }),
-  PaymentSucceeded: Type.Object({ ...facts, ...evidence }),
+  PaymentProcessingStarted: Type.Object({
+    ...facts,
+    ...evidence,
+    /** Authorized, and not captured yet; absent when nothing is. */
+    capturable_cents: Type.Optional(Type.Integer()),
+  }),
+  PaymentSucceeded: Type.Object({
+    ...facts,
+    ...evidence,
+    /** What was captured; absent for the whole amount. */
+    received_cents: Type.Optional(Type.Integer()),
+  }),
   PaymentAttemptFailed: Type.Object({
     ...facts,
     ...evidence,
@@ -119,8 +163,17 @@ export const paymentEvents = {
     ...evidence,
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
+    ...attention,
   }),
-  PaymentConflictDetected: Type.Object({ ...facts, ...evidence, reported_status: Type.String() }),
+  /** Money was taken for a canceled payment, or a second time. */
+  PaymentConflictDetected: Type.Object({
+    ...facts,
+    ...evidence,
+    reported_status: Type.String(),
+    reported_amount_cents: Nullable(Type.Integer()),
+    reported_currency: Nullable(Type.String()),
+    ...attention,
+  }),
   ProviderEventIgnored: Type.Object({
     ...facts,
     ...evidence,
@@ -133,20 +186,72 @@ export const paymentEvents = {
       Type.Literal('final'),
       Type.Literal('foreign_intent'),
     ]),
+    /** Set for a foreign intent. */
+    reported_intent_id: Type.Optional(Type.String()),
+    ...attention,
   }),
-  /** Money was refunded. `refunded_cents` is this refund alone; null when the provider did not report it in our currency. */
-  PaymentRefundRecorded: Type.Object({
+
+  /** We are about to cancel the payment at the provider. */
+  PaymentCancelRequested: Type.Object({ ...facts, reason: Nullable(Type.String()), is_expiry: Type.Boolean() }),
+  /** We are about to capture this much of what is authorized. */
+  PaymentCaptureRequested: Type.Object({ ...facts, capture_cents: Type.Integer() }),
+  /** We are about to refund this much of a charge. Repeated for a call that did not reach the provider. */
+  RefundRequested: Type.Object({
+    ...facts,
+    refund_id: Id,
+    refund_cents: Type.Integer(),
+    reason: RefundReason,
+    note: Nullable(Type.String()),
+    /** The charge; null when the provider did not name it. */
+    provider_payment_id: Nullable(Type.String()),
+    /** SHA-256 of the request; null without an Idempotency-Key. */
+    request_fingerprint: Nullable(Type.String()),
+  }),
+  /** A cancel, capture or refund call failed. After `unknown` and `throttled` the same call is made again. */
+  ProviderCallFailed: Type.Object({
+    ...facts,
+    call: Type.Enum(['cancel', 'capture', 'refund']),
+    /** Of a refund call. */
+    refund_id: Nullable(Id),
+    outcome: Type.Enum(['unknown', 'throttled', 'rejected']),
+    /** As returned to the caller; null for an unknown outcome. */
+    refusal: Nullable(IntentRejection),
+    /** The provider's code. */
+    failure_code: Type.String(),
+    failure_message: Type.String(),
+  }),
+  /** What the provider says of a refund: one of ours, or one that was made elsewhere or by the provider itself. */
+  RefundRecorded: Type.Object({
     ...facts,
     ...evidence,
-    refund_id: Nullable(Type.String()),
-    refunded_cents: Nullable(Type.Integer()),
+    /** Our id. */
+    refund_id: Id,
+    provider_refund_id: Nullable(Type.String()),
+    /** Null when the provider did not report it in our currency. */
+    refund_cents: Nullable(Type.Integer()),
+    status: RefundStatus,
+    /** Whether it had succeeded before it failed. */
+    was_succeeded: Type.Boolean(),
+    reason: RefundReason,
+    note: Nullable(Type.String()),
+    failure_code: Nullable(Type.String()),
+    ...attention,
   }),
-  /** The payer disputes the payment. `dispute_status` is the provider's status. */
+  /** The payer disputes the payment, or the dispute has moved on. */
   PaymentDisputeRecorded: Type.Object({
     ...facts,
     ...evidence,
-    dispute_id: Nullable(Type.String()),
-    dispute_status: Type.String(),
+    /** Our id. */
+    dispute_id: Id,
+    provider_dispute_id: Nullable(Type.String()),
+    status: DisputeStatus,
+    /** Whether the dispute was opened or closed by this. */
+    is_new_status: Type.Boolean(),
+    /** The provider's word. */
+    provider_status: Type.String(),
+    reason: Nullable(Type.String()),
+    evidence_due_by: Nullable(Instant),
+    /** Null when the provider did not report it in our currency. */
     disputed_cents: Nullable(Type.Integer()),
   }),
 }

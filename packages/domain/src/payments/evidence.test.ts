@@ -1,7 +1,8 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { RecordEvidence } from './evidence.ts'
-import { existingPayment, type PaymentStatus, paymentFold } from './payment.ts'
+import { paymentFold } from './fold.ts'
+import { existingPayment, type PaymentStatus } from './payment.ts'
 import {
   applyTo,
   at,

@@ -1,11 +1,11 @@
-// Applies a provider's reports about a payment: status, refunds and disputes.
+// Applies a provider's reports about the status of a payment.
+import { newAttention } from './attention.ts'
+import { isDuplicate, isInChain } from './duplicates.ts'
 import type { PaymentEvent } from './events.ts'
 import {
   existingPayment,
   factsOf,
   isAbsorbing,
-  isDuplicate,
-  isInChain,
   type Payment,
   type PaymentState,
   type PaymentStatus,
@@ -60,7 +60,7 @@ export function isIntentUndecided(
 }
 
 /** The fields of every event that a report leads to. */
-function reportFacts(report: ReceivedReport, payment: Payment) {
+export function reportFacts(report: ReceivedReport, payment: Payment) {
   const { provider_time, provider_event_id, provider_payment_id } = report
   return { ...factsOf(payment, report.occurred_at), provider_time, provider_event_id, provider_payment_id }
 }
@@ -68,12 +68,19 @@ function reportFacts(report: ReceivedReport, payment: Payment) {
 /** Records a report that changes nothing. */
 export type IgnoredReport = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
-function ignoredReport(
+export function ignoredReport(
   report: ReceivedReport,
   payment: Payment,
   { reported_status, reason }: Pick<IgnoredReport['data'], 'reported_status' | 'reason'>,
 ): IgnoredReport {
-  return { type: 'ProviderEventIgnored', data: { ...reportFacts(report, payment), reported_status, reason } }
+  const foreign = reason === 'foreign_intent' && {
+    ...(report.provider_intent_id !== null && { reported_intent_id: report.provider_intent_id }),
+    ...newAttention(payment, 'foreign_intent', report.provider_intent_id ?? ''),
+  }
+  return {
+    type: 'ProviderEventIgnored',
+    data: { ...reportFacts(report, payment), reported_status, reason, ...foreign },
+  }
 }
 
 /** A report about the status of a payment. */
@@ -81,6 +88,8 @@ export type Evidence = ReportSource & {
   readonly status: PaymentStatus
   readonly amount_cents: number | null
   readonly currency: string | null
+  /** Of a payment that is processed: authorized, and not captured. */
+  readonly capturable_cents?: number
   readonly failure_code?: string
   readonly failure_message?: string
   readonly reason?: string
@@ -117,8 +126,7 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
   const ignoredBecause = (reason: IgnoredReport['data']['reason']) =>
     ignoredReport(command, payment, { reported_status, reason })
   if (isForeignIntent(command, payment)) return ignoredBecause('foreign_intent')
-  if (isConflict(command, payment))
-    return { type: 'PaymentConflictDetected', data: { ...reportFacts(command, payment), reported_status } }
+  if (isConflict(command, payment)) return conflict(command, payment)
   if (command.status === 'succeeded' && !amountMatches(command, payment)) return mismatch(command, payment)
   if (command.status === payment.status) return sameStatus(command, payment)
   if (isAbsorbing(payment.status)) return ignoredBecause('final')
@@ -138,7 +146,8 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
 function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   if (isAbsorbing(payment.status) || isRecordedFailure(command, payment)) return null
   const isAnotherFailure = command.status === 'failed' && command.provider_payment_id !== null
-  if (command.source === 'snapshot') return isAnotherFailure ? statusEvent(command, payment) : null
+  const isCapturableNew = (command.capturable_cents ?? payment.capturable_cents) !== payment.capturable_cents
+  if (command.source === 'snapshot') return isAnotherFailure || isCapturableNew ? statusEvent(command, payment) : null
   const age = compareAge(command, payment)
   if (age === 'older') return ignoredReport(command, payment, { reported_status: command.status, reason: 'stale' })
   return age === 'newer' || isAnotherFailure ? statusEvent(command, payment) : null
@@ -178,21 +187,41 @@ function timeDifference(time: string, other: string): number {
   return a - b
 }
 
-/** Whether the reported amount and currency match the payment. Missing values count as matching. */
+/**
+ * Whether the reported amount and currency match the payment. Missing values count as matching. Of an authorized amount a part
+ * may be captured.
+ */
 export function amountMatches({ amount_cents, currency }: Evidence, payment: Payment): boolean {
+  const isPart = payment.capture_method === 'manual' && amount_cents !== null && amount_cents < payment.total_cents
   return (
-    (amount_cents === null || amount_cents === payment.total_cents) &&
+    (amount_cents === null || amount_cents === payment.total_cents || isPart) &&
     (currency === null || currency.toUpperCase() === payment.currency)
   )
 }
 
+const reportedMoney = ({ amount_cents, currency }: RecordEvidence) => ({
+  reported_amount_cents: amount_cents,
+  reported_currency: currency?.toUpperCase() ?? null,
+})
+
 function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
+  const reported = reportedMoney(command)
+  const subject = `${reported.reported_amount_cents} ${reported.reported_currency}`
   return {
     type: 'PaymentAmountMismatch',
+    data: { ...reportFacts(command, payment), ...reported, ...newAttention(payment, 'amount_mismatch', subject) },
+  }
+}
+
+function conflict(command: RecordEvidence, payment: Payment): PaymentEvent {
+  const code = payment.status === 'canceled' ? 'money_after_cancellation' : 'unrequested_charge'
+  return {
+    type: 'PaymentConflictDetected',
     data: {
       ...reportFacts(command, payment),
-      reported_amount_cents: command.amount_cents,
-      reported_currency: command.currency?.toUpperCase() ?? null,
+      reported_status: command.status,
+      ...reportedMoney(command),
+      ...newAttention(payment, code, command.provider_payment_id ?? ''),
     },
   }
 }
@@ -202,12 +231,19 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
   switch (command.status) {
     case 'pending':
       return { type: 'PaymentActionRequired', data }
-    case 'processing':
-      return { type: 'PaymentProcessingStarted', data }
-    case 'succeeded':
-      return { type: 'PaymentSucceeded', data }
-    case 'canceled':
-      return { type: 'PaymentCanceled', data: { ...data, reason: command.reason ?? null } }
+    case 'processing': {
+      const { capturable_cents = 0 } = command
+      return { type: 'PaymentProcessingStarted', data: { ...data, ...(capturable_cents > 0 && { capturable_cents }) } }
+    }
+    case 'succeeded': {
+      const received_cents = command.amount_cents ?? payment.total_cents
+      const isPart = received_cents !== payment.total_cents
+      return { type: 'PaymentSucceeded', data: { ...data, ...(isPart && { received_cents }) } }
+    }
+    case 'canceled': {
+      const requested = payment.requested?.call === 'cancel' ? payment.requested.reason : null
+      return { type: 'PaymentCanceled', data: { ...data, reason: requested ?? command.reason ?? null } }
+    }
     case 'failed':
       return {
         type: 'PaymentAttemptFailed',
@@ -219,43 +255,4 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
         },
       }
   }
-}
-
-export type RecordRefund = ReceivedReport & {
-  readonly refund_id: string | null
-  readonly refunded_cents: number | null
-}
-
-/** Records a refund, once per refund id. The status stays. */
-export function recordRefund(command: RecordRefund, state: PaymentState): PaymentEvent[] {
-  const payment = existingPayment(state)
-  if (isAppliedBefore(command, payment)) return []
-  if (isForeignIntent(command, payment))
-    return [ignoredReport(command, payment, { reported_status: 'refunded', reason: 'foreign_intent' })]
-  const { refund_id, refunded_cents } = command
-  const event: PaymentEvent = {
-    type: 'PaymentRefundRecorded',
-    data: { ...reportFacts(command, payment), refund_id, refunded_cents },
-  }
-  return refund_id !== null && isDuplicate(event, payment) ? [] : [event]
-}
-
-export type RecordDispute = ReceivedReport & {
-  readonly dispute_id: string | null
-  readonly dispute_status: string
-  readonly disputed_cents: number | null
-}
-
-/** Records a dispute, once per dispute status. The payment's status stays. */
-export function recordDispute(command: RecordDispute, state: PaymentState): PaymentEvent[] {
-  const payment = existingPayment(state)
-  if (isAppliedBefore(command, payment)) return []
-  if (isForeignIntent(command, payment))
-    return [ignoredReport(command, payment, { reported_status: 'disputed', reason: 'foreign_intent' })]
-  const { dispute_id, dispute_status, disputed_cents } = command
-  const event: PaymentEvent = {
-    type: 'PaymentDisputeRecorded',
-    data: { ...reportFacts(command, payment), dispute_id, dispute_status, disputed_cents },
-  }
-  return dispute_id !== null && isDuplicate(event, payment) ? [] : [event]
 }

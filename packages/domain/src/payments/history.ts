@@ -3,7 +3,8 @@ import { type Static, Type } from 'typebox'
 import type { EventMetadata } from '../events.ts'
 import { ClientObject, Instant } from '../fields.ts'
 import type { PaymentEvent } from './events.ts'
-import { existingPayment, type PaymentState, PaymentStatus, paymentFold } from './payment.ts'
+import { paymentFold } from './fold.ts'
+import { existingPayment, type PaymentState, PaymentStatus } from './payment.ts'
 
 /** One event of a payment in the audit API. */
 export const HistoryEntry = Type.Object({

@@ -1,5 +1,6 @@
 import { given } from '@paylog/testing/assertions'
 import t from 'tap'
+import { paymentFold } from './fold.ts'
 import {
   initiatePayment,
   recordCallThrottled,
@@ -8,7 +9,7 @@ import {
   recordOutcomeUnknown,
   startAttempt,
 } from './initiate.ts'
-import { noPayment, type PaymentState, paymentFold } from './payment.ts'
+import { noPayment, type PaymentState } from './payment.ts'
 import {
   at,
   created,

@@ -54,6 +54,15 @@ export function startAttempt(command: { readonly occurred_at: string }, state: P
   return [{ type: 'PaymentAttemptStarted', data: { ...factsOf(payment, command.occurred_at), attempt } }]
 }
 
+/** Starts a create call for another intent, because the page of the unpaid one has expired. */
+export function replaceIntent(command: { readonly occurred_at: string }, state: PaymentState): PaymentEvent[] {
+  const payment = existingPayment(state)
+  const isPayable = payment.status === 'pending' || payment.status === 'failed'
+  if (!isPayable || payment.intent_outcome.kind !== 'created' || payment.requested !== null) return []
+  const attempt = payment.attempt + 1
+  return [{ type: 'PaymentAttemptStarted', data: { ...factsOf(payment, command.occurred_at), attempt } }]
+}
+
 type CallResult = { readonly occurred_at: string; readonly attempt: number }
 
 /**
@@ -61,17 +70,27 @@ type CallResult = { readonly occurred_at: string; readonly attempt: number }
  * another process concluded that this call had no effect.
  */
 export function recordIntentCreated(
-  command: CallResult & { readonly provider_intent_id: string; readonly client_secret: string | null },
+  command: CallResult & {
+    readonly provider_intent_id: string
+    readonly client_secret: string | null
+    readonly redirect_url?: string | null
+  },
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existingPayment(state)
   if (payment.intent_outcome.kind === 'created') return []
-  const { occurred_at, provider_intent_id, client_secret, attempt } = command
+  const { occurred_at, provider_intent_id, client_secret, redirect_url, attempt } = command
   return [
     ...reopened(command, payment),
     {
       type: 'ProviderIntentCreated',
-      data: { ...factsOf(payment, occurred_at), provider_intent_id, client_secret, attempt },
+      data: {
+        ...factsOf(payment, occurred_at),
+        provider_intent_id,
+        client_secret,
+        ...(redirect_url && { redirect_url }),
+        attempt,
+      },
     },
   ]
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
+import { contentKey, isNonStatusEvent } from './duplicates.ts'
 import { type PaymentEvent, paymentEvents } from './events.ts'
-import { contentKey, existingPayment, isAbsorbing, isNonStatusEvent, type Payment } from './payment.ts'
+import { existingPayment, isAbsorbing, type Payment } from './payment.ts'
 import { type PaymentStep, paymentSteps } from './testing/paymentArbitraries.ts'
 import { fold, initiated } from './testing/paymentFixture.ts'
 

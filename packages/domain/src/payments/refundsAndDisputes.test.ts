@@ -1,7 +1,8 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './evidence.ts'
-import { existingPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
+import { paymentFold } from './fold.ts'
+import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import {
   at,
   created,

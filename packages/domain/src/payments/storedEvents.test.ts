@@ -1,6 +1,8 @@
 import t from 'tap'
+import type { Chain } from './duplicates.ts'
 import type { PaymentEvent } from './events.ts'
-import { type Chain, existingPayment, type PaymentState, paymentFold } from './payment.ts'
+import { paymentFold } from './fold.ts'
+import { existingPayment, type PaymentState } from './payment.ts'
 
 /** Fields of every event of this payment. */
 const facts = {

@@ -3,16 +3,12 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
-import {
-  existingPayment,
-  isAbsorbing,
-  type Payment,
-  type PaymentState,
-  paymentFold,
-} from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import { existingPayment, isAbsorbing, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { recordRefund } from '@paylog/domain/payments/refunds'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
+import type { IntentRef, IntentSnapshot, Provider } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 
@@ -128,10 +124,12 @@ export function isDeclinedApproval(
   return awaits_capture && status === 'failed' && approvals_reported <= failures
 }
 
-function refOf(state: PaymentState) {
-  const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existingPayment(state)
+/** The payment's intent. */
+export function refOf(state: PaymentState): IntentRef {
+  const { payment_id, provider_intent_id, provider_payment_id, currency, ...payment } = existingPayment(state)
   if (provider_intent_id === null) throw new Error('the created intent has no id')
-  return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
+  const { capture_method, attempt_started_at: created_at } = payment
+  return { payment_id, provider_intent_id, provider_payment_id, currency, capture_method, created_at }
 }
 
 /** How far the clocks of our processes may differ. */
@@ -149,10 +147,16 @@ function mayCapture(
   { state }: LoadedState<PaymentState>,
 ) {
   const payment = existingPayment(state)
-  return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
+  const isWanted = !isAbsorbing(payment.status) && payment.requested?.call !== 'cancel'
+  return awaits_capture && provider.captureIntent && isWanted && amountMatches(evidence, payment)
 }
 
-function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentState, occurred_at: string) {
+/** The events that follow from a snapshot: its status, further charges, and refunds. */
+export function eventsOf(
+  { evidence, further_charges, refunds = [] }: IntentSnapshot,
+  state: PaymentState,
+  occurred_at: string,
+): PaymentEvent[] {
   const reports = [
     evidence,
     ...further_charges.map((provider_payment_id) => ({
@@ -163,10 +167,11 @@ function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentS
   ]
   const events: PaymentEvent[] = []
   let current = state
-  for (const report of reports) {
-    const recorded = recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current)
+  const record = (recorded: readonly PaymentEvent[]) => {
     current = recorded.reduce(paymentFold.evolve, current)
     events.push(...recorded)
   }
+  for (const report of reports) record(recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current))
+  for (const refund of refunds) record(recordRefund({ ...refund, occurred_at }, current))
   return events
 }

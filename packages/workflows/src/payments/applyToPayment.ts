@@ -1,15 +1,11 @@
 // Finds the payment of a notification among ours, and records the notification and its report in it.
 import type { EventMetadata } from '@paylog/domain/events'
+import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import {
-  isAppliedBefore,
-  isForeignIntent,
-  isIntentUndecided,
-  recordDispute,
-  recordEvidence,
-  recordRefund,
-} from '@paylog/domain/payments/evidence'
-import { existingPayment, factsOf, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { isAppliedBefore, isForeignIntent, isIntentUndecided, recordEvidence } from '@paylog/domain/payments/evidence'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import { existingPayment, factsOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { recordRefund, recordRefundedTotal } from '@paylog/domain/payments/refunds'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification, ProviderReport } from '@paylog/providers/provider'
@@ -110,6 +106,8 @@ function consequences({ provider, notification }: Notified, payment: Payment, oc
       return []
     case 'refund':
       return recordRefund(report, payment)
+    case 'refunded_total':
+      return recordRefundedTotal(report, payment)
     case 'dispute':
       return recordDispute(report, payment)
   }

@@ -1,19 +1,14 @@
 // The operation that creates a payment's intent at its provider.
 import { DomainError } from '@paylog/domain/errors'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import {
   recordCallThrottled,
   recordIntentCreated,
   recordIntentRejected,
   recordOutcomeUnknown,
 } from '@paylog/domain/payments/initiate'
-import {
-  existingPayment,
-  openCallOf,
-  type Payment,
-  type PaymentState,
-  paymentFold,
-} from '@paylog/domain/payments/payment'
+import { existingPayment, openCallOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -49,6 +44,10 @@ export function createIntent(
         amount_cents: payment.total_cents,
         currency: payment.currency,
         description: payment.description ?? payment.concept,
+        capture_method: payment.capture_method,
+        return_url: payment.return_url ?? null,
+        cancel_url: payment.cancel_url ?? null,
+        statement_descriptor: payment.statement_descriptor ?? null,
         // A provider's test method is not recorded as a saved method.
         provider_method_id: provider_method?.provider_method_id ?? payment_method_id,
         provider_customer_id: provider_method?.provider_customer_id ?? null,

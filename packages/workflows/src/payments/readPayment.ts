@@ -8,8 +8,9 @@ import {
   paymentMethodSummary,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { eventsUntil } from '@paylog/domain/payments/history'
-import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { type PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'

@@ -2,6 +2,7 @@
 
 import type { EventMetadata } from '@paylog/domain/events'
 import { amountMatches } from '@paylog/domain/payments/evidence'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import {
   existingPayment,
@@ -9,15 +10,16 @@ import {
   type Payment,
   type PaymentState,
   type PaymentStatus,
-  paymentFold,
 } from '@paylog/domain/payments/payment'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { finishOperation, isInFlight } from '../providerOperation.ts'
-import { applySnapshot, isDeclinedApproval, type ProviderContext } from './applySnapshot.ts'
+import { applySnapshot, isDeclinedApproval, type ProviderContext, refOf } from './applySnapshot.ts'
 import { createIntent } from './createIntent.ts'
+import { finishIntentCall } from './intentCalls.ts'
+import { finishRefunds } from './refundPayment.ts'
 
 export type Finding =
   /** The provider agrees with the record, or cannot be queried. */
@@ -77,7 +79,8 @@ export async function reconcilePayment(
   if (!provider) return { ...base, finding: 'unreachable', problem: 'provider_not_enabled' }
   try {
     const context = { workflow, provider, metadata }
-    const called = await finishCall(context, before)
+    const created = await finishCall(context, before)
+    const called = await finishRefunds(workflow, await finishIntentCall(workflow, created, metadata), metadata)
     const isLate = called.revision !== before.revision
     const now = existingPayment(called.state)
     if (now.intent_outcome.kind === 'unknown') return { ...base, payment: now, finding: 'unknown' }
@@ -143,8 +146,11 @@ async function adoptFoundIntent(
   const recorded = existingPayment(handled.state).provider_intent_id
   // Cancel the duplicates, so that they cannot be paid as well.
   for (const other of found)
-    if (other.provider_intent_id !== recorded && isPayable(other.status))
-      await provider.cancelIntent?.(other.provider_intent_id)
+    if (other.provider_intent_id !== recorded && isPayable(other.status)) {
+      const { provider_intent_id } = other
+      const ref = { ...refOf(handled.state), provider_intent_id, provider_payment_id: null }
+      await provider.cancelIntent({ ...ref, idempotency_key: `${provider_intent_id}-cancel` })
+    }
   return handled
 }
 

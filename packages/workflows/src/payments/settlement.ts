@@ -1,6 +1,7 @@
 // Settles a sandbox payment by sending a signed notification to its receiver, as a real provider would.
 import { randomUUID } from 'node:crypto'
-import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import type { Payment } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'

@@ -1,7 +1,8 @@
 // Runs workflows on a real event store, with a given provider and a clock that a test can move.
 import { randomUUIDv7 } from 'node:crypto'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
-import { type PaymentState, type PaymentStatus, paymentFold } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import type { PaymentState, PaymentStatus } from '@paylog/domain/payments/payment'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'

@@ -2,15 +2,9 @@
 import { paymentFields } from '@paylog/testing/paymentFields'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordEvidence } from '../evidence.ts'
+import { paymentFold } from '../fold.ts'
 import { initiatePayment, recordIntentCreated, recordIntentRejected } from '../initiate.ts'
-import {
-  existingPayment,
-  noPayment,
-  type Payment,
-  type PaymentState,
-  type PaymentStatus,
-  paymentFold,
-} from '../payment.ts'
+import { existingPayment, noPayment, type Payment, type PaymentState, type PaymentStatus } from '../payment.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
 export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()

@@ -1,0 +1,55 @@
+// What a human has to look at in a payment.
+import { type Static, Type } from 'typebox'
+import { AttentionCode, type PaymentEvent } from './events.ts'
+
+/** An entry in API responses. */
+export const AttentionEntry = Type.Object({
+  code: AttentionCode,
+  occurred_at: Type.String({ format: 'date-time' }),
+  message: Type.String(),
+})
+export type AttentionEntry = Static<typeof AttentionEntry>
+
+/** `subject` tells apart facts with the same code. */
+export type Attention = AttentionEntry & { readonly subject: string }
+
+const messages: Readonly<Record<AttentionCode, string>> = {
+  amount_mismatch: 'The provider received another amount or currency than the payment asks for',
+  money_after_cancellation: 'Money arrived after the payment was canceled',
+  unrequested_charge: 'The payer was charged more than once',
+  refund_exceeds_payment: 'More was refunded than was received',
+  foreign_intent: 'An intent at the provider names this payment, but belongs to another system',
+}
+
+export const attentionMessage = (code: AttentionCode): string => messages[code]
+
+/** The field of an event that asks for attention, once for each fact. */
+export function newAttention(
+  { attention }: { readonly attention: readonly Attention[] },
+  code: AttentionCode,
+  subject: string,
+): { attention?: AttentionCode } {
+  return attention.some((entry) => entry.code === code && entry.subject === subject) ? {} : { attention: code }
+}
+
+/** What an event adds. */
+export function attentionIn(event: PaymentEvent): Attention | null {
+  const { data } = event
+  if (!('attention' in data) || data.attention === undefined) return null
+  const { attention: code, occurred_at } = data
+  return { code, occurred_at, message: messages[code], subject: subjectOf(event) }
+}
+
+/** The same report may come with other details: what makes a fact is named here. */
+function subjectOf({ type, data }: PaymentEvent): string {
+  switch (type) {
+    case 'PaymentAmountMismatch':
+      return `${data.reported_amount_cents} ${data.reported_currency}`
+    case 'PaymentConflictDetected':
+      return data.provider_payment_id ?? ''
+    case 'ProviderEventIgnored':
+      return data.reported_intent_id ?? ''
+    default:
+      return ''
+  }
+}

@@ -1,0 +1,51 @@
+// Disputes of a payment, as the provider reports them.
+import { type Static, Type } from 'typebox'
+import { derivedId } from '../derivedId.ts'
+import { Nullable } from '../fields.ts'
+import { DisputeStatus, type PaymentEvent } from './events.ts'
+import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
+import { existingPayment, type PaymentState } from './payment.ts'
+
+/** A dispute in API responses. */
+export const DisputeResource = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  payment_id: Type.String({ format: 'uuid' }),
+  provider_id: Type.String(),
+  provider_dispute_id: Nullable(Type.String()),
+  amount_cents: Nullable(Type.Integer()),
+  currency: Type.String(),
+  status: DisputeStatus,
+  reason: Nullable(Type.String()),
+  evidence_due_by: Nullable(Type.String({ format: 'date-time' })),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+export type DisputeResource = Static<typeof DisputeResource>
+
+export type RecordDispute = ReceivedReport & {
+  readonly provider_dispute_id: string | null
+  readonly status: DisputeStatus
+  /** The provider's word. */
+  readonly provider_status: string
+  readonly reason: string | null
+  readonly evidence_due_by: string | null
+  readonly disputed_cents: number | null
+}
+
+/**
+ * Records what is new of a dispute. The payment's status stays. A closed dispute is opened again only by another provider
+ * status than before, because reports arrive out of order.
+ */
+export function recordDispute(command: RecordDispute, state: PaymentState): PaymentEvent[] {
+  const payment = existingPayment(state)
+  if (isAppliedBefore(command, payment)) return []
+  if (isForeignIntent(command, payment))
+    return [ignoredReport(command, payment, { reported_status: 'disputed', reason: 'foreign_intent' })]
+  const { provider_dispute_id, status, provider_status, reason, evidence_due_by, disputed_cents } = command
+  const dispute_id = derivedId(payment.provider_id, 'dispute', provider_dispute_id ?? payment.payment_id)
+  const known = payment.disputes.find((dispute) => dispute.dispute_id === dispute_id)
+  if (known && (known.provider_status === provider_status || (known.status !== 'open' && status === 'open'))) return []
+  const is_new_status = known?.status !== status
+  const about = { dispute_id, provider_dispute_id, status, is_new_status, provider_status, reason, evidence_due_by }
+  return [{ type: 'PaymentDisputeRecorded', data: { ...reportFacts(command, payment), ...about, disputed_cents } }]
+}

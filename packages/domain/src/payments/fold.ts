@@ -1,0 +1,241 @@
+// Folds the events of a payment into its state.
+import type { Fold } from '../events.ts'
+import { attentionIn } from './attention.ts'
+import { type Chain, contentKey, isNonStatusEvent, type NonStatusEvent } from './duplicates.ts'
+import type { PaymentEvent, PaymentInitiated } from './events.ts'
+import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from './money.ts'
+import {
+  isAbsorbing,
+  noPayment,
+  type Payment,
+  type PaymentState,
+  type PaymentStatus,
+  type RequestedCall,
+} from './payment.ts'
+
+/** Ignores events before PaymentInitiated, which cannot occur: the first append expects no stream. */
+export const paymentFold: Fold<PaymentState, PaymentEvent> = {
+  initialState: noPayment,
+  evolve(state, event) {
+    if (event.type === 'PaymentInitiated') return initiated(event)
+    return state.status === 'none' ? state : evolveExisting(state, event)
+  },
+}
+
+function initiated({ data }: PaymentInitiated): Payment {
+  const { occurred_at, amount_cents: _sameAsTotal, guest_name: _name, guest_phone: _phone, ...rest } = data
+  return {
+    ...rest,
+    ...noMoney,
+    status: 'pending',
+    capture_method: data.capture_method ?? 'automatic',
+    expires_at: data.expires_at ?? null,
+    redirect_url: null,
+    capturable_cents: 0,
+    requested: null,
+    calls_requested: 0,
+    attention: [],
+    provider_intent_id: null,
+    provider_payment_id: null,
+    client_secret: null,
+    created_at: occurred_at,
+    updated_at: occurred_at,
+    completed_at: null,
+    attempt: 1,
+    attempt_started_at: occurred_at,
+    intent_outcome: { kind: 'open' },
+    was_unknown: false,
+    evidence_time: null,
+    seen_provider_events: null,
+    recorded_content: null,
+    failures: 0,
+    failed_charges: [],
+    reported_intent_id: null,
+    approvals_reported: 0,
+  }
+}
+
+/** An event about what the provider reported of the payment. */
+type EvidenceEvent = Extract<
+  PaymentEvent,
+  { readonly data: { readonly provider_time: unknown; readonly provider_payment_id: unknown } }
+>
+
+type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
+
+/** Applies the fields of any report, and the new status. */
+function withEvidence(payment: Payment, { data }: EvidenceEvent, status: PaymentStatus = payment.status): Payment {
+  const changed = status !== payment.status
+  return {
+    ...payment,
+    status,
+    updated_at: data.occurred_at,
+    completed_at: changed && isAbsorbing(status) ? data.occurred_at : payment.completed_at,
+    ...(changed && status !== 'processing' && { capturable_cents: 0 }),
+    ...(changed && isAbsorbing(status) && { requested: null }),
+    provider_payment_id: data.provider_payment_id ?? payment.provider_payment_id,
+    evidence_time: laterOf(payment.evidence_time, data.provider_time),
+    seen_provider_events: seen(payment, data.provider_event_id),
+  }
+}
+
+/** The later time. A report that counts regardless of its time may be older than the newest one. */
+function laterOf(time: string | null, other: string): string {
+  return time !== null && Date.parse(time) > Date.parse(other) ? time : other
+}
+
+function withNonStatusEvent(payment: Payment, event: NonStatusEvent): Payment {
+  const recorded = {
+    ...payment,
+    seen_provider_events: seen(payment, event.data.provider_event_id),
+    recorded_content: { last: contentKey(event), before: payment.recorded_content },
+  }
+  switch (event.type) {
+    case 'ProviderEventIgnored':
+      return withIgnored(recorded, event)
+    case 'PaymentAmountMismatch':
+    case 'PaymentConflictDetected':
+      return withReceived(recorded, event.data)
+    case 'RefundRecorded':
+      return { ...recorded, refunds: withRefund(payment.refunds, event), updated_at: event.data.occurred_at }
+    case 'PaymentDisputeRecorded':
+      return { ...recorded, disputes: withDispute(payment.disputes, event) }
+  }
+}
+
+/** Money that came in another amount, or that nobody asked for, was received too, if it is in the payment's currency. */
+function withReceived(
+  payment: Payment,
+  report: Extract<PaymentEvent, { type: 'PaymentAmountMismatch' | 'PaymentConflictDetected' }>['data'],
+): Payment {
+  const { provider_payment_id, reported_amount_cents, reported_currency } = report
+  if (reported_amount_cents === null || (reported_currency ?? payment.currency) !== payment.currency) return payment
+  const charge = { provider_payment_id, received_cents: reported_amount_cents }
+  return { ...payment, charges: withCharge(payment.charges, charge) }
+}
+
+/** What follows from a notification comes right after it, with the same id. */
+const seen = ({ seen_provider_events: before }: Payment, eventId: string | null): Chain<string> =>
+  eventId === null || eventId === before?.last ? before : { last: eventId, before }
+
+function withIgnored(payment: Payment, { data }: Ignored): Payment {
+  const { reason, reported_status, provider_time } = data
+  // The status is not applied, but the time is: reports older than this one are stale.
+  if (reason === 'regression') return { ...payment, evidence_time: provider_time }
+  const isApproval = reported_status === 'processing' && (reason === 'tie' || reason === 'stale')
+  return isApproval ? withApproval(payment, data) : payment
+}
+
+/** Counts a payment attempt that the provider reported as failed. */
+function withFailure(payment: Payment, charge: string | null): Payment {
+  const { failures, failed_charges } = payment
+  return {
+    ...payment,
+    failures: failures + 1,
+    failed_charges: charge === null ? failed_charges : [...failed_charges, charge],
+  }
+}
+
+/** Counts an approval by the payer. A report with a charge is about a capture, which follows the approval. */
+function withApproval(payment: Payment, { provider_event_id, provider_payment_id }: EvidenceEvent['data']): Payment {
+  if (provider_event_id === null || provider_payment_id !== null) return payment
+  return { ...payment, approvals_reported: payment.approvals_reported + 1 }
+}
+
+function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentInitiated>): Payment {
+  const evolved = isNonStatusEvent(event) ? withNonStatusEvent(payment, event) : evolveStatus(payment, event)
+  const attention = attentionIn(event)
+  return attention === null ? evolved : { ...evolved, attention: [...evolved.attention, attention] }
+}
+
+function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInitiated | NonStatusEvent>): Payment {
+  switch (event.type) {
+    case 'ProviderIntentCreated':
+      return {
+        ...payment,
+        provider_intent_id: event.data.provider_intent_id,
+        client_secret: event.data.client_secret,
+        redirect_url: event.data.redirect_url ?? null,
+        updated_at: event.data.occurred_at,
+        attempt: event.data.attempt,
+        intent_outcome: { kind: 'created' },
+      }
+    case 'ProviderOutcomeUnknown':
+      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'unknown' }, was_unknown: true }
+    case 'ProviderCallThrottled':
+      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'throttled' } }
+    case 'PaymentAttemptStarted':
+      return {
+        ...payment,
+        status: 'pending',
+        updated_at: event.data.occurred_at,
+        attempt: event.data.attempt,
+        attempt_started_at: event.data.occurred_at,
+        intent_outcome: { kind: 'open' },
+        provider_intent_id: null,
+        client_secret: null,
+        redirect_url: null,
+        reported_intent_id: null,
+      }
+    case 'ProviderNotificationReceived': {
+      const { provider_event_id, reported_intent_id = null, is_foreign_intent } = event.data
+      return {
+        ...payment,
+        seen_provider_events: seen(payment, provider_event_id),
+        reported_intent_id: payment.reported_intent_id ?? (is_foreign_intent ? null : reported_intent_id),
+      }
+    }
+    case 'PaymentActionRequired':
+      return withEvidence(payment, event, 'pending')
+    case 'PaymentProcessingStarted': {
+      const { capturable_cents = 0 } = event.data
+      return { ...withApproval(withEvidence(payment, event, 'processing'), event.data), capturable_cents }
+    }
+    case 'PaymentSucceeded': {
+      const { provider_payment_id, received_cents = payment.total_cents } = event.data
+      const charges = withCharge(payment.charges, { provider_payment_id, received_cents })
+      return { ...withEvidence(payment, event, 'succeeded'), charges }
+    }
+    case 'PaymentCancelRequested':
+      return withRequest(payment, event, { call: 'cancel', reason: event.data.reason, capture_cents: null })
+    case 'PaymentCaptureRequested':
+      return withRequest(payment, event, { call: 'capture', reason: null, capture_cents: event.data.capture_cents })
+    case 'RefundRequested':
+      return {
+        ...payment,
+        refunds: withRefund(payment.refunds, event),
+        updated_at: event.data.occurred_at,
+      }
+    case 'ProviderCallFailed':
+      return withFailedCall(payment, event)
+    case 'PaymentCanceled':
+      return withEvidence(payment, event, 'canceled')
+    case 'PaymentAttemptFailed': {
+      const failed = withEvidence(payment, event, 'failed')
+      const { refusal, failure_message: message } = event.data
+      if (refusal === null) return withFailure(failed, event.data.provider_payment_id)
+      // The time of our own call is by our clock and must not be compared with provider times.
+      return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'rejected', refusal, message } }
+    }
+  }
+}
+
+type CallRequested = Extract<PaymentEvent, { type: 'PaymentCancelRequested' | 'PaymentCaptureRequested' }>
+
+function withRequest(
+  payment: Payment,
+  { data }: CallRequested,
+  about: Pick<RequestedCall, 'call' | 'reason' | 'capture_cents'>,
+): Payment {
+  const number = payment.calls_requested + 1
+  const requested: RequestedCall = { ...about, outcome: 'open', requested_at: data.occurred_at, number }
+  return { ...payment, requested, calls_requested: number, updated_at: data.occurred_at }
+}
+
+function withFailedCall(payment: Payment, event: Extract<PaymentEvent, { type: 'ProviderCallFailed' }>): Payment {
+  const { call, outcome, occurred_at: updated_at } = event.data
+  if (call === 'refund') return { ...payment, refunds: withFailedRefund(payment.refunds, event), updated_at }
+  if (payment.requested?.call !== call) return payment
+  const requested = outcome === 'rejected' ? null : { ...payment.requested, outcome }
+  return { ...payment, requested, updated_at }
+}

@@ -1,0 +1,160 @@
+// The money of a payment, folded from its events: charges, refunds and disputes.
+import type { DisputeStatus, IntentRejection, PaymentEvent, RefundReason, RefundStatus } from './events.ts'
+
+/** Money that the provider received for a payment. */
+export type Charge = {
+  /** Null when the provider did not name it. */
+  readonly provider_payment_id: string | null
+  readonly received_cents: number
+}
+
+export type RefundState = {
+  readonly refund_id: string
+  readonly amount_cents: number
+  readonly status: RefundStatus
+  readonly reason: RefundReason
+  readonly note: string | null
+  /** The charge. */
+  readonly provider_payment_id: string | null
+  readonly provider_refund_id: string | null
+  readonly failure_code: string | null
+  /** Null for one that was not requested here, or without an Idempotency-Key. */
+  readonly request_fingerprint: string | null
+  readonly created_at: string
+  readonly updated_at: string
+  /** Our call to the provider, as far as known. `ended` also for a refund that was made elsewhere. */
+  readonly call: 'open' | 'throttled' | 'unknown' | 'ended'
+  readonly called_at: string
+  /** Why the provider rejected our call. */
+  readonly refusal: { readonly code: IntentRejection; readonly message: string } | null
+}
+
+export type DisputeState = {
+  readonly dispute_id: string
+  readonly provider_dispute_id: string | null
+  readonly amount_cents: number | null
+  readonly status: DisputeStatus
+  readonly provider_status: string
+}
+
+export type Money = {
+  readonly charges: readonly Charge[]
+  readonly refunds: readonly RefundState[]
+  readonly disputes: readonly DisputeState[]
+}
+
+export const noMoney: Money = { charges: [], refunds: [], disputes: [] }
+
+/** What the payer paid, in minor units, after a cancellation or in another amount too. */
+export function receivedOf({ charges }: Pick<Money, 'charges'>): number {
+  return charges.reduce((sum, { received_cents }) => sum + received_cents, 0)
+}
+
+/** What was given back: succeeded refunds only. */
+export function refundedOf({ refunds }: Pick<Money, 'refunds'>): number {
+  return sumOf(refunds.filter(({ status }) => status === 'succeeded'))
+}
+
+/** Of refunds, in minor units. */
+export const sumOf = (refunds: readonly RefundState[]) =>
+  refunds.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+
+/** Of several disputes an open one counts, then a lost one. */
+export function disputeStatusOf({ disputes }: Pick<Money, 'disputes'>): DisputeStatus | null {
+  const statuses = disputes.map(({ status }) => status)
+  return (['open', 'lost', 'won'] as const).find((status) => statuses.includes(status)) ?? null
+}
+
+/** What is left to refund of each charge: pending refunds reserve their amount. */
+export function restOfCharges({
+  charges,
+  refunds,
+}: Pick<Money, 'charges' | 'refunds'>): { provider_payment_id: string | null; rest: number }[] {
+  const counted = refunds.filter(({ status }) => status !== 'failed')
+  const isOfCharge = ({ provider_payment_id }: RefundState, id: string | null) => provider_payment_id === id
+  const isOfNone = ({ provider_payment_id }: RefundState) =>
+    !charges.some((charge) => charge.provider_payment_id === provider_payment_id)
+  // A refund of an unknown charge counts for the first ones.
+  let unassigned = sumOf(counted.filter(isOfNone))
+  return charges.map(({ provider_payment_id, received_cents }) => {
+    const own = received_cents - sumOf(counted.filter((refund) => isOfCharge(refund, provider_payment_id)))
+    const taken = Math.min(Math.max(own, 0), unassigned)
+    unassigned -= taken
+    return { provider_payment_id, rest: Math.max(own - taken, 0) }
+  })
+}
+
+type RefundEvent = Extract<PaymentEvent, { type: 'RefundRequested' | 'RefundRecorded' }>
+
+/** The payment's refunds after an event about one of them. */
+export function withRefund(refunds: readonly RefundState[], event: RefundEvent): readonly RefundState[] {
+  const earlier = refunds.find(({ refund_id }) => refund_id === event.data.refund_id)
+  const refund = event.type === 'RefundRequested' ? requested(event, earlier) : recorded(event, earlier)
+  return earlier ? refunds.map((each) => (each === earlier ? refund : each)) : [...refunds, refund]
+}
+
+function requested(
+  { data }: Extract<RefundEvent, { type: 'RefundRequested' }>,
+  earlier: RefundState | undefined,
+): RefundState {
+  const { refund_id, refund_cents: amount_cents, reason, note, provider_payment_id, request_fingerprint } = data
+  return {
+    ...{ refund_id, amount_cents, status: 'pending', reason, note, provider_payment_id, request_fingerprint },
+    provider_refund_id: null,
+    failure_code: null,
+    created_at: earlier?.created_at ?? data.occurred_at,
+    updated_at: data.occurred_at,
+    call: 'open',
+    called_at: data.occurred_at,
+    refusal: null,
+  }
+}
+
+function recorded(
+  { data }: Extract<RefundEvent, { type: 'RefundRecorded' }>,
+  earlier: RefundState | undefined,
+): RefundState {
+  const { refund_id, status, reason, note, provider_payment_id, provider_refund_id, failure_code, occurred_at } = data
+  return {
+    ...{ refund_id, status, reason, note, provider_payment_id, provider_refund_id, failure_code },
+    amount_cents: data.refund_cents ?? 0,
+    request_fingerprint: earlier?.request_fingerprint ?? null,
+    created_at: earlier?.created_at ?? occurred_at,
+    updated_at: occurred_at,
+    call: 'ended',
+    called_at: earlier?.called_at ?? occurred_at,
+    refusal: null,
+  }
+}
+
+/** Money was received. A charge that was reported before without its id, or with another amount, is replaced. */
+export function withCharge(charges: readonly Charge[], charge: Charge): readonly Charge[] {
+  const isSame = ({ provider_payment_id: id }: Charge) =>
+    id === charge.provider_payment_id || id === null || charge.provider_payment_id === null
+  const earlier = charges.find(isSame)
+  if (!earlier) return [...charges, charge]
+  const provider_payment_id = charge.provider_payment_id ?? earlier.provider_payment_id
+  return charges.map((each) => (each === earlier ? { ...charge, provider_payment_id } : each))
+}
+
+type CallFailed = Extract<PaymentEvent, { type: 'ProviderCallFailed' }>
+
+/** The payment's refunds after a refund call failed. A rejected one frees its amount. */
+export function withFailedRefund(refunds: readonly RefundState[], { data }: CallFailed): readonly RefundState[] {
+  const { outcome, refusal, failure_code, failure_message: message, occurred_at: updated_at } = data
+  return refunds.map((refund): RefundState => {
+    if (refund.refund_id !== data.refund_id || refund.call === 'ended') return refund
+    if (outcome !== 'rejected') return { ...refund, call: outcome, updated_at }
+    const rejection = refusal && { code: refusal, message }
+    return { ...refund, status: 'failed', call: 'ended', failure_code, refusal: rejection, updated_at }
+  })
+}
+
+type DisputeEvent = Extract<PaymentEvent, { type: 'PaymentDisputeRecorded' }>
+
+export function withDispute(disputes: readonly DisputeState[], { data }: DisputeEvent): readonly DisputeState[] {
+  const { dispute_id, provider_dispute_id, disputed_cents: amount_cents, status, provider_status } = data
+  const dispute = { dispute_id, provider_dispute_id, amount_cents, status, provider_status }
+  const isKnown = disputes.some((each) => each.dispute_id === dispute_id)
+  return isKnown ? disputes.map((each) => (each.dispute_id === dispute_id ? dispute : each)) : [...disputes, dispute]
+}

@@ -1,0 +1,168 @@
+// Refunds of a payment: those that we request, and those that the provider reports.
+import { type Static, Type } from 'typebox'
+import { derivedId } from '../derivedId.ts'
+import { DomainError } from '../errors.ts'
+import { Nullable } from '../fields.ts'
+import { newAttention } from './attention.ts'
+import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
+import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
+import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
+import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
+
+/** A refund in API responses. */
+export const RefundResource = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  payment_id: Type.String({ format: 'uuid' }),
+  amount_cents: Type.Integer(),
+  currency: Type.String(),
+  status: RefundStatus,
+  reason: RefundReason,
+  note: Nullable(Type.String()),
+  provider_refund_id: Nullable(Type.String()),
+  failure_code: Nullable(Type.String()),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+export type RefundResource = Static<typeof RefundResource>
+
+export function refundResource({ payment_id, currency }: Payment, refund: RefundState): RefundResource {
+  const { refund_id: id, amount_cents, status, reason, note, provider_refund_id, failure_code } = refund
+  const { created_at, updated_at } = refund
+  const about = { id, payment_id, amount_cents, currency, status, reason, note }
+  return { ...about, provider_refund_id, failure_code, created_at, updated_at }
+}
+
+export function refundOf({ refunds }: Payment, refundId: string): RefundState | undefined {
+  return refunds.find(({ refund_id }) => refund_id === refundId)
+}
+
+export type RequestRefund = {
+  readonly occurred_at: string
+  readonly refund_id: string
+  /** Undefined for all that is left. */
+  readonly amount_cents?: number | undefined
+  readonly reason: RefundReason
+  readonly note: string | null
+  readonly request_fingerprint: string | null
+}
+
+/**
+ * Begins a refund, and reserves its amount. Begins it again when its call did not reach the provider. A refund is of one
+ * charge; of several, the one with the most left.
+ * @returns none when it has begun
+ * @throws DomainError `payment_not_refundable`, `refund_exceeds_payment`
+ */
+export function requestRefund(command: RequestRefund, state: PaymentState): PaymentEvent[] {
+  const payment = existingPayment(state)
+  const earlier = refundOf(payment, command.refund_id)
+  if (earlier && earlier.refusal?.code !== 'provider_unavailable') return []
+  if (receivedOf(payment) === 0)
+    throw new DomainError('payment_not_refundable', 'The payment has received no money', { status: payment.status })
+  const [charge] = restOfCharges(payment).toSorted((a, b) => b.rest - a.rest)
+  const refundable_cents = charge?.rest ?? 0
+  const refund_cents = earlier?.amount_cents ?? command.amount_cents ?? refundable_cents
+  if (!charge || refund_cents > refundable_cents || refundable_cents === 0)
+    throw new DomainError('refund_exceeds_payment', 'The refund is larger than what is left of the payment', {
+      refundable_cents,
+    })
+  const { refund_id, reason, note, request_fingerprint, occurred_at } = command
+  const { provider_payment_id } = charge
+  const about = { refund_id, refund_cents, reason, note, provider_payment_id, request_fingerprint }
+  return [{ type: 'RefundRequested', data: { ...factsOf(payment, occurred_at), ...about } }]
+}
+
+/** What a provider reports about one refund. */
+export type RecordRefund = ReceivedReport & {
+  /** Our id, where the refund names it. */
+  readonly refund_id: string | null
+  readonly provider_refund_id: string | null
+  readonly refund_cents: number | null
+  readonly status: RefundStatus
+  /** `other` for one that the provider made itself. */
+  readonly reason?: RefundReason
+  readonly note?: string
+  readonly failure_code?: string
+}
+
+const progress: Readonly<Record<RefundStatus, number>> = { pending: 0, succeeded: 1, failed: 2 }
+
+/**
+ * Records what the provider says of a refund, when it is new. A refund only goes on: it succeeds, and may fail even then.
+ * What the provider says wins, also when more is refunded than was received.
+ */
+export function recordRefund(command: RecordRefund, state: PaymentState): PaymentEvent[] {
+  const payment = existingPayment(state)
+  if (isAppliedBefore(command, payment)) return []
+  if (isForeignIntent(command, payment))
+    return [ignoredReport(command, payment, { reported_status: 'refunded', reason: 'foreign_intent' })]
+  const known = reportedRefund(command, payment)
+  const isKnownCall = known?.call === 'ended' && known.provider_refund_id !== null
+  if (known && isKnownCall && progress[command.status] <= progress[known.status]) return []
+  const refund_cents = command.refund_cents ?? known?.amount_cents ?? null
+  const status = known && progress[known.status] > progress[command.status] ? known.status : command.status
+  const provider_refund_id = command.provider_refund_id ?? known?.provider_refund_id ?? null
+  return [
+    {
+      type: 'RefundRecorded',
+      data: {
+        ...reportFacts(command, payment),
+        provider_payment_id: command.provider_payment_id ?? known?.provider_payment_id ?? null,
+        refund_id: known?.refund_id ?? derivedId(payment.provider_id, 'refund', refundSubject(command)),
+        provider_refund_id,
+        refund_cents,
+        status,
+        was_succeeded: known?.status === 'succeeded',
+        reason: known?.reason ?? command.reason ?? 'other',
+        note: known?.note ?? command.note ?? null,
+        failure_code: command.failure_code ?? null,
+        ...exceedingMark(payment, known, { refund_cents, status }),
+      },
+    },
+  ]
+}
+
+const refundSubject = ({ provider_refund_id, provider_event_id, provider_time }: RecordRefund) =>
+  provider_refund_id ?? provider_event_id ?? provider_time
+
+function reportedRefund(
+  { refund_id, provider_refund_id }: RecordRefund,
+  { refunds }: Payment,
+): RefundState | undefined {
+  const byProviderId = refunds.find(
+    (refund) => provider_refund_id !== null && refund.provider_refund_id === provider_refund_id,
+  )
+  // A refund of ours has one object at the provider.
+  const isFree = ({ provider_refund_id: linked }: RefundState) => linked === null || provider_refund_id === null
+  return byProviderId ?? refunds.find((refund) => refund.refund_id === refund_id && isFree(refund))
+}
+
+function exceedingMark(
+  payment: Payment,
+  known: RefundState | undefined,
+  { refund_cents, status }: { readonly refund_cents: number | null; readonly status: RefundStatus },
+) {
+  if (status === 'failed') return {}
+  const others = payment.refunds.filter((refund) => refund !== known && refund.status !== 'failed')
+  const isExceeding = sumOf(others) + (refund_cents ?? 0) > receivedOf(payment)
+  return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : {}
+}
+
+/**
+ * A report of how much was refunded of a charge altogether, without its refunds.
+ * @returns that the provider has to be asked, when the recorded refunds are not as much
+ */
+export function recordRefundedTotal(
+  command: ReceivedReport & { readonly refunded_cents: number | null },
+  state: PaymentState,
+): PaymentEvent[] {
+  const payment = existingPayment(state)
+  if (isAppliedBefore(command, payment)) return []
+  const reported = { reported_status: 'refunded' }
+  if (isForeignIntent(command, payment))
+    return [ignoredReport(command, payment, { ...reported, reason: 'foreign_intent' })]
+  const isOfCharge = ({ provider_payment_id: charge }: RefundState) =>
+    charge === null || command.provider_payment_id === null || charge === command.provider_payment_id
+  const recorded = payment.refunds.filter((refund) => refund.status === 'succeeded' && isOfCharge(refund))
+  if (sumOf(recorded) === command.refunded_cents) return []
+  return [ignoredReport(command, payment, { ...reported, reason: 'tie' })]
+}

@@ -1,0 +1,124 @@
+// The operation that refunds a payment at its provider.
+import type { EventMetadata } from '@paylog/domain/events'
+import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentRequest'
+import { recordCallFailed } from '@paylog/domain/payments/calls'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import type { RefundState } from '@paylog/domain/payments/money'
+import { existingPayment, openCall, type PaymentState } from '@paylog/domain/payments/payment'
+import { type RequestRefund, recordRefund, refundOf, requestRefund } from '@paylog/domain/payments/refunds'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { ProviderError, type ReportedRefund } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { beginOperation, finishOperation, type ProviderOperation } from '../providerOperation.ts'
+import { refOf } from './applySnapshot.ts'
+import { providerOf } from './createIntent.ts'
+import { callError } from './intentCalls.ts'
+
+export type RefundPayment = Omit<RequestRefund, 'occurred_at'> & {
+  readonly payment_id: string
+  readonly metadata: EventMetadata
+}
+
+export type RefundedPayment = LoadedState<PaymentState> & {
+  readonly refund: RefundState
+  /** Whether an earlier request with the same Idempotency-Key made it. */
+  readonly replayed: boolean
+}
+
+/**
+ * Refunds a payment, or finds the refund that the same Idempotency-Key made.
+ * @throws DomainError `not_found`, `payment_not_refundable`, `refund_exceeds_payment`, `idempotency_key_reused`,
+ *   `idempotency_key_in_flight`, `provider_rejected`, `payment_declined`; `provider_unavailable` and
+ *   `provider_outcome_unknown`, when the refund stays pending; `event_store_unavailable`
+ */
+export async function refundPayment(workflow: Workflow, request: RefundPayment): Promise<RefundedPayment> {
+  const { payment_id, metadata, ...command } = request
+  const { refund_id } = command
+  const operation = refundCall(workflow, payment_id, refund_id)
+  const known = await workflow.store.load(operation.stream, paymentFold)
+  // Checked before the refund is recorded, because the call to a disabled provider cannot be made.
+  providerOf(workflow, existingPayment(known.state))
+  const earlier = refundOf(existingPayment(known.state), refund_id)
+  if (earlier) requireSameRequest(earlier, command.request_fingerprint)
+  const begin = (state: PaymentState, occurred_at: string) => requestRefund({ ...command, occurred_at }, state)
+  const begun = await beginOperation(workflow, operation, begin, { known, metadata })
+  const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
+  const loaded = ended ?? begun
+  const payment = existingPayment(loaded.state)
+  const refund = refundOf(payment, refund_id)
+  if (!refund) throw new Error('the refund is not recorded')
+  if (refund.call === 'open') throw keyInFlight({ payment_id })
+  const failure = loaded.events.find((event) => event.type === 'ProviderCallFailed')?.data
+  if (refund.call !== 'ended') throw callError(payment, failure, { refund_id })
+  const { refusal } = refund
+  const rejected = {
+    outcome: 'rejected',
+    refusal: refusal?.code ?? null,
+    failure_message: refusal?.message ?? '',
+  } as const
+  if (refusal) throw callError(payment, { ...rejected }, { refund_id })
+  return { ...loaded, refund, replayed: !begun.began && !ended }
+}
+
+/** Finishes the refunds of a payment that are open and that nobody else is making. */
+export async function finishRefunds(
+  workflow: Workflow,
+  known: LoadedState<PaymentState>,
+  metadata: EventMetadata,
+): Promise<LoadedState<PaymentState>> {
+  const { payment_id, refunds } = existingPayment(known.state)
+  let current = known
+  for (const { refund_id, call } of refunds) {
+    if (call === 'ended') continue
+    const operation = refundCall(workflow, payment_id, refund_id)
+    current = (await finishOperation(workflow, operation, { known: current, metadata })) ?? current
+  }
+  return current
+}
+
+function refundCall(
+  workflow: Workflow,
+  payment_id: string,
+  refund_id: string,
+): ProviderOperation<PaymentState, PaymentEvent, ReportedRefund> {
+  const refundIn = (state: PaymentState) => {
+    const refund = refundOf(existingPayment(state), refund_id)
+    if (!refund) throw new Error('the refund is not recorded')
+    return refund
+  }
+  return {
+    stream: paymentStream(payment_id),
+    fold: paymentFold,
+    async call(state, _metadata, is_repeated) {
+      const payment = existingPayment(state)
+      const { amount_cents, reason, provider_payment_id, created_at } = refundIn(state)
+      const provider = providerOf(workflow, payment)
+      if (!provider.refund) throw new ProviderError('rejected', 'not_supported', 'The provider cannot refund payments')
+      const charge = payment.charges.find((each) => each.provider_payment_id === provider_payment_id)
+      return provider.refund({
+        ...refOf(state),
+        provider_payment_id: provider_payment_id ?? payment.provider_payment_id,
+        idempotency_key: refund_id,
+        refund_id,
+        amount_cents,
+        is_whole: charge?.received_cents === amount_cents,
+        reason,
+        requested_at: created_at,
+        is_repeated,
+      })
+    },
+    openCall(state) {
+      const { call, called_at } = refundIn(state)
+      return call === 'ended' ? null : openCall(call, called_at)
+    },
+    done: (reported, { state, occurred_at }) => recordRefund({ ...reported, refund_id, occurred_at }, state),
+    failed(failure, { state, occurred_at }) {
+      const { outcome, error } = failure
+      const refusal = failure.outcome === 'unknown' ? null : failure.code
+      const { code, message } = error
+      return recordCallFailed({ occurred_at, call: 'refund', refund_id, outcome, refusal, code, message }, state)
+    },
+  }
+}
