@@ -71,7 +71,7 @@ const receive = (sent: NotificationFixture, on: Workflow = workflow, padding = '
   receiveNotification(on, { provider, body: bytes(sent, padding), headers: {}, requestId: 'request' })
 const inboxOf = ({ provider_event_id }: NotificationFixture) => providerEventStream(provider.id, provider_event_id)
 const refundOf = (charge: string, refund_id: string) =>
-  notification({ about: 'refund', provider_payment_id: charge, refund_id, refunded_cents: 100 })
+  notification({ about: 'refund', provider_payment_id: charge, provider_refund_id: refund_id, refund_cents: 100 })
 
 async function opened(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()
@@ -176,7 +176,7 @@ t.test('a copy of a stored notification that can be completed by now is applied,
   t.equal((await receive(sent)).postponed, undefined)
   t.equal(await applyStoredNotification(workflow, inboxOf(sent)), true)
   t.same(await typesOf(inboxOf(sent)), settledLater)
-  t.same(await historyOf(id), ['PaymentRefundRecorded'])
+  t.same(await historyOf(id), ['RefundRecorded'])
 })
 
 t.test('a long notification is stored compressed and can be applied', async (t) => {
@@ -233,9 +233,10 @@ t.test('a refund or dispute that names only the charge finds the payment through
   const { id, intent } = await opened()
   const charge = fake.charge(intent)
   await receive(refundOf(charge, 're_1'))
-  const dispute = { about: 'dispute', dispute_id: 'dp_1', dispute_status: 'lost', disputed_cents: 100 } as const
-  await receive(notification({ ...dispute, provider_payment_id: charge }))
-  t.same(await historyOf(id), ['PaymentRefundRecorded', 'PaymentDisputeRecorded'])
+  const money = { disputed_cents: 100, reason: null, evidence_due_by: null }
+  const dispute = { about: 'dispute', provider_dispute_id: 'dp_1', status: 'lost', provider_status: 'lost' } as const
+  await receive(notification({ ...dispute, ...money, provider_payment_id: charge }))
+  t.same(await historyOf(id), ['RefundRecorded', 'PaymentDisputeRecorded'])
   const foreign = refundOf('ch_unknown', 're_2')
   await receive(foreign)
   t.same(await typesOf(inboxOf(foreign)), ['ProviderEventReceived', 'ProviderEventUnmatched'])
@@ -254,7 +255,7 @@ t.test('a report finds a payment whose create call got no response, or whose pro
     t.match(await reconcilePayment(workflow, id, metadata), { payment: { status: 'succeeded' } })
     await receive(refundOf(charge, 're_1'))
     const types = await typesOf(paymentStream(id))
-    t.same(types.slice(id === lost ? 2 : 1), ['PaymentSucceeded', 'ProviderIntentCreated', 'PaymentRefundRecorded'])
+    t.same(types.slice(id === lost ? 2 : 1), ['PaymentSucceeded', 'ProviderIntentCreated', 'RefundRecorded'])
   }
 })
 

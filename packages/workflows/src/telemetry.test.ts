@@ -17,10 +17,22 @@ const intent = (overrides: Partial<CreateIntent> = {}): CreateIntent => ({
   amount_cents: 2599,
   currency: 'EUR',
   description: null,
+  capture_method: 'automatic',
+  return_url: null,
+  cancel_url: null,
+  statement_descriptor: null,
   provider_method_id: null,
   provider_customer_id: null,
   ...overrides,
 })
+const ref = {
+  payment_id: randomUUID(),
+  idempotency_key: randomUUID(),
+  provider_payment_id: null,
+  currency: 'EUR',
+  capture_method: 'automatic' as const,
+  created_at: new Date().toISOString(),
+}
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const product = {
   product_id: randomUUID(),
@@ -39,8 +51,8 @@ t.test('every provider call is observed with its outcome, and its result or erro
   const failing = new TypeError('a bug')
   const { ends, provider } = observed({
     ...sandbox,
-    async cancelIntent(id) {
-      if (id === 'bug') throw failing
+    async cancelIntent({ provider_intent_id }) {
+      if (provider_intent_id === 'bug') throw failing
       throw new ProviderError('unknown', 'timeout', 'The provider did not respond')
     },
   })
@@ -49,8 +61,11 @@ t.test('every provider call is observed with its outcome, and its result or erro
     name: 'ProviderError',
     kind: 'declined',
   })
-  await t.rejects(async () => provider.cancelIntent?.('pi'), { kind: 'unknown', code: 'timeout' })
-  await t.rejects(async () => provider.cancelIntent?.('bug'), failing)
+  await t.rejects(async () => provider.cancelIntent({ ...ref, provider_intent_id: 'pi' }), {
+    kind: 'unknown',
+    code: 'timeout',
+  })
+  await t.rejects(async () => provider.cancelIntent({ ...ref, provider_intent_id: 'bug' }), failing)
   const unsigned = { body: Buffer.from('{}'), headers: {}, now: new Date() }
   await t.rejects(provider.verifyNotification(unsigned), { code: 'invalid_signature' })
   await provider.catalog?.putProduct({ idempotency_key: 'key', product, price: 'put', known: null })

@@ -1,8 +1,8 @@
 // Handles one follow-up: finishes the operation or queries the provider, logs the result, and plans the next look.
 
 import type { Span } from '@opentelemetry/api'
-import { isAbsorbing, openCallOf, type Payment } from '@paylog/domain/payments/payment'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { existingPayment, type Payment } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { withPriority } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'
@@ -10,15 +10,10 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 import type { Workflow } from '@paylog/workflows/context'
 import { applyStoredNotification } from '@paylog/workflows/notifications'
+import { type CallOnPayment, expirePayment } from '@paylog/workflows/payments/intentCalls'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import type { FollowUp, NextCheck } from './followUps.ts'
-import { unknownOutcomeMs } from './plan.ts'
-
-export type CheckTiming = {
-  readonly now: Date
-  /** Time without a report after which the provider is queried. */
-  readonly reconcileAfterMs: number
-}
+import { afterFailure, afterReconciliation, isFinal, isUrgent, maxSnapshotAgeMs, withExpiry } from './nextCheck.ts'
 
 /** Handles a follow-up. Never throws: an error is a reason to look again. */
 export type FollowUpHandler = (followUp: FollowUp, provider: Provider) => Promise<NextCheck>
@@ -34,13 +29,33 @@ export function createFollowUpHandler(deps: {
   async function checkPayment(followUp: FollowUp, paymentId: string, provider: Provider): Promise<NextCheck> {
     // The list may lag behind the log: do not query the provider about a payment that ended meanwhile.
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
-    if (state.status === 'none' || isFinal(state)) return 'over'
+    // A final payment is asked about when its refunds are incomplete.
+    if (state.status === 'none' || (isFinal(state) && followUp.times.ask === null)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
+    if (isDueToExpire(followUp, state, workflow.now())) {
+      const expired = await expire(followUp, { payment_id: paymentId, metadata })
+      if (expired !== undefined) return expired
+    } else if (isOnlyExpiryDue(followUp, workflow.now())) {
+      const { times, pauses } = followUp
+      return withExpiry({ times, pauses }, state, workflow.now())
+    }
     const maxAgeMs = maxSnapshotAgeMs(followUp, timing())
     const reconciled = await reconcilePayment(workflow, paymentId, metadata, { maxAgeMs })
-    const next = afterReconciliation(followUp, reconciled, provider, timing())
+    const next = withExpiry(
+      afterReconciliation(followUp, reconciled, provider, timing()),
+      reconciled.payment,
+      timing().now,
+    )
     logOutcome(followUp, { reconciled, next, provider })
     return next
+  }
+
+  /** @returns undefined when the payment has to be looked at: it could not be canceled, or the outcome is unknown */
+  async function expire(followUp: FollowUp, request: CallOnPayment): Promise<NextCheck | undefined> {
+    const payment = existingPayment((await expirePayment(workflow, request)).state)
+    const { payment_id, provider_id, status } = payment
+    log.info({ payment_id, provider_id, status, ...idsOf(followUp) }, 'canceled a payment that expired')
+    return isFinal(payment) ? 'over' : undefined
   }
 
   function logOutcome(
@@ -87,93 +102,11 @@ export function createFollowUpHandler(deps: {
     )
 }
 
-const maxUrgentPauseMs = 10 * 60_000
-/** Retry after a look without a response from the provider, so that an outage delays payments little. */
-const noResponseRetryMs = 10 * 60_000
-/** Payments unpaid for this long stay unpaid: payment links and tokens have expired. */
-export const watchedForMs = 90 * 24 * 60 * 60_000
-/** How often a payment is looked at before the last look, which is at the end of that time. */
-const maxWatchChecks = 11
-/** Looks at unpaid payments within this time may share a snapshot. */
-const snapshotSharingMs = 60_000
+const isDueToExpire = ({ times }: FollowUp, { status }: Payment, now: Date) =>
+  times.expire !== null && times.expire <= now && (status === 'pending' || status === 'failed')
 
-/** When to look again after querying the provider, with or without a response. */
-export function afterReconciliation(
-  followUp: FollowUp,
-  { payment, finding, snapshot }: Reconciliation,
-  provider: Provider,
-  timing: CheckTiming,
-): NextCheck {
-  const isCallOpen = openCallOf(payment) !== null
-  if (isFinal(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
-  if (isCallOpen) return checkSoon(followUp, timing, { finish: true, ask: followUp.times.ask !== null })
-  const awaitsCapture = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
-  const gotNoResponse = finding === 'unknown' || finding === 'unreachable'
-  if (awaitsCapture || (gotNoResponse && isUrgent(followUp)))
-    return checkSoon(followUp, timing, { finish: false, ask: true })
-  if (isTooOld(payment, timing.now)) return 'over'
-  // The payment needs no action, so a slow provider must not delay urgent follow-ups.
-  return checkLater(followUp, timing, { startedAt: Date.parse(payment.attempt_started_at), gotNoResponse })
-}
-
-/** When to look again after a follow-up failed. */
-export function afterFailure(followUp: FollowUp, timing: CheckTiming): NextCheck {
-  const finish = followUp.times.finish !== null
-  return checkSoon(followUp, timing, { finish, ask: !finish || followUp.times.ask !== null })
-}
-
-/** Whether nothing is left to do: no call is open, and the status is final or no intent was created. */
-function isFinal(payment: Payment): boolean {
-  return openCallOf(payment) === null && (isAbsorbing(payment.status) || payment.intent_outcome.kind === 'rejected')
-}
-
-function isTooOld({ created_at }: Payment, now: Date): boolean {
-  return now.getTime() - Date.parse(created_at) > watchedForMs
-}
-
-function checkSoon(followUp: FollowUp, { now }: CheckTiming, needs: { finish: boolean; ask: boolean }): NextCheck {
-  const pauses = isUrgent(followUp) ? followUp.pauses : 0
-  const at = after(now, unknownOutcomeMs, pauses, maxUrgentPauseMs)
-  return { times: { finish: needs.finish ? at : null, ask: needs.ask ? at : null, watch: null }, pauses: pauses + 1 }
-}
-
-/**
- * The next of the scheduled looks at a payment, or an earlier one when the provider did not respond. The number of looks
- * is limited in any case: the last one is at the end of the watching time.
- */
-function checkLater(
-  followUp: FollowUp,
-  { now, reconcileAfterMs }: CheckTiming,
-  { startedAt, gotNoResponse }: { readonly startedAt: number; readonly gotNoResponse: boolean },
-): NextCheck {
-  const checks = isUrgent(followUp) ? 0 : followUp.pauses
-  const isLast = checks >= maxWatchChecks
-  const ages = isLast ? [watchedForMs] : watchAges(reconcileAfterMs)
-  const next = ages.find((ageMs) => startedAt + ageMs > now.getTime())
-  if (next === undefined) return 'over'
-  const retryMs = Math.min(noResponseRetryMs, reconcileAfterMs) * 2 ** checks
-  const at = gotNoResponse && !isLast ? Math.min(startedAt + next, now.getTime() + retryMs) : startedAt + next
-  return { times: { finish: null, ask: null, watch: new Date(at) }, pauses: checks + 1 }
-}
-
-/** The payment's ages at each look, in a geometric series: about doubling when watching starts after an hour. */
-function watchAges(reconcileAfterMs: number): readonly number[] {
-  const factor = (watchedForMs / reconcileAfterMs) ** (1 / (maxWatchChecks - 1))
-  return Array.from({ length: maxWatchChecks }, (_, look) => Math.round(reconcileAfterMs * factor ** look))
-}
-
-/** How old a snapshot may be. Urgent follow-ups need one taken after they became due. */
-export function maxSnapshotAgeMs(followUp: FollowUp, { now, reconcileAfterMs }: CheckTiming): number {
-  const { finish, ask } = followUp.times
-  const due = [finish, ask].filter((time) => time !== null).map((time) => now.getTime() - time.getTime())
-  return due.length > 0 ? Math.max(0, Math.min(...due)) : Math.min(snapshotSharingMs, reconcileAfterMs / 10)
-}
-
-const isUrgent = ({ times }: FollowUp): boolean => times.finish !== null || times.ask !== null
-
-function after(now: Date, firstMs: number, pauses: number, maxMs: number): Date {
-  return new Date(now.getTime() + Math.min(firstMs * 2 ** pauses, maxMs))
-}
+const isOnlyExpiryDue = ({ times: { finish, ask, watch } }: FollowUp, now: Date) =>
+  ![finish, ask, watch].some((time) => time !== null && time <= now)
 
 const kindOf = ({ payment_id }: FollowUp) => (payment_id === null ? 'notification' : 'payment')
 

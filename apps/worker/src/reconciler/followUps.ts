@@ -31,7 +31,12 @@ export type NextCheck = { readonly times: CheckTimes<Date | null>; readonly paus
 
 export type FollowUps = ReturnType<typeof createFollowUps>
 
-type Row = Omit<FollowUp, 'times'> & { finish_at: Date | null; ask_at: Date | null; watch_at: Date | null }
+type Row = Omit<FollowUp, 'times'> & {
+  finish_at: Date | null
+  ask_at: Date | null
+  watch_at: Date | null
+  expire_at: Date | null
+}
 
 /** @param leaseMs how long a lease lasts unless renewed, by the clock of the database */
 export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
@@ -44,8 +49,8 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
     async take(providerId: string, at: Date, limit: number): Promise<FollowUp[]> {
       const values = [providerId, at, limit, leaseMs]
       const { rows } = await pool.query<Row>({ name: 'take-follow-ups', text: takeSql, values })
-      return rows.map(({ finish_at, ask_at, watch_at, ...row }) => {
-        return { ...row, times: { finish: finish_at, ask: ask_at, watch: watch_at } }
+      return rows.map(({ finish_at: finish, ask_at: ask, watch_at: watch, expire_at: expire, ...row }) => {
+        return { ...row, times: { finish, ask, watch, expire } }
       })
     },
 
@@ -67,7 +72,7 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
         return
       }
       const { times, pauses } = next
-      const values = [...held, times.finish, times.ask, times.watch, pauses]
+      const values = [...held, times.finish, times.ask, times.watch, pauses, times.expire]
       await pool.query({ name: 'return-follow-up', text: returnSql, values })
     },
 
@@ -101,7 +106,7 @@ with soon as (
 update webhooks.follow_ups f
 set lease = gen_random_uuid(), leased_until = now() + $4 * interval '1 ms'
 where subject = any(array(select subject from soon union select subject from watched))
-returning subject, payment_id, finish_at, ask_at, watch_at, pauses, version, lease, correlation_id, event_id`
+returning subject, payment_id, finish_at, ask_at, watch_at, expire_at, pauses, version, lease, correlation_id, event_id`
 
 const renewSql = `
 update webhooks.follow_ups set leased_until = now() + $3 * interval '1 ms'
@@ -119,7 +124,8 @@ set lease = null, leased_until = null,
     finish_at = case when version = $3 then $4::timestamptz else finish_at end,
     ask_at = case when version = $3 then $5::timestamptz else ask_at end,
     watch_at = case when version = $3 then $6::timestamptz else watch_at end,
-    pauses = case when version = $3 then $7::integer else pauses end
+    pauses = case when version = $3 then $7::integer else pauses end,
+    expire_at = case when version = $3 then $8::timestamptz else expire_at end
 where subject = $1 and lease = $2`
 
 /** An event and its plan. */
@@ -153,7 +159,7 @@ function rowOf(planned: readonly PlannedEvent[]) {
   const latest = (time: keyof ReconcilePlan) => planned.findLast(({ plan }) => plan[time] !== undefined)?.plan[time]
   const { data, id, type } = last.event
   if (!('provider_id' in data)) throw new Error(`${type} has no provider_id`)
-  const [finish, ask, watch] = [latest('finish'), latest('ask'), latest('watch')]
+  const [finish, ask, watch, expire] = [latest('finish'), latest('ask'), latest('watch'), latest('expire')]
   return {
     provider_id: data.provider_id,
     payment_id: 'payment_id' in data ? data.payment_id : null,
@@ -163,6 +169,8 @@ function rowOf(planned: readonly PlannedEvent[]) {
     ask_at: ask ?? null,
     sets_watch: watch !== undefined,
     watch_at: watch ?? null,
+    sets_expire: expire !== undefined,
+    expire_at: expire ?? null,
     pauses: ask ? 0 : 1,
     correlation_id: toPostgresText(first.event.metadata.correlationId),
     event_id: id,
@@ -170,9 +178,9 @@ function rowOf(planned: readonly PlannedEvent[]) {
 }
 
 /** How many times a follow-up has after a plan. */
-const timesAfter = `num_nonnulls(p.finish_at, p.ask_at, p.watch_at,
+const timesAfter = `num_nonnulls(p.finish_at, p.ask_at, p.watch_at, p.expire_at,
     case when not p.sets_finish then f.finish_at end, case when not p.sets_ask then f.ask_at end,
-    case when not p.sets_watch then f.watch_at end)`
+    case when not p.sets_watch then f.watch_at end, case when not p.sets_expire then f.expire_at end)`
 
 /** The update locks rows before reading them, so it does not undo the result of a follow-up that has just ended. */
 const recordPlansSql = `
@@ -181,22 +189,23 @@ with moved as (${moveCheckpointSql}
   select p.*
   from moved, json_to_recordset($8::json) as p (subject text, provider_id text, payment_id text,
     sets_finish boolean, finish_at timestamptz, sets_ask boolean, ask_at timestamptz,
-    sets_watch boolean, watch_at timestamptz, pauses integer, correlation_id text, event_id uuid)
+    sets_watch boolean, watch_at timestamptz, sets_expire boolean, expire_at timestamptz, pauses integer, correlation_id text, event_id uuid)
 ), updated as (
   update webhooks.follow_ups f
   set finish_at = case when p.sets_finish then p.finish_at else f.finish_at end,
       ask_at = case when p.sets_ask then p.ask_at else f.ask_at end,
       watch_at = case when p.sets_watch then p.watch_at else f.watch_at end,
+      expire_at = case when p.sets_expire then p.expire_at else f.expire_at end,
       pauses = p.pauses, version = f.version + 1, event_id = p.event_id
   from planned p
   where f.subject = p.subject and ${timesAfter} > 0
   returning f.subject
 ), inserted as (
-  insert into webhooks.follow_ups (subject, provider_id, payment_id, finish_at, ask_at, watch_at, pauses,
-    correlation_id, event_id)
-  select subject, provider_id, payment_id, finish_at, ask_at, watch_at, pauses, correlation_id, event_id
+  insert into webhooks.follow_ups (subject, provider_id, payment_id, finish_at, ask_at, watch_at, expire_at,
+    pauses, correlation_id, event_id)
+  select subject, provider_id, payment_id, finish_at, ask_at, watch_at, expire_at, pauses, correlation_id, event_id
   from planned
-  where num_nonnulls(finish_at, ask_at, watch_at) > 0 and subject not in (select subject from updated)
+  where num_nonnulls(finish_at, ask_at, watch_at, expire_at) > 0 and subject not in (select subject from updated)
 ), ended as (
   delete from webhooks.follow_ups f using planned p where f.subject = p.subject and ${timesAfter} = 0
 )

@@ -1,12 +1,12 @@
 import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
-import { type Payment } from '@paylog/domain/payments/payment'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import { afterFailure, afterReconciliation, maxSnapshotAgeMs, watchedForMs } from './followUpHandler.ts'
 import type { FollowUp } from './followUps.ts'
+import { afterFailure, afterReconciliation, maxSnapshotAgeMs, watchedForMs, withExpiry } from './nextCheck.ts'
 import type { CheckTimes } from './plan.ts'
 
 const now = new Date(eventSamples.PaymentInitiated.occurred_at)
@@ -15,7 +15,7 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 const timing = { now, reconcileAfterMs: hour }
-const none = { finish: null, ask: null, watch: null }
+const none = { finish: null, ask: null, watch: null, expire: null }
 
 const withoutRetrieval: Provider = createSandbox({ webhookSecrets: [] })
 const provider: Provider = { ...withoutRetrieval, retrieveIntent: async () => null }
@@ -83,7 +83,7 @@ t.test('an unknown outcome is checked after 10 s, doubling to 10 min', async (t)
     const result = reconciled({ finding: 'unknown', payment: { ...payment, intent_outcome: { kind: 'unknown' } } })
     const next = afterReconciliation(current, result, provider, timing)
     if (next === 'over') throw new Error('over')
-    t.match(next.times, { ask: null, watch: null })
+    t.match(next.times, { ask: null, watch: null, expire: null })
     pausesMs.push((next.times.finish?.getTime() ?? 0) - now.getTime())
     current = { ...current, ...next }
   }
@@ -96,7 +96,10 @@ t.test('an unknown outcome is checked after 10 s, doubling to 10 min', async (t)
 t.test('a pending query survives the end of the create call', async (t) => {
   const result = reconciled({ payment })
   const next = afterReconciliation(followUp({ finish: now, ask: now }, 0), result, provider, timing)
-  t.strictSame(next, { times: { finish: after(10 * second), ask: after(10 * second), watch: null }, pauses: 1 })
+  t.strictSame(next, {
+    times: { finish: after(10 * second), ask: after(10 * second), watch: null, expire: null },
+    pauses: 1,
+  })
 })
 
 t.test('a query without a response is repeated after 10 s, doubling [10.2-query-backoff]', async (t) => {
@@ -157,7 +160,11 @@ t.test('a look without a response is repeated soon, and no later than the next s
 t.test('a missed look is not made up for', async (t) => {
   const late = { now: after(30 * 24 * hour), reconcileAfterMs: hour }
   const next = afterReconciliation(watched, reconciled({}), provider, late)
-  t.match(next, { times: { ...none, watch: after(1002 * hour + 22 * minute) } }, 'the next look is the scheduled one')
+  t.match(
+    next,
+    { times: { ...none, watch: after(1002 * hour + 22 * minute), expire: null } },
+    'the next look is the scheduled one',
+  )
 })
 
 t.test('only watched follow-ups may use an older snapshot', async (t) => {
@@ -189,7 +196,7 @@ t.test('a capture that is still needed is tried again soon, if the amount matche
   const processing = reconciled({ payment: { ...created, status: 'processing' }, snapshot })
   const soon = { times: { ...none, ask: after(10 * second) }, pauses: 1 }
   t.strictSame(afterReconciliation(followUp({ ask: now }, 0), processing, provider, timing), soon)
-  const later = { times: { ...none, watch: after(hour) }, pauses: 1 }
+  const later = { times: { ...none, watch: after(hour), expire: null }, pauses: 1 }
   const other = { ...processing, finding: 'amount_differs' } as const
   t.strictSame(afterReconciliation(followUp({ ask: now }, 0), other, provider, timing), later)
   const declined = reconciled({ payment: { ...created, status: 'failed' }, snapshot })
@@ -204,5 +211,17 @@ t.test('a failed follow-up is repeated soon for the same need', async (t) => {
   t.strictSame(afterFailure(followUp({ ask: now }, 0), timing), { times: { ...none, ask: at }, pauses: 1 })
   t.strictSame(afterFailure(followUp({ finish: now }, 0), timing), { times: { ...none, finish: at }, pauses: 1 })
   const both = afterFailure(followUp({ finish: now, ask: now, watch: now }, 0), timing)
-  t.strictSame(both, { times: { finish: at, ask: at, watch: null }, pauses: 1 })
+  t.strictSame(both, { times: { finish: at, ask: at, watch: null, expire: null }, pauses: 1 })
+})
+
+t.test('a payment that can still be paid keeps the time at which it expires', async (t) => {
+  const later = after(60 * 60 * second)
+  const expiring = { ...created, expires_at: later.toISOString() }
+  const next = { times: { ...none, ask: after(second) }, pauses: 1 }
+  t.strictSame(withExpiry(next, expiring, now), { times: { ...next.times, expire: later }, pauses: 1 })
+  t.strictSame(withExpiry('over', expiring, now), { times: { ...none, expire: later }, pauses: 0 })
+  t.strictSame(withExpiry('over', created, now), 'over', 'one that never expires')
+  t.strictSame(withExpiry('over', { ...expiring, status: 'canceled' }, now), 'over')
+  const expired = { ...created, expires_at: now.toISOString() }
+  t.strictSame(withExpiry('over', expired, now), { times: { ...none, expire: after(600 * second) }, pauses: 0 })
 })

@@ -13,9 +13,9 @@ const providers = new Map([
   ['mute', { retrieveIntent: null, captureIntent: null }],
 ])
 const rules = { providers, reconcileAfterMs: hour }
-const nothingLeft = { finish: null, ask: null, watch: null }
+const nothingLeft = { finish: null, ask: null, watch: null, expire: null }
 /** An open create call is finished all the same. */
-const settled = { ask: null, watch: null }
+const settled = { ask: null, watch: null, expire: null }
 const watched = { ask: null, watch: after(hour) }
 
 type EventType = ReconciledEvent['type']
@@ -39,7 +39,11 @@ t.test('each event sets and clears exactly its own follow-up times', async (t) =
     PaymentCanceled: settled,
     ProviderEventIgnored: null,
     PaymentConflictDetected: null,
-    PaymentRefundRecorded: null,
+    RefundRecorded: null,
+    PaymentCancelRequested: { finish: after(30_000) },
+    PaymentCaptureRequested: { finish: after(30_000) },
+    RefundRequested: { finish: after(30_000) },
+    ProviderCallFailed: { finish: after(10_000) },
     PaymentDisputeRecorded: null,
     ProviderEventReceived: { finish: after(30_000) },
     ProviderEventApplied: nothingLeft,
@@ -56,7 +60,7 @@ t.test('each event sets and clears exactly its own follow-up times', async (t) =
 t.test('without retrieveIntent nothing is watched once the intent exists', async (t) => {
   const data = { provider_id: 'mute' }
   t.strictSame(planOf(recordedEvent('PaymentInitiated', { at, data }), rules), { finish: after(30_000) })
-  t.strictSame(planOf(recordedEvent('ProviderIntentCreated', { at, data }), rules), nothingLeft)
+  t.strictSame(planOf(recordedEvent('ProviderIntentCreated', { at, data }), rules), { finish: null, watch: null })
   for (const type of ['PaymentActionRequired', 'PaymentProcessingStarted', 'PaymentAttemptFailed'] as const)
     t.equal(planOf(recordedEvent(type, { at, data }), rules), null, type)
   t.equal(planOf(recordedEvent('PaymentAmountMismatch', { at, data }), rules), null)
@@ -86,4 +90,24 @@ t.test('an approval that Paylog has to capture is checked at once', async (t) =>
 t.test('a rejected call ends the follow-up, a failed payment does not', async (t) => {
   const rejected = recordedEvent('PaymentAttemptFailed', { at, data: { refusal: 'payment_declined' } })
   t.strictSame(planOf(rejected, rules), nothingLeft)
+})
+
+t.test('a payment is canceled when it expires, unless it never does', async (t) => {
+  const expires_at = after(24 * hour).toISOString()
+  t.strictSame(planOf(recordedEvent('PaymentInitiated', { at, data: { expires_at } }), rules), {
+    finish: after(30_000),
+    expire: after(24 * hour),
+  })
+  const never = recordedEvent('PaymentInitiated', { at, data: { expires_at: null } })
+  t.strictSame(planOf(never, rules), { finish: after(30_000) })
+})
+
+t.test('an authorized payment is not captured by the worker', async (t) => {
+  const data = { provider_id: 'capturing', capturable_cents: 2599 }
+  t.strictSame(planOf(recordedEvent('PaymentProcessingStarted', { at, data }), rules), watched)
+})
+
+t.test('a rejected call of an operation leaves the follow-up as it is', async (t) => {
+  const data = { outcome: 'rejected' } as const
+  t.equal(planOf(recordedEvent('ProviderCallFailed', { at, data }), rules), null)
 })

@@ -1,6 +1,7 @@
 // Plans follow-ups: when the worker has to look at a payment or notification after an event.
-import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
+
 import { isNonStatusEvent, type NonStatusEvent } from '@paylog/domain/payments/duplicates'
+import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Provider } from '@paylog/providers/provider'
@@ -10,8 +11,14 @@ import type { Provider } from '@paylog/providers/provider'
  * `finish`: an operation that was started (a create call, applying a notification) has not ended.
  * `ask`: the provider's report leaves a decision or an action open.
  * `watch`: the payment is open and got no report for long.
+ * `expire`: the payment is canceled if nobody has paid it.
  */
-export type CheckTimes<Time> = { readonly finish: Time; readonly ask: Time; readonly watch: Time }
+export type CheckTimes<Time> = {
+  readonly finish: Time
+  readonly ask: Time
+  readonly watch: Time
+  readonly expire: Time
+}
 
 /** The times that an event changes; the others stay. */
 export type ReconcilePlan = Partial<CheckTimes<Date | null>>
@@ -31,7 +38,7 @@ export type PlanRules = {
 const openCallMs = 30_000
 export const unknownOutcomeMs = 10_000
 
-const nothingToDo: ReconcilePlan = { finish: null, ask: null, watch: null }
+const nothingToDo: ReconcilePlan = { finish: null, ask: null, watch: null, expire: null }
 
 /**
  * The follow-up times after an event. They depend only on the event's own time, so they do not change when it is read again.
@@ -50,22 +57,32 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
   switch (event.type) {
     case 'ProviderNotificationReceived':
       return null
-    case 'PaymentInitiated':
+    case 'PaymentInitiated': {
+      const { expires_at } = event.data
+      return { finish: after(event.data, openCallMs), ...(expires_at && { expire: new Date(expires_at) }) }
+    }
     case 'PaymentAttemptStarted':
+    case 'PaymentCancelRequested':
+    case 'PaymentCaptureRequested':
+    case 'RefundRequested':
       return { finish: after(event.data, openCallMs) }
     case 'ProviderEventReceived':
       return { finish: after({ occurred_at: event.data.received_at }, openCallMs) }
     case 'ProviderOutcomeUnknown':
     case 'ProviderCallThrottled':
       return { finish: after(event.data, unknownOutcomeMs) }
-    case 'ProviderIntentCreated':
-      return canBeRetrieved(event.data, rules)
-        ? { finish: null, watch: after(event.data, rules.reconcileAfterMs) }
-        : nothingToDo
-    case 'PaymentProcessingStarted':
-      return rules.providers.get(event.data.provider_id)?.captureIntent
+    case 'ProviderCallFailed':
+      return event.data.outcome === 'rejected' ? null : { finish: after(event.data, unknownOutcomeMs) }
+    case 'ProviderIntentCreated': {
+      const watch = canBeRetrieved(event.data, rules) ? after(event.data, rules.reconcileAfterMs) : null
+      return { finish: null, watch }
+    }
+    case 'PaymentProcessingStarted': {
+      const isAuthorized = event.data.capturable_cents !== undefined
+      return rules.providers.get(event.data.provider_id)?.captureIntent && !isAuthorized
         ? planCapture(event.data)
         : afterReport(event.data, rules)
+    }
     case 'PaymentActionRequired':
       return afterReport(event.data, rules)
     case 'PaymentAttemptFailed':
@@ -73,7 +90,7 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
     case 'PaymentSucceeded':
     case 'PaymentCanceled':
       // A report can arrive before the outcome of the create call is known. The call is finished all the same.
-      return { ask: null, watch: null }
+      return { ask: null, watch: null, expire: null }
     case 'ProviderEventApplied':
     case 'ProviderEventAppliedToMethod':
     case 'ProviderEventUnmatched':

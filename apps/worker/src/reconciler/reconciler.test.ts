@@ -73,7 +73,7 @@ t.test('a follow-up of a frozen worker goes to another one when its lease expire
   const frozen: FollowUpHandler = async () => {
     started.push('frozen')
     await thaw.promise
-    return { times: { finish: null, ask: new Date(), watch: null }, pauses: 9 }
+    return { times: { finish: null, ask: new Date(), watch: null, expire: null }, pauses: 9 }
   }
   const other: FollowUpHandler = async () => {
     started.push('other')

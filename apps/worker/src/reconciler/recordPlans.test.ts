@@ -24,7 +24,7 @@ t.test('the follow-up of a payment changes with its events', async (t) => {
   await list.has(t, [{ ...none, watch: 50 + hour }])
   await list.read(tiedReport(60))
   await list.has(t, [{ finish: null, ask: 60, watch: 50 + hour, pauses: 0 }])
-  await list.read(event('PaymentRefundRecorded', 61))
+  await list.read(event('RefundRecorded', 61))
   await list.has(t, [{ finish: null, ask: 60, watch: 50 + hour, pauses: 0 }])
   await list.read(event('PaymentSucceeded', 70))
   t.strictSame(await list.rows(), [])

@@ -15,7 +15,7 @@ export const hour = reconcileAfterMs / 1_000
 const start = new Date('2026-05-06T07:08:09.000Z')
 /** The time this many seconds after the start. */
 export const at = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
-export const none = { finish: null, ask: null, watch: null }
+export const none = { finish: null, ask: null, watch: null, expire: null }
 
 const unused = async () => Promise.reject(new Error('a plan does not call the provider'))
 const providers = new Map([['captures', { retrieveIntent: unused, captureIntent: unused }]])
@@ -38,6 +38,7 @@ type Row = {
   readonly finish: number | null
   readonly ask: number | null
   readonly watch: number | null
+  readonly expire: number | null
 }
 
 /** Opens a database whose list can be emptied, which is faster than a new database. */
@@ -49,7 +50,7 @@ export async function followUpsHarness(t: Test) {
     const found = await pool.query<Row>(
       `select subject, provider_id, payment_id, pauses, correlation_id,
          extract(epoch from finish_at - $1)::float8 finish, extract(epoch from ask_at - $1)::float8 ask,
-         extract(epoch from watch_at - $1)::float8 watch
+         extract(epoch from watch_at - $1)::float8 watch, extract(epoch from expire_at - $1)::float8 expire
        from webhooks.follow_ups order by subject`,
       [start],
     )

@@ -171,14 +171,16 @@ create table follow_ups (
   provider_id text not null,
   -- Null for a notification.
   payment_id text,
-  -- When to finish something that began and has no known end: a create call, the application of a notification.
+  -- When to finish something that began and has no known end: a provider call, the application of a notification.
   finish_at timestamptz,
   -- When to query the provider, because its notifications leave something undecided or undone.
   ask_at timestamptz,
   -- When to query the provider although nothing is known to be wrong.
   watch_at timestamptz,
-  -- The first two do not wait behind the third, of which there may be very many.
-  soon_at timestamptz generated always as (least(finish_at, ask_at)) stored,
+  -- When to cancel the payment if nobody has paid it.
+  expire_at timestamptz,
+  -- These do not wait behind the watched ones, of which there may be very many.
+  soon_at timestamptz generated always as (least(finish_at, ask_at, expire_at)) stored,
   -- Pauses in a row between queries of the same urgency; each is longer than the one before.
   pauses integer not null,
   -- Raised by every event: a follow-up that began before the event must not overwrite what the event set.

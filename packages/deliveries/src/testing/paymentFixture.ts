@@ -1,12 +1,12 @@
 // Sample events of payments and notifications, and payments recorded in a real log.
 
 import { randomUUID } from 'node:crypto'
+import type { NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
-import { type NonStatusEvent } from '@paylog/domain/payments/duplicates'
-import { paymentFold } from '@paylog/domain/payments/fold'
 import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -36,6 +36,7 @@ const notificationFacts = {
   generic_type: 'payment_intent.succeeded',
   occurred_at,
 }
+const refund_id = '018f0000-0000-7000-8000-000000000004'
 const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
 
 type DataOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>['data']
@@ -77,10 +78,55 @@ export const eventSamples: Samples = {
   PaymentAttemptFailed: { ...evidence, failure_code: 'declined', failure_message: 'Declined', refusal: null },
   PaymentCanceled: { ...evidence, reason: null },
   PaymentAmountMismatch: { ...evidence, reported_amount_cents: 1, reported_currency: 'USD' },
-  PaymentConflictDetected: { ...evidence, reported_status: 'succeeded' },
+  PaymentConflictDetected: {
+    ...evidence,
+    reported_status: 'succeeded',
+    reported_amount_cents: 2200,
+    reported_currency: 'USD',
+  },
   ProviderEventIgnored: { ...evidence, reported_status: 'pending', reason: 'stale' },
-  PaymentRefundRecorded: { ...evidence, refund_id: 'refund-1', refunded_cents: 2200 },
-  PaymentDisputeRecorded: { ...evidence, dispute_id: 'dispute-1', dispute_status: 'open', disputed_cents: 2200 },
+  PaymentCancelRequested: { ...facts, reason: null, is_expiry: false },
+  PaymentCaptureRequested: { ...facts, capture_cents: 2200 },
+  RefundRequested: {
+    ...facts,
+    refund_id,
+    refund_cents: 2200,
+    reason: 'other',
+    note: null,
+    provider_payment_id: null,
+    request_fingerprint: null,
+  },
+  ProviderCallFailed: {
+    ...facts,
+    call: 'refund',
+    refund_id,
+    outcome: 'unknown',
+    refusal: null,
+    failure_code: 'timeout',
+    failure_message: 'The provider did not respond',
+  },
+  RefundRecorded: {
+    ...evidence,
+    refund_id,
+    provider_refund_id: 'refund-1',
+    refund_cents: 2200,
+    status: 'succeeded',
+    was_succeeded: false,
+    reason: 'other',
+    note: null,
+    failure_code: null,
+  },
+  PaymentDisputeRecorded: {
+    ...evidence,
+    dispute_id: '018f0000-0000-7000-8000-000000000005',
+    provider_dispute_id: 'dispute-1',
+    status: 'open',
+    is_new_status: true,
+    provider_status: 'needs_response',
+    reason: null,
+    evidence_due_by: null,
+    disputed_cents: 2200,
+  },
   ProviderEventReceived: { ...notificationFacts, received_at: occurred_at, body: '{}' },
   ProviderEventApplied: {
     ...notificationFacts,

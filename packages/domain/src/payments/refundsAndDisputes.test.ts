@@ -1,8 +1,10 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './evidence.ts'
+import { type RecordDispute, recordDispute } from './disputes.ts'
 import { paymentFold } from './fold.ts'
+import { disputeStatusOf } from './money.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
+import { type RecordRefund, recordRefund } from './refunds.ts'
 import {
   at,
   created,
@@ -21,12 +23,16 @@ const source = {
   provider_intent_id: 'pi_1',
   provider_payment_id: 'ch_1',
 }
-const refund: RecordRefund = { ...source, provider_event_id: 'evt_refund', refund_id: 're_1', refunded_cents: 500 }
+const reportedRefund = { refund_id: null, provider_refund_id: 're_1', refund_cents: 500, status: 'succeeded' } as const
+const refund: RecordRefund = { ...source, provider_event_id: 'evt_refund', ...reportedRefund }
 const dispute: RecordDispute = {
   ...source,
   provider_event_id: 'evt_dispute',
-  dispute_id: 'dp_1',
-  dispute_status: 'needs_response',
+  provider_dispute_id: 'dp_1',
+  status: 'open',
+  provider_status: 'needs_response',
+  reason: 'fraudulent',
+  evidence_due_by: at(1000),
   disputed_cents: 2599,
 }
 const refunds = (more: Partial<RecordRefund> = {}) => {
@@ -35,8 +41,10 @@ const refunds = (more: Partial<RecordRefund> = {}) => {
 const disputes = (more: Partial<RecordDispute> = {}) => {
   return (state: PaymentState) => recordDispute({ ...dispute, ...more }, state)
 }
-/** A payment without the fields that a refund or dispute may change. */
-const unchangedFields = ({ seen_provider_events: _seen, recorded_content: _content, ...rest }: Payment) => rest
+/** The fields that a refund or dispute must not change. */
+const unchangedFields = ({ status, provider_payment_id, completed_at, charges, evidence_time }: Payment) => {
+  return { status, provider_payment_id, completed_at, charges, evidence_time }
+}
 
 t.test('refunds and disputes are recorded in every status and do not change the payment [3-refunds]', async (t) => {
   for (const history of [
@@ -47,13 +55,18 @@ t.test('refunds and disputes are recorded in every status and do not change the 
     for (const [decide, event] of [
       [
         refunds(),
-        { type: 'PaymentRefundRecorded', data: { refund_id: 're_1', refunded_cents: 500, amount_cents: 2599 } },
+        { type: 'RefundRecorded', data: { provider_refund_id: 're_1', refund_cents: 500, amount_cents: 2599 } },
       ],
       [
         disputes(),
         {
           type: 'PaymentDisputeRecorded',
-          data: { dispute_id: 'dp_1', dispute_status: 'needs_response', disputed_cents: 2599 },
+          data: {
+            provider_dispute_id: 'dp_1',
+            provider_status: 'needs_response',
+            status: 'open',
+            disputed_cents: 2599,
+          },
         },
       ],
     ] as const) {
@@ -63,7 +76,12 @@ t.test('refunds and disputes are recorded in every status and do not change the 
 })
 
 t.test('a repeated notification of a refund or dispute records nothing', async (t) => {
-  for (const decide of [refunds(), refunds({ refund_id: null }), disputes(), disputes({ dispute_id: null })]) {
+  for (const decide of [
+    refunds(),
+    refunds({ provider_refund_id: null }),
+    disputes(),
+    disputes({ provider_dispute_id: null }),
+  ]) {
     const history = eventsAfter('succeeded')
     given(t, paymentFold, [...history, ...decide(fold(history))])
       .when(decide)
@@ -75,12 +93,14 @@ t.test('a refund is recorded once for each refund id, and each time without a re
   const history = [...eventsAfter('succeeded'), ...refunds()(fold(eventsAfter('succeeded')))]
   const reported = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(reported({}), [])
-  t.same(reported({ refunded_cents: null, provider_payment_id: null }), [])
-  matchList(t, reported({ refund_id: 're_2' }), [{ type: 'PaymentRefundRecorded', data: { refund_id: 're_2' } }])
-  matchList(t, reported({ refund_id: null }), [{ type: 'PaymentRefundRecorded' }])
-  const withoutId = fold([...history, ...reported({ refund_id: null })])
-  matchList(t, refunds({ provider_event_id: 'evt_third', refund_id: null })(withoutId), [
-    { type: 'PaymentRefundRecorded' },
+  t.same(reported({ refund_cents: null, provider_payment_id: null }), [])
+  matchList(t, reported({ provider_refund_id: 're_2' }), [
+    { type: 'RefundRecorded', data: { provider_refund_id: 're_2' } },
+  ])
+  matchList(t, reported({ provider_refund_id: null }), [{ type: 'RefundRecorded' }])
+  const withoutId = fold([...history, ...reported({ provider_refund_id: null })])
+  matchList(t, refunds({ provider_event_id: 'evt_third', provider_refund_id: null })(withoutId), [
+    { type: 'RefundRecorded' },
   ])
 })
 
@@ -89,11 +109,15 @@ t.test('a dispute is recorded again when its status changes', async (t) => {
   const reported = (more: Partial<RecordDispute>) =>
     disputes({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(reported({}), [])
-  matchList(t, reported({ dispute_status: 'lost' }), [
-    { type: 'PaymentDisputeRecorded', data: { dispute_status: 'lost' } },
-  ])
-  matchList(t, reported({ dispute_id: 'dp_2' }), [{ type: 'PaymentDisputeRecorded' }])
-  matchList(t, reported({ dispute_id: null }), [{ type: 'PaymentDisputeRecorded' }])
+  const changed = { type: 'PaymentDisputeRecorded' } as const
+  const reviewed = reported({ provider_status: 'under_review' })
+  matchList(t, reviewed, [{ ...changed, data: { status: 'open', is_new_status: false } }])
+  const lost = reported({ status: 'lost', provider_status: 'lost' })
+  matchList(t, lost, [{ ...changed, data: { status: 'lost', is_new_status: true } }])
+  t.equal(disputeStatusOf(existingPayment(fold([...history, ...lost]))), 'lost')
+  t.same(recordDispute({ ...dispute, provider_event_id: 'evt_late' }, fold([...history, ...lost])), [], 'a late report')
+  matchList(t, reported({ provider_dispute_id: 'dp_2' }), [changed])
+  matchList(t, reported({ provider_dispute_id: null }), [changed])
 })
 
 t.test('a refund or dispute of another intent is recorded as ignored', async (t) => {
@@ -111,7 +135,7 @@ t.test('a refund or dispute of another intent is recorded as ignored', async (t)
 t.test('a refund without an intent id is recorded', async (t) => {
   given(t, paymentFold, eventsAfter('succeeded'))
     .when(refunds({ provider_intent_id: null }))
-    .then([{ type: 'PaymentRefundRecorded' }])
+    .then([{ type: 'RefundRecorded' }])
 })
 
 t.test('a refund or dispute does not make reports stale and sets no charge id', async (t) => {

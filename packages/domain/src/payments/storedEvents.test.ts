@@ -91,7 +91,15 @@ const storedEvents: readonly PaymentEvent[] = [
     data: { ...report('12', 'evt_12', 'ch_2'), reported_amount_cents: 1, reported_currency: null },
   },
   { type: 'PaymentCanceled', data: { ...report('13', 'evt_13'), reason: 'abandoned' } },
-  { type: 'PaymentConflictDetected', data: { ...report('14', 'evt_14', 'ch_3'), reported_status: 'succeeded' } },
+  {
+    type: 'PaymentConflictDetected',
+    data: {
+      ...report('14', 'evt_14', 'ch_3'),
+      reported_status: 'succeeded',
+      reported_amount_cents: null,
+      reported_currency: null,
+    },
+  },
   { type: 'ProviderEventIgnored', data: { ...report('15', 'evt_15'), reported_status: 'processing', reason: 'final' } },
 ]
 

@@ -1,5 +1,6 @@
 // An in-process provider with intents, idempotency keys and charges. A test sets which calls fail, what the payer does, and
 // what happens during a call.
+import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import {
   type CreateIntent,
@@ -9,6 +10,8 @@ import {
   type Provider,
   ProviderError,
   type ProviderErrorKind,
+  type RefundCharge,
+  type ReportedRefund,
 } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createChargeLedger } from '@paylog/testing/fakeServer'
@@ -23,10 +26,25 @@ export type FakeIntent = {
   charges: string[]
   /** The payer has approved, and nothing is captured yet. */
   approved: boolean
+  capturable_cents: number
+  readonly refunds: FakeRefund[]
+}
+
+export type FakeRefund = {
+  readonly id: string
+  /** Ours; null for one that was made in the provider's dashboard. */
+  readonly refund_id: string | null
+  readonly charge: string | null
+  readonly amount_cents: number
+  status: RefundStatus
 }
 
 /** How a call fails; with `done` the provider executes it all the same. */
-export type ProviderFailure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
+export type ProviderFailure = {
+  readonly kind: ProviderErrorKind
+  readonly done?: boolean
+  readonly rateLimit?: boolean
+}
 
 export type FakeProviderOptions = {
   /** An approved intent is charged only by a capture call. */
@@ -79,6 +97,25 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
       ledger.add({ ...intent, charge_id, intent_id: intent.id })
       return charge_id
     },
+    authorize(intent: FakeIntent) {
+      intent.status = 'processing'
+      intent.capturable_cents = intent.amount_cents
+    },
+    /** Refunds, once for each key, and never more than the charges. */
+    refund(request: RefundRequest): ReportedRefund {
+      const { provider_intent_id, provider_payment_id, amount_cents, refund_id = null, status = refundStatus } = request
+      const intent = intents.get(provider_intent_id)
+      if (!intent) throw new Error('unknown intent')
+      const earlier = intent.refunds.find((each) => refund_id !== null && each.refund_id === refund_id)
+      if (earlier) return refundReport(intent, earlier)
+      const refunded = intent.refunds.filter((each) => each.status !== 'failed').map((each) => each.amount_cents)
+      const left = intent.amount_cents * intent.charges.length - refunded.reduce((sum, cents) => sum + cents, 0)
+      if (amount_cents > left) throw new ProviderError('rejected', 'refund_too_large', 'Message for the caller')
+      const id = `re_${intent.id}_${intent.refunds.length + 1}`
+      const refund = { id, refund_id, charge: provider_payment_id, amount_cents, status }
+      intent.refunds.push(refund)
+      return refundReport(intent, refund)
+    },
     approve(intent: FakeIntent) {
       intent.status = 'processing'
       intent.approved = true
@@ -90,7 +127,17 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
     ) {
       if (payment_id === undefined) throw new Error('payment_id is required')
       const id = `pi_${intents.size + 1}_${payment_id.slice(-4)}`
-      const intent: FakeIntent = { id, payment_id, amount_cents, currency, status, charges: [], approved: false }
+      const intent: FakeIntent = {
+        id,
+        payment_id,
+        amount_cents,
+        currency,
+        status,
+        charges: [],
+        approved: false,
+        capturable_cents: 0,
+        refunds: [],
+      }
       intents.set(id, intent)
       return intent
     },
@@ -120,11 +167,27 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
         return [...state.intents.values()].find(isMeant)?.payment_id ?? null
       }),
     findIntents: (paymentId) => perform(state, `find ${paymentId}`, () => state.of(paymentId).map(foundIntent)),
-    cancelIntent: (intentId) =>
-      perform(state, `cancel ${intentId}`, () => {
-        const intent = state.intents.get(intentId)
-        if (intent) intent.status = 'canceled'
+    cancelIntent: ({ provider_intent_id }) =>
+      perform(state, `cancel ${provider_intent_id}`, () => {
+        const intent = state.intents.get(provider_intent_id)
+        if (!intent) return null
+        if (intent.status !== 'succeeded') {
+          intent.status = 'canceled'
+          intent.approved = false
+          intent.capturable_cents = 0
+        }
+        return snapshotOf(intent, captures)
       }),
+    captureAuthorized: ({ provider_intent_id, amount_cents }) =>
+      perform(state, `capture ${provider_intent_id}`, () => {
+        const intent = state.intents.get(provider_intent_id)
+        if (!intent) throw new Error('unknown intent')
+        if (intent.status === 'processing' && intent.capturable_cents >= amount_cents)
+          state.charge(intent, amount_cents)
+        intent.capturable_cents = 0
+        return snapshotOf(intent, captures)
+      }),
+    refund: (request) => perform(state, `refund ${request.idempotency_key}`, () => state.refund(request)),
     captureIntent: captures
       ? ({ provider_intent_id, idempotency_key: key }) =>
           perform(state, `capture ${key}`, () => {
@@ -140,6 +203,21 @@ function providerOn(state: FakeProviderState, { captures = false }: FakeProvider
   }
 }
 
+type RefundRequest = Pick<RefundCharge, 'provider_intent_id' | 'provider_payment_id' | 'amount_cents'> & {
+  readonly refund_id?: string
+  readonly status?: RefundStatus
+}
+
+const refundStatus: RefundStatus = 'succeeded'
+
+/** What the provider says of a refund. */
+export function refundReport({ id: provider_intent_id }: FakeIntent, refund: FakeRefund): ReportedRefund {
+  const { id: provider_refund_id, refund_id, charge: provider_payment_id, amount_cents: refund_cents, status } = refund
+  const provider_time = new Date().toISOString()
+  const about = { refund_id, provider_refund_id, refund_cents, status, provider_intent_id, provider_payment_id }
+  return { ...about, provider_time, provider_event_id: null }
+}
+
 async function perform<Result>(state: FakeProviderState, call: string, act: () => Result): Promise<Result> {
   state.calls.push(call)
   const [verb = ''] = call.split(' ')
@@ -151,8 +229,9 @@ async function perform<Result>(state: FakeProviderState, call: string, act: () =
   return result
 }
 
-function providerError(verb: string, { kind }: ProviderFailure): ProviderError {
-  return new ProviderError(kind, `${verb}_${kind}`, 'Message for the caller')
+function providerError(verb: string, { kind, rateLimit = false }: ProviderFailure): ProviderError {
+  const options = { rateLimit: rateLimit ? { retryAfterMs: null } : null }
+  return new ProviderError(kind, `${verb}_${kind}`, 'Message for the caller', options)
 }
 
 function foundIntent({ id: provider_intent_id, status }: FakeIntent): FoundIntent {
@@ -160,7 +239,7 @@ function foundIntent({ id: provider_intent_id, status }: FakeIntent): FoundInten
 }
 
 function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
-  const { id: provider_intent_id, status, amount_cents, currency, charges, approved } = intent
+  const { id: provider_intent_id, status, amount_cents, currency, charges, approved, capturable_cents } = intent
   const [first, ...further_charges] = charges
   return {
     evidence: {
@@ -171,9 +250,11 @@ function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
       provider_payment_id: first ?? null,
       amount_cents,
       currency: currency.toLowerCase(),
+      ...(capturable_cents > 0 && { capturable_cents }),
       ...(status === 'failed' ? { failure_code: 'declined', failure_message: 'Declined' } : {}),
     },
     further_charges,
     awaits_capture: captures && approved,
+    refunds: intent.refunds.map((refund) => refundReport(intent, refund)),
   }
 }

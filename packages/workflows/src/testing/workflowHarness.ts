@@ -1,5 +1,6 @@
 // Runs workflows on a real event store, with a given provider and a clock that a test can move.
 import { randomUUIDv7 } from 'node:crypto'
+import type { CaptureMethod } from '@paylog/domain/payments/events'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { PaymentState, PaymentStatus } from '@paylog/domain/payments/payment'
@@ -43,12 +44,18 @@ export async function workflowHarness(t: Test, provider: Provider) {
   }
 }
 
-type OpenOptions = { readonly on?: Workflow; readonly payment_id?: string; readonly request_fingerprint?: string }
+type OpenOptions = {
+  readonly on?: Workflow
+  readonly payment_id?: string
+  readonly request_fingerprint?: string
+  readonly capture_method?: CaptureMethod
+  readonly expires_at?: string
+}
 
 async function open(
   workflow: Workflow,
   provider_id: string,
-  { payment_id = randomUUIDv7(), request_fingerprint }: Omit<OpenOptions, 'on'>,
+  { payment_id = randomUUIDv7(), request_fingerprint, ...more }: Omit<OpenOptions, 'on'>,
 ) {
   const { payment } = await openPayment(workflow, {
     earlier: request_fingerprint === undefined ? null : { payment_id, request_fingerprint },
@@ -62,6 +69,7 @@ async function open(
       total_cents: 2599,
       currency: 'EUR',
       payer: { id: null, type: 'guest', email: null },
+      ...more,
     }),
   })
   return payment

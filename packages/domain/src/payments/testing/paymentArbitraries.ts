@@ -1,9 +1,13 @@
 // fast-check arbitraries for random payment histories.
 import fc from 'fast-check'
+import { DomainError } from '../../errors.ts'
+import { recordCallFailed, requestCancel, requestCapture } from '../calls.ts'
+import { recordDispute } from '../disputes.ts'
 import type { PaymentEvent } from '../events.ts'
-import { type RecordEvidence, recordDispute, recordRefund } from '../evidence.ts'
+import type { RecordEvidence } from '../evidence.ts'
 import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown, startAttempt } from '../initiate.ts'
 import type { PaymentState, PaymentStatus } from '../payment.ts'
+import { recordRefund, requestRefund } from '../refunds.ts'
 import { at, fold, initiated, notifies } from './paymentFixture.ts'
 
 export type PaymentStep = {
@@ -41,6 +45,7 @@ const reported: fc.Arbitrary<PaymentStep> = report.map(({ status, seconds, ids, 
     amount_cents,
     currency,
     source,
+    ...(status === 'processing' && amount_cents !== null && { capturable_cents: amount_cents }),
     ...(source === 'snapshot' && { provider_event_id: null }),
   }),
 }))
@@ -54,6 +59,42 @@ const call = <Command extends object>(
     decide: (state) => decide({ ...fields, occurred_at: at(seconds) }, state),
   }))
 const receivedReport = ids.map((fields) => ({ ...fields, provider_time: at(5) }))
+const refundIds = ['018f0000-0000-7000-8000-0000000000f1', '018f0000-0000-7000-8000-0000000000f2'] as const
+const refund = fc.record({
+  refund_id: fc.constantFrom(null, ...refundIds),
+  provider_refund_id: fc.constantFrom('re_1', 're_2', null),
+  refund_cents: fc.constantFrom(5, 100, null),
+  status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
+})
+const dispute = fc.record({
+  provider_dispute_id: fc.constantFrom('dp_1', 'dp_2', null),
+  status: fc.constantFrom('open' as const, 'won' as const, 'lost' as const),
+  provider_status: fc.constantFrom('needs_response', 'under_review', 'done'),
+  reason: fc.constant('fraudulent'),
+  evidence_due_by: fc.constant(null),
+  disputed_cents: fc.constantFrom(5, null),
+})
+const failedCall = fc.record({
+  call: fc.constantFrom('cancel' as const, 'capture' as const, 'refund' as const),
+  refund_id: fc.constantFrom(...refundIds),
+  outcome: fc.constantFrom('unknown' as const, 'throttled' as const, 'rejected' as const),
+  refusal: fc.constantFrom('provider_rejected' as const, 'provider_unavailable' as const),
+  code: fc.constant('no'),
+  message: fc.constant('no'),
+})
+
+/** A command that the payment's state does not allow records nothing. */
+const ifAllowed =
+  <Command>(decide: (command: Command, state: PaymentState) => PaymentEvent[]) =>
+  (command: Command, state: PaymentState): PaymentEvent[] => {
+    try {
+      return decide(command, state)
+    } catch (error) {
+      if (error instanceof DomainError) return []
+      throw error
+    }
+  }
+
 /** One step; its time may be earlier than that of the step before. */
 export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   { weight: 6, arbitrary: reported },
@@ -69,15 +110,29 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
     fc.record({ attempt, refusal: rejection, code: fc.constant('no'), message: fc.constant('no') }),
   ),
   call('nothing', startAttempt, fc.constant({})),
+  call('nothing', ifAllowed(requestCancel), fc.constant({ reason: null })),
+  call('nothing', ifAllowed(requestCapture), fc.record({ amount_cents: fc.constantFrom(undefined, 5) })),
+  call(
+    'nothing',
+    ifAllowed(requestRefund),
+    fc.record({
+      refund_id: fc.constantFrom(...refundIds),
+      amount_cents: fc.constantFrom(undefined, 5, 100),
+      reason: fc.constant('other' as const),
+      note: fc.constant(null),
+      request_fingerprint: fc.constant(null),
+    }),
+  ),
+  call('nothing', recordCallFailed, failedCall),
   call(
     'nothing',
     recordRefund,
-    receivedReport.map((fields) => ({ ...fields, refund_id: 're_1', refunded_cents: 5 })),
+    fc.record({ report: receivedReport, refund }).map(({ report, refund }) => ({ ...report, ...refund })),
   ),
   call(
     'nothing',
     recordDispute,
-    receivedReport.map((fields) => ({ ...fields, dispute_id: 'dp_1', dispute_status: 'open', disputed_cents: 5 })),
+    fc.record({ report: receivedReport, dispute }).map(({ report, dispute }) => ({ ...report, ...dispute })),
   ),
 )
 

@@ -1,0 +1,171 @@
+import { given, matchList } from '@paylog/testing/assertions'
+import t from 'tap'
+import { recordCallFailed } from './calls.ts'
+import type { PaymentEvent } from './events.ts'
+import { paymentFold } from './fold.ts'
+import { receivedOf, refundedOf } from './money.ts'
+import { existingPayment, openCallsOf, type PaymentState } from './payment.ts'
+import {
+  type RecordRefund,
+  type RequestRefund,
+  recordRefund,
+  recordRefundedTotal,
+  refundOf,
+  requestRefund,
+} from './refunds.ts'
+import { at, created, eventsAfter, fold, initiated, notifies, snapshots } from './testing/paymentFixture.ts'
+
+const ids = ['018f0000-0000-7000-8000-0000000000f1', '018f0000-0000-7000-8000-0000000000f2'] as const
+const [first, second] = ids
+const requests = (refund_id: string, more: Partial<RequestRefund> = {}) => {
+  const about = { reason: 'other', note: null, request_fingerprint: null } as const
+  return (state: PaymentState) => requestRefund({ occurred_at: at(50), refund_id, ...about, ...more }, state)
+}
+let reports = 0
+const reported = (more: Partial<RecordRefund>) => {
+  const source = { provider_time: at(60), provider_intent_id: 'pi_1', provider_payment_id: null }
+  const refund = { refund_id: null, provider_refund_id: 're_1', refund_cents: 500, status: 'succeeded' } as const
+  const provider_event_id = `evt_refund_${reports++}`
+  return (state: PaymentState) =>
+    recordRefund({ ...source, provider_event_id, occurred_at: at(61), ...refund, ...more }, state)
+}
+const fails = (
+  refund_id: string,
+  outcome: 'unknown' | 'throttled' | 'rejected',
+  refusal = 'provider_rejected' as const,
+) => {
+  const about = { call: 'refund', refund_id, outcome, refusal, code: 'no', message: 'no' } as const
+  return (state: PaymentState) => recordCallFailed({ occurred_at: at(55), ...about }, state)
+}
+/** The events of a succeeded payment of 2599 after some commands. */
+const after = (...decisions: ((state: PaymentState) => PaymentEvent[])[]) =>
+  decisions.reduce<PaymentEvent[]>((events, decide) => events.concat(decide(fold(events))), eventsAfter('succeeded'))
+const moneyAfter = (events: readonly PaymentEvent[]) => {
+  const payment = existingPayment(fold(events))
+  const { status, amount_cents } = refundOf(payment, first) ?? { status: null, amount_cents: null }
+  return { status, amount_cents, refunded: refundedOf(payment), open: openCallsOf(payment).length }
+}
+
+t.test('a refund reserves its amount until it fails', async (t) => {
+  given(t, paymentFold, after(requests(first, { amount_cents: 2000 })))
+    .when(requests(second, { amount_cents: 600 }))
+    .thenThrows('refund_exceeds_payment')
+  const failed = after(requests(first, { amount_cents: 2000 }), fails(first, 'rejected'))
+  matchList(t, requests(second)(fold(failed)), [{ type: 'RefundRequested', data: { refund_cents: 2599 } }])
+})
+
+t.test('two refunds of the whole cannot both begin', async (t) => {
+  given(t, paymentFold, after(requests(first)))
+    .when(requests(second))
+    .thenThrows('refund_exceeds_payment')
+  given(t, paymentFold, after(requests(first)))
+    .when(requests(first))
+    .then([])
+})
+
+t.test('a payment that received nothing cannot be refunded in any status', async (t) => {
+  for (const history of [
+    initiated,
+    [...initiated, ...created],
+    eventsAfter('failed'),
+    eventsAfter('canceled'),
+    eventsAfter('processing'),
+  ])
+    given(t, paymentFold, history).when(requests(first)).thenThrows('payment_not_refundable')
+})
+
+t.test('money in another amount, or after a cancellation, can be refunded', async (t) => {
+  const short = [...eventsAfter(), ...notifies('succeeded', 20, { amount_cents: 1000 })(fold(eventsAfter()))]
+  matchList(t, requests(first)(fold(short)), [{ type: 'RefundRequested', data: { refund_cents: 1000 } }])
+  const late = [...eventsAfter('canceled'), ...notifies('succeeded', 20)(fold(eventsAfter('canceled')))]
+  matchList(t, requests(first)(fold(late)), [{ type: 'RefundRequested', data: { refund_cents: 2599 } }])
+  t.match(fold(late), { attention: [{ code: 'money_after_cancellation' }] })
+})
+
+t.test('a second charge can be refunded, and asks for attention', async (t) => {
+  const charged = (charge: string) => snapshots('succeeded', 20, { provider_payment_id: charge })
+  const once = [...eventsAfter(), ...charged('ch_1')(fold(eventsAfter()))]
+  const twice = [...once, ...charged('ch_2')(fold(once))]
+  t.match(fold(twice), { attention: [{ code: 'unrequested_charge' }] })
+  t.equal(receivedOf(existingPayment(fold(twice))), 2 * 2599)
+  const [one] = requests(first)(fold(twice))
+  const two = requests(second)(fold([...twice, ...(one ? [one] : [])]))
+  t.same(
+    new Set([one, ...two].map((event) => event?.type === 'RefundRequested' && event.data.provider_payment_id)),
+    new Set(['ch_1', 'ch_2']),
+  )
+})
+
+t.test('a refund of ours ends with what the provider says, whichever report comes first', async (t) => {
+  const requested = requests(first, { amount_cents: 500 })
+  t.same(moneyAfter(after(requested)), { status: 'pending', amount_cents: 500, refunded: 0, open: 1 })
+  const bySnapshot = after(requested, reported({ refund_id: first, provider_event_id: null }))
+  t.same(moneyAfter(bySnapshot), { status: 'succeeded', amount_cents: 500, refunded: 500, open: 0 })
+  given(t, paymentFold, bySnapshot).when(reported({})).then([])
+  const pending = after(requested, reported({ refund_id: first, status: 'pending' }))
+  t.same(moneyAfter(pending), { status: 'pending', amount_cents: 500, refunded: 0, open: 0 })
+  const failed = [
+    ...bySnapshot,
+    ...reported({ status: 'failed', failure_code: 'lost_or_stolen_card' })(fold(bySnapshot)),
+  ]
+  t.same(moneyAfter(failed), { status: 'failed', amount_cents: 500, refunded: 0, open: 0 })
+  matchList(t, failed.slice(-1), [{ type: 'RefundRecorded', data: { was_succeeded: true, refund_id: first } }])
+  given(t, paymentFold, failed)
+    .when(reported({ refund_id: first }))
+    .then([])
+})
+
+t.test('a refund whose call has an unknown outcome stays open until the provider says', async (t) => {
+  const unknown = after(requests(first), fails(first, 'unknown'))
+  t.same(moneyAfter(unknown), { status: 'pending', amount_cents: 2599, refunded: 0, open: 1 })
+  given(t, paymentFold, unknown).when(fails(first, 'unknown')).then([])
+  given(t, paymentFold, unknown).when(fails(first, 'throttled')).then([])
+  const done = [...unknown, ...reported({ refund_id: first, refund_cents: 2599 })(fold(unknown))]
+  t.same(moneyAfter(done), { status: 'succeeded', amount_cents: 2599, refunded: 2599, open: 0 })
+})
+
+t.test('a refund whose call did not reach the provider can be requested again with its key', async (t) => {
+  const unavailable = (state: PaymentState) =>
+    recordCallFailed(
+      {
+        ...{ occurred_at: at(55), call: 'refund', refund_id: first, outcome: 'rejected' },
+        refusal: 'provider_unavailable',
+        code: 'no',
+        message: 'no',
+      } as const,
+      state,
+    )
+  const history = after(requests(first, { amount_cents: 500 }), unavailable)
+  t.same(moneyAfter(history), { status: 'failed', amount_cents: 500, refunded: 0, open: 0 })
+  matchList(t, requests(first)(fold(history)), [{ type: 'RefundRequested', data: { refund_cents: 500 } }])
+})
+
+t.test('refunds from the dashboard count once, and more than was received asks for attention once', async (t) => {
+  const history = after(reported({ refund_cents: 2000 }), reported({ provider_refund_id: 're_2', refund_cents: 600 }))
+  const again = [...history, ...reported({ provider_refund_id: 're_3', refund_cents: 1 })(fold(history))]
+  const payment = existingPayment(fold(again))
+  t.equal(refundedOf(payment), 2601)
+  t.match(payment, { status: 'succeeded', attention: [{ code: 'refund_exceeds_payment' }] })
+  t.equal(payment.attention.length, 1)
+  given(t, paymentFold, again).when(requests(first)).thenThrows('refund_exceeds_payment')
+})
+
+t.test('a refunded total that differs from the recorded refunds makes us ask the provider', async (t) => {
+  const total = (refunded_cents: number | null) => (state: PaymentState) =>
+    recordRefundedTotal(
+      {
+        occurred_at: at(70),
+        provider_time: at(70),
+        provider_event_id: 'evt_total',
+        provider_intent_id: 'pi_1',
+        provider_payment_id: null,
+        refunded_cents,
+      },
+      state,
+    )
+  const history = after(reported({}))
+  given(t, paymentFold, history).when(total(500)).then([])
+  given(t, paymentFold, history)
+    .when(total(600))
+    .then([{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
+})
