@@ -8,7 +8,7 @@ import { existingPayment, isAbsorbing, type Payment, type PaymentState } from '@
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { IntentRef, IntentSnapshot, Provider } from '@paylog/providers/provider'
+import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { callProvider, type ProviderOperation } from '../providerOperation.ts'
 
@@ -124,10 +124,14 @@ export function isDeclinedApproval(
   return awaits_capture && status === 'failed' && approvals_reported <= failures
 }
 
-/** The payment's intent. */
+/**
+ * The payment's intent.
+ * @throws ProviderError `unknown` while the outcome of the create call is: the reconciler finishes that first
+ */
 export function refOf(state: PaymentState): IntentRef {
   const { payment_id, provider_intent_id, provider_payment_id, currency, ...payment } = existingPayment(state)
-  if (provider_intent_id === null) throw new Error('the created intent has no id')
+  if (provider_intent_id === null)
+    throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
   const { capture_method, attempt_started_at: created_at } = payment
   return { payment_id, provider_intent_id, provider_payment_id, currency, capture_method, created_at }
 }

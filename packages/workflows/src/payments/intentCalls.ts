@@ -21,7 +21,7 @@ import {
 } from '@paylog/domain/payments/payment'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
+import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { beginOperation, finishOperation, type OperationEnd, type ProviderOperation } from '../providerOperation.ts'
 import { eventsOf, refOf } from './applySnapshot.ts'
@@ -138,13 +138,11 @@ function intentCall(workflow: Workflow, payment_id: string): IntentCall {
       const { requested, provider_intent_id } = payment
       if (requested === null) throw new Error('no call was requested')
       const provider = providerOf(workflow, payment)
-      if (provider_intent_id === null) {
-        if (openCallOf(payment)?.mayHaveEffect)
-          throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
-        return null
-      }
+      // Nobody can pay a payment without an intent.
+      if (provider_intent_id === null && !openCallOf(payment)?.mayHaveEffect) return null
       const { call, number, capture_cents } = requested
-      const ref = { ...refOf(state), idempotency_key: `${provider_intent_id}-${call}-${number}` }
+      const intent = refOf(state)
+      const ref = { ...intent, idempotency_key: `${intent.provider_intent_id}-${call}-${number}` }
       if (call === 'cancel') return provider.cancelIntent(ref)
       if (!provider.captureAuthorized || capture_cents === null) throw new Error(`${provider.id} cannot capture`)
       return provider.captureAuthorized({ ...ref, amount_cents: capture_cents })
