@@ -19,6 +19,8 @@ t.test('the error codes and their statuses are exactly those of the contract [7-
       concurrent_modification: 409,
       precondition_failed: 412,
     },
+    ...{ payment_not_cancelable: 409, payment_not_capturable: 409, payment_not_refundable: 409 },
+    ...{ capture_method_not_supported: 422, capture_exceeds_authorization: 422, refund_exceeds_payment: 422 },
     ...{ body_too_large: 413, unsupported_media_type: 415, amount_inconsistent: 422, card_number_rejected: 422 },
     ...{
       provider_not_enabled: 422,

@@ -29,8 +29,7 @@ export function createFollowUpHandler(deps: {
   async function checkPayment(followUp: FollowUp, paymentId: string, provider: Provider): Promise<NextCheck> {
     // The list may lag behind the log: do not query the provider about a payment that ended meanwhile.
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
-    // A final payment is asked about when its refunds are incomplete.
-    if (state.status === 'none' || (isFinal(state) && followUp.times.ask === null)) return 'over'
+    if (state.status === 'none' || (isFinal(state) && !state.has_unread_refunds)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
     if (isDueToExpire(followUp, state, workflow.now())) {
       const expired = await expire(followUp, { payment_id: paymentId, metadata })

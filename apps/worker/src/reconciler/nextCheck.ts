@@ -29,10 +29,11 @@ export function afterReconciliation(
   timing: CheckTiming,
 ): NextCheck {
   const isCallOpen = openCallsOf(payment).length > 0
-  if (isFinal(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
+  const gotNoResponse = finding === 'unknown' || finding === 'unreachable'
+  const isUnread = payment.has_unread_refunds && gotNoResponse
+  if ((isFinal(payment) && !isUnread) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
   if (isCallOpen) return checkSoon(followUp, timing, { finish: true, ask: followUp.times.ask !== null })
   const awaitsCapture = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
-  const gotNoResponse = finding === 'unknown' || finding === 'unreachable'
   if (awaitsCapture || (gotNoResponse && isUrgent(followUp)))
     return checkSoon(followUp, timing, { finish: false, ask: true })
   if (isTooOld(payment, timing.now)) return 'over'

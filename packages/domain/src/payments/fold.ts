@@ -34,6 +34,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     capturable_cents: 0,
     requested: null,
     calls_requested: 0,
+    has_unread_refunds: false,
     attention: [],
     provider_intent_id: null,
     provider_payment_id: null,
@@ -97,7 +98,12 @@ function withNonStatusEvent(payment: Payment, event: NonStatusEvent): Payment {
     case 'PaymentConflictDetected':
       return withReceived(recorded, event.data)
     case 'RefundRecorded':
-      return { ...recorded, refunds: withRefund(payment.refunds, event), updated_at: event.data.occurred_at }
+      return {
+        ...recorded,
+        refunds: withRefund(payment.refunds, event),
+        has_unread_refunds: false,
+        updated_at: event.data.occurred_at,
+      }
     case 'PaymentDisputeRecorded':
       return { ...recorded, disputes: withDispute(payment.disputes, event) }
   }
@@ -122,6 +128,7 @@ function withIgnored(payment: Payment, { data }: Ignored): Payment {
   const { reason, reported_status, provider_time } = data
   // The status is not applied, but the time is: reports older than this one are stale.
   if (reason === 'regression') return { ...payment, evidence_time: provider_time }
+  if (reported_status === 'refunded' && reason === 'tie') return { ...payment, has_unread_refunds: true }
   const isApproval = reported_status === 'processing' && (reason === 'tie' || reason === 'stale')
   return isApproval ? withApproval(payment, data) : payment
 }

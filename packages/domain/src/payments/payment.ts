@@ -34,6 +34,8 @@ export type Payment = InitialFields &
     /** The cancel or capture call that has begun and not ended. */
     readonly requested: RequestedCall | null
     readonly calls_requested: number
+    /** Whether the provider has reported that more or less is refunded than is recorded, without the refunds. */
+    readonly has_unread_refunds: boolean
     readonly attention: readonly Attention[]
     readonly provider_intent_id: string | null
     readonly provider_payment_id: string | null
