@@ -1,6 +1,6 @@
 // Creates and signs the fake Stripe's notifications.
 import { createHmac } from 'node:crypto'
-import type { SignedEvent } from '../fakeServer.ts'
+import { type SignedEvent, valueAt } from '../fakeServer.ts'
 import { apiVersion, stripeId } from './bodies.ts'
 
 export type StripeEvent = {
@@ -34,6 +34,33 @@ export function stripeEvent(
     pending_webhooks: 1,
     request: { id: how.key ? stripeId('req') : null, idempotency_key: how.key ?? null },
     type,
+  }
+}
+
+/** https://docs.stripe.com/api/v2/core/events/object */
+export type ThinEvent = {
+  readonly id: string
+  readonly object: 'v2.core.event'
+  readonly type: string
+  readonly livemode: false
+  readonly created: string
+  readonly context: null
+  readonly related_object: { readonly id: string; readonly type: string; readonly url: string }
+  readonly snapshot_event: string
+}
+
+/** The thin event about the same change as a snapshot event. */
+export function thinEvent({ id: snapshot_event, type, created, data }: StripeEvent): ThinEvent {
+  const [id, kind] = [valueAt(data.object, 'id'), valueAt(data.object, 'object')].map(String)
+  return {
+    id: stripeId('evt'),
+    object: 'v2.core.event',
+    type: `v1.${type}`,
+    livemode: false,
+    created: new Date(created * 1000).toISOString(),
+    context: null,
+    related_object: { id: `${id}`, type: `${kind}`, url: `/v1/${kind}s/${id}` },
+    snapshot_event,
   }
 }
 

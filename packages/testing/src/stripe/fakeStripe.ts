@@ -20,11 +20,18 @@ import {
   stripeId,
 } from './bodies.ts'
 import { addPrice, changePrice, changeProduct, deleteProduct, type ProductChange } from './catalog.ts'
-import { type StripeEvent, signEvent, stripeEvent } from './events.ts'
-import { closeDispute, dispute, type PayOutcome, pay, refund } from './payer.ts'
-import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
+import { type StripeEvent, signEvent, stripeEvent, type ThinEvent, thinEvent } from './events.ts'
+import { type PayOutcome, pay } from './payer.ts'
+import {
+  intentBody,
+  type NewIntent,
+  type StripeIntent,
+  type StripeRefund,
+  type StripeRefundStatus,
+} from './paymentBodies.ts'
+import { balanceOf, changeRefund, closeDispute, dispute, refund, refundsOf, type StripeBalance } from './reversals.ts'
 import { createStripeServer, type PlannedError, type StripeCall } from './server.ts'
-import { createStripeState, existing } from './state.ts'
+import { createStripeState, existing, type StripeState } from './state.ts'
 import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultRoutes.ts'
 
 export type FakeStripe = {
@@ -64,6 +71,14 @@ export type FakeStripe = {
   pay(intentId: string, outcome: PayOutcome): StripeEvent[]
   /** @param amount default: the amount that is not refunded yet */
   refund(intentId: string, amount?: number): StripeEvent[]
+  /** The statuses of the next refunds that are requested by calls. */
+  nextRefunds(...statuses: readonly StripeRefundStatus[]): void
+  /** A pending refund ends, or a succeeded one fails: `refund.updated` and others. */
+  changeRefund(refundId: string, status: 'succeeded' | 'failed' | 'canceled'): StripeEvent[]
+  /** Newest first, also those that only released an authorization. */
+  refundsOf(intentId: string): readonly StripeRefund[]
+  /** The money of an intent, in Stripe's units. */
+  balanceOf(intentId: string): StripeBalance
   dispute(intentId: string, amount?: number): StripeEvent[]
   closeDispute(disputeId: string, status: 'won' | 'lost'): StripeEvent[]
 
@@ -95,6 +110,8 @@ export type FakeStripe = {
 
   /** Creates any other event, with a body of `billing.ts` or of the test. @param how `created` in Unix seconds */
   event(type: string, object: object, how?: { readonly created?: number; readonly previous?: object }): StripeEvent
+  /** The thin event about the change that a snapshot event reports. It has another id. */
+  thin(event: StripeEvent): ThinEvent
   /** @param by `secret`: one, or several as during a rotation; `at`: the time of the signature */
   signed(event: object, by?: { readonly secret?: string | readonly string[]; readonly at?: Date }): SignedEvent
   /** Posts the events in the given order, `times` times. @returns the response statuses */
@@ -156,9 +173,7 @@ export async function startFakeStripe(
       return opened
     },
     pay: (intentId, outcome) => pay(state, intentId, outcome),
-    refund: (intentId, amount) => refund(state, intentId, amount),
-    dispute: (intentId, amount) => dispute(state, intentId, amount),
-    closeDispute: (disputeId, status) => closeDispute(state, disputeId, status),
+    ...moneyControls(state),
 
     addMethod: (card = {}) => addMethod(state, card),
     addToken(card = {}) {
@@ -186,8 +201,23 @@ export async function startFakeStripe(
     deleteProduct: (id) => deleteProduct(state, id),
 
     event: (type, object, how = {}) => stripeEvent(type, object, { created: state.seconds(), ...how }),
+    thin: thinEvent,
     signed,
     deliver: (url, events, { times, ...by } = {}) =>
       deliverEvents(url, { events, sign: (event) => signed(event, by), times }),
+  }
+}
+
+type MoneyControls = 'refund' | 'nextRefunds' | 'changeRefund' | 'refundsOf' | 'balanceOf' | 'dispute' | 'closeDispute'
+
+function moneyControls(state: StripeState): Pick<FakeStripe, MoneyControls> {
+  return {
+    refund: (intentId, amount) => refund(state, intentId, amount),
+    nextRefunds: (...statuses) => void state.nextRefunds.push(...statuses),
+    changeRefund: (refundId, status) => changeRefund(state, refundId, status),
+    refundsOf: (intentId) => refundsOf(state, existing(state.intents, intentId).latest_charge ?? ''),
+    balanceOf: (intentId) => balanceOf(state, intentId),
+    dispute: (intentId, amount) => dispute(state, intentId, amount),
+    closeDispute: (disputeId, status) => closeDispute(state, disputeId, status),
   }
 }

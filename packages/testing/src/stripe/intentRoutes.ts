@@ -1,9 +1,10 @@
-// The fake Stripe's routes for payment intents and their charges.
+// The fake Stripe's routes for payment intents.
 
 import { invalid, noSuch, StripeApiError } from './errors.ts'
-import { checkCharge, numberIn, textIn, textsIn } from './params.ts'
-import { cancel as cancelNow, declined, pay } from './payer.ts'
+import { checkCharge, expansionsIn, numberIn, textIn, textsIn, type Values } from './params.ts'
+import { cancel as cancelNow, capture as captureNow, declined, pay } from './payer.ts'
 import { intentBody, type StripeIntent } from './paymentBodies.ts'
+import { withRefunds } from './refundRoutes.ts'
 import type { Route, RouteCall, StripeState } from './state.ts'
 import { usableMethod } from './vaultRoutes.ts'
 
@@ -18,11 +19,13 @@ export const intentRoutes: readonly Route[] = [
       amount: ['required', 'integer'],
       currency: ['required', 'text'],
       automatic_payment_methods: { enabled: ['required', 'boolean'], allow_redirects: 'text' },
+      capture_method: 'text',
       customer: 'text',
       description: 'text',
       metadata: 'texts',
       payment_method: 'text',
       receipt_email: 'text',
+      statement_descriptor_suffix: 'text',
     },
     act: create,
   },
@@ -35,24 +38,20 @@ export const intentRoutes: readonly Route[] = [
   {
     method: 'GET',
     pattern: /^\/v1\/payment_intents\/(\w+)$/,
-    params: {},
-    act: ({ state, id }) => intentAt(state, id),
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/charges\/(\w+)$/,
-    params: {},
-    act({ state, id }) {
-      const charge = state.charges.get(id)
-      if (!charge) throw noSuch('charge', id, 'charge', 404)
-      return charge
-    },
+    params: { expand: 'texts' },
+    act: retrieve,
   },
   {
     method: 'POST',
     pattern: /^\/v1\/payment_intents\/(\w+)\/cancel$/,
     params: { cancellation_reason: 'text' },
     act: cancel,
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents\/(\w+)\/capture$/,
+    params: { amount_to_capture: 'integer' },
+    act: capture,
   },
   {
     method: 'POST',
@@ -80,12 +79,33 @@ function create({ state, values, key }: RouteCall): StripeIntent {
       metadata: textsIn(values, 'metadata'),
       payment_method: method?.id ?? null,
       receipt_email: textIn(values, 'receipt_email'),
+      capture_method: captureMethod(values),
+      statement_descriptor_suffix: textIn(values, 'statement_descriptor_suffix'),
     },
     state.seconds(),
   )
   state.intents.set(intent.id, intent)
   state.recordEvent('payment_intent.created', intent, { key })
   return intent
+}
+
+function captureMethod(values: Values): string {
+  const method = textIn(values, 'capture_method') ?? 'automatic_async'
+  if (!['automatic', 'automatic_async', 'manual'].includes(method))
+    throw invalid(undefined, `Invalid capture_method: ${method}`, 'capture_method')
+  const suffix = textIn(values, 'statement_descriptor_suffix')
+  if (suffix !== null && (suffix.length > 22 || /[<>\\'"*]/.test(suffix)))
+    throw invalid('invalid_characters', 'The statement descriptor is not valid', 'statement_descriptor_suffix')
+  return method
+}
+
+function retrieve({ state, id, values }: RouteCall): object {
+  const intent = intentAt(state, id)
+  const expand = expansionsIn(values, ['latest_charge', 'latest_charge.refunds'])
+  const charge = expand.length > 0 ? state.charges.get(intent.latest_charge ?? '') : undefined
+  if (!charge) return intent
+  const latest_charge = expand.includes('latest_charge.refunds') ? withRefunds(state, charge) : charge
+  return { ...intent, latest_charge }
 }
 
 function search({ state, values, isSearchable }: RouteCall) {
@@ -113,10 +133,21 @@ function cancel({ state, id, values, key }: RouteCall): StripeIntent {
   return intent
 }
 
+function capture({ state, id, values, key }: RouteCall): StripeIntent {
+  const intent = intentAt(state, id)
+  assertStatus(intent, ['requires_capture'])
+  const amount = numberIn(values, 'amount_to_capture') ?? intent.amount_capturable
+  if (amount < 1) throw invalid('parameter_invalid_integer', 'Invalid positive integer', 'amount_to_capture')
+  if (amount > intent.amount_capturable)
+    throw invalid('amount_too_large', 'The amount is greater than the capturable one.', 'amount_to_capture')
+  captureNow(state, intent, { amount, key })
+  return intent
+}
+
 /** Confirms an intent as the payer's form does. */
 function confirm({ state, id, values }: RouteCall): StripeIntent {
   const intent = intentAt(state, id)
-  assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])
+  assertStatusNot(intent, ['succeeded', 'canceled', 'processing', 'requires_capture'])
   const method = textIn(values, 'payment_method')
   if (method !== null) intent.payment_method = method
   if (intent.payment_method === null)
@@ -127,8 +158,15 @@ function confirm({ state, id, values }: RouteCall): StripeIntent {
 }
 
 function assertStatusNot(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
-  if (!statuses.includes(intent.status)) return
-  throw new StripeApiError(400, {
+  if (statuses.includes(intent.status)) throw unexpectedState(intent)
+}
+
+function assertStatus(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
+  if (!statuses.includes(intent.status)) throw unexpectedState(intent)
+}
+
+function unexpectedState(intent: StripeIntent): StripeApiError {
+  return new StripeApiError(400, {
     type: 'invalid_request_error',
     code: 'payment_intent_unexpected_state',
     message: `This PaymentIntent has a status of ${intent.status}.`,

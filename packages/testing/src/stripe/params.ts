@@ -122,6 +122,14 @@ export function textsIn(values: Values, name: string): Record<string, string> {
   return Object.fromEntries(Object.entries(objectOf(values[name])).map(([key, value]) => [key, String(value)]))
 }
 
+/** The values of `expand[0]`, `expand[1]` … @throws StripeApiError for one that the object does not have */
+export function expansionsIn(values: Values, possible: readonly string[]): readonly string[] {
+  const expansions = Object.values(textsIn(values, 'expand'))
+  const unknown = expansions.find((each) => !possible.includes(each))
+  if (unknown !== undefined) throw invalid(undefined, `This property cannot be expanded (${unknown}).`, 'expand')
+  return expansions
+}
+
 /** https://docs.stripe.com/currencies */
 const presentment = new Set(
   (

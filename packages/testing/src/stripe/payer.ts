@@ -1,15 +1,14 @@
-// Actions at the fake Stripe outside the API: payers pay, fail and dispute, and merchants refund.
+// What happens to an intent at the fake Stripe: payers pay and fail, and what is authorized is captured or released.
 import type { StripeEvent } from './events.ts'
 import {
   type ChargeStatus,
   chargeBody,
-  disputeBody,
   type IntentStatus,
   type PaymentError,
-  refundBody,
   type StripeCharge,
   type StripeIntent,
 } from './paymentBodies.ts'
+import { addRefund } from './reversals.ts'
 import { existing, type StripeState } from './state.ts'
 
 export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
@@ -34,7 +33,8 @@ export function pay(state: StripeState, intentId: string, outcome: PayOutcome): 
   intent.payment_method ??= 'pm_example'
   switch (outcome) {
     case 'succeeded':
-      succeed(state, intent)
+      if (intent.capture_method === 'manual' && intent.status !== 'requires_capture') authorize(state, intent)
+      else capture(state, intent, { amount: intent.amount })
       break
     case 'failed':
       fail(state, intent)
@@ -44,9 +44,7 @@ export function pay(state: StripeState, intentId: string, outcome: PayOutcome): 
       move(state, intent, 'processing', 'payment_intent.processing')
       break
     case 'requires_capture':
-      intent.amount_capturable = intent.amount
-      charge(state, intent, 'succeeded', 'charge.succeeded')
-      move(state, intent, 'requires_capture', 'payment_intent.amount_capturable_updated')
+      authorize(state, intent)
       break
     case 'requires_action':
       intent.next_action = { type: 'use_stripe_sdk', use_stripe_sdk: {} }
@@ -58,31 +56,49 @@ export function pay(state: StripeState, intentId: string, outcome: PayOutcome): 
   return state.events.slice(before)
 }
 
+/** Releases what is authorized. */
 export function cancel(
   state: StripeState,
   intent: StripeIntent,
   { reason, key }: { readonly reason: string | null; readonly key?: string | null },
 ): void {
+  const authorized = intent.status === 'requires_capture' ? state.charges.get(intent.latest_charge ?? '') : undefined
+  if (authorized) addRefund(state, authorized, { amount: authorized.amount })
+  intent.amount_capturable = 0
   intent.canceled_at = state.seconds()
   intent.cancellation_reason = reason
   intent.next_action = null
   move(state, intent, 'canceled', 'payment_intent.canceled', key)
 }
 
-function succeed(state: StripeState, intent: StripeIntent): void {
+function authorize(state: StripeState, intent: StripeIntent): void {
+  intent.amount_capturable = intent.amount
+  intent.last_payment_error = null
+  charge(state, intent, 'succeeded', 'charge.succeeded')
+  move(state, intent, 'requires_capture', 'payment_intent.amount_capturable_updated')
+}
+
+/** Takes the money. What is authorized beyond it is released, which Stripe shows as a refund. */
+export function capture(
+  state: StripeState,
+  intent: StripeIntent,
+  { amount, key = null }: { readonly amount: number; readonly key?: string | null },
+): void {
+  const isAuthorized = intent.status === 'requires_capture'
   intent.amount_capturable = 0
-  const paid = charge(state, intent, 'succeeded', 'charge.succeeded')
-  intent.amount_received = intent.amount
+  const paid = charge(state, intent, 'succeeded', isAuthorized ? 'charge.captured' : 'charge.succeeded', amount)
+  intent.amount_received = amount
   intent.last_payment_error = null
   intent.next_action = null
   state.ledger.add({
     charge_id: paid.id,
     intent_id: intent.id,
     payment_id: intent.metadata.payment_id ?? null,
-    amount_cents: paid.amount,
+    amount_cents: amount,
     currency: paid.currency,
   })
-  move(state, intent, 'succeeded', 'payment_intent.succeeded')
+  if (amount < paid.amount) addRefund(state, paid, { amount: paid.amount - amount })
+  move(state, intent, 'succeeded', 'payment_intent.succeeded', key)
 }
 
 /** A failed attempt removes its method, and the intent waits for another one. */
@@ -95,13 +111,19 @@ function fail(state: StripeState, intent: StripeIntent): void {
 }
 
 /** Each attempt creates one charge, with every outcome. */
-function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, type: string): StripeCharge {
+function charge(
+  state: StripeState,
+  intent: StripeIntent,
+  status: ChargeStatus,
+  type: string,
+  amount = intent.amount,
+): StripeCharge {
   const open = intent.latest_charge === null ? undefined : state.charges.get(intent.latest_charge)
   const isPending = open !== undefined && open.status !== 'failed' && !open.captured
   const current = isPending ? open : chargeBody(intent, status, state.seconds())
   current.status = status
   current.captured = status === 'succeeded' && intent.amount_capturable === 0
-  current.amount_captured = current.captured ? intent.amount : 0
+  current.amount_captured = current.captured ? amount : 0
   current.paid = status !== 'failed'
   current.failure_code = status === 'failed' ? declined.code : null
   current.failure_message = status === 'failed' ? declined.message : null
@@ -120,42 +142,4 @@ function move(
 ): void {
   intent.status = status
   state.recordEvent(type, intent, { key })
-}
-
-/** @param amount default: the amount that is not refunded yet */
-export function refund(state: StripeState, intentId: string, amount?: number): StripeEvent[] {
-  const refunded = chargeOf(state, intentId)
-  const before = state.events.length
-  const previous = { amount_refunded: refunded.amount_refunded, refunded: refunded.refunded }
-  const refundedAmount = amount ?? refunded.amount - refunded.amount_refunded
-  refunded.amount_refunded += refundedAmount
-  refunded.refunded = refunded.amount_refunded === refunded.amount
-  state.recordEvent('refund.created', refundBody(refunded, refundedAmount, state.seconds()))
-  state.recordEvent('charge.refunded', refunded, { previous })
-  return state.events.slice(before)
-}
-
-export function dispute(state: StripeState, intentId: string, amount?: number): StripeEvent[] {
-  const disputed = chargeOf(state, intentId)
-  const before = state.events.length
-  const opened = disputeBody(disputed, amount ?? disputed.amount, state.seconds())
-  disputed.disputed = true
-  state.disputes.set(opened.id, opened)
-  state.recordEvent('charge.dispute.created', opened)
-  state.recordEvent('charge.dispute.funds_withdrawn', opened)
-  return state.events.slice(before)
-}
-
-export function closeDispute(state: StripeState, disputeId: string, status: 'won' | 'lost'): StripeEvent[] {
-  const closed = existing(state.disputes, disputeId)
-  const before = state.events.length
-  const previous = { status: closed.status }
-  closed.status = status
-  state.recordEvent('charge.dispute.closed', closed, { previous })
-  if (status === 'won') state.recordEvent('charge.dispute.funds_reinstated', closed)
-  return state.events.slice(before)
-}
-
-function chargeOf(state: StripeState, intentId: string): StripeCharge {
-  return existing(state.charges, existing(state.intents, intentId).latest_charge ?? '')
 }

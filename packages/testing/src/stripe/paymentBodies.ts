@@ -28,6 +28,8 @@ export type NewIntent = {
   readonly payment_method?: string | null
   readonly customer?: string | null
   readonly receipt_email?: string | null
+  readonly capture_method?: string
+  readonly statement_descriptor_suffix?: string | null
 }
 
 export function intentBody(intent: NewIntent, created: number) {
@@ -46,7 +48,7 @@ export function intentBody(intent: NewIntent, created: number) {
     automatic_payment_methods: { allow_redirects: 'always', enabled: true },
     canceled_at: null as number | null,
     cancellation_reason: null as string | null,
-    capture_method: 'automatic_async',
+    capture_method: intent.capture_method ?? 'automatic_async',
     client_secret: stripeSecret(id),
     confirmation_method: 'automatic',
     created,
@@ -74,7 +76,7 @@ export function intentBody(intent: NewIntent, created: number) {
     shipping: null,
     source: null,
     statement_descriptor: null,
-    statement_descriptor_suffix: null,
+    statement_descriptor_suffix: intent.statement_descriptor_suffix ?? null,
     status: (payment_method === null ? 'requires_payment_method' : 'requires_confirmation') as IntentStatus,
     transfer_data: null,
     transfer_group: null,
@@ -132,22 +134,33 @@ export function chargeBody(intent: StripeIntent, status: ChargeStatus, created: 
   }
 }
 
-export function refundBody(charge: StripeCharge, amount: number, created: number) {
+export type StripeRefund = ReturnType<typeof refundBody>
+export type StripeRefundStatus = 'pending' | 'requires_action' | 'succeeded' | 'failed' | 'canceled'
+
+export type NewRefund = {
+  readonly amount: number
+  readonly status?: StripeRefundStatus
+  readonly reason?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export function refundBody(charge: StripeCharge, refund: NewRefund, created: number) {
   return {
     id: stripeId('re'),
     object: 'refund' as const,
-    amount,
+    amount: refund.amount,
     balance_transaction: null,
     charge: charge.id,
     created,
     currency: charge.currency,
     destination_details: { card: { type: 'reversal' }, type: 'card' },
-    metadata: {},
+    failure_reason: undefined as string | undefined,
+    metadata: { ...refund.metadata } as Record<string, string>,
     payment_intent: charge.payment_intent,
-    reason: null,
+    reason: refund.reason ?? null,
     receipt_number: null,
     source_transfer_reversal: null,
-    status: 'succeeded',
+    status: refund.status ?? ('succeeded' as StripeRefundStatus),
     transfer_reversal: null,
   }
 }

@@ -9,6 +9,7 @@ import { catalogRoutes } from './catalogRoutes.ts'
 import { invalid, StripeApiError, type StripeErrorBody, tooManyRequests } from './errors.ts'
 import { intentRoutes } from './intentRoutes.ts'
 import { checkParams, readForm } from './params.ts'
+import { refundRoutes } from './refundRoutes.ts'
 import type { Route, StripeState } from './state.ts'
 import { vaultRoutes } from './vaultRoutes.ts'
 
@@ -89,7 +90,7 @@ export type StripeControls = {
   catchUpSearch(): void
 }
 
-const paths = [...intentRoutes, ...vaultRoutes, ...catalogRoutes]
+const paths = [...intentRoutes, ...refundRoutes, ...vaultRoutes, ...catalogRoutes]
 
 export function createStripeServer({
   state,

@@ -3,12 +3,16 @@ import type { ChargeLedger } from '../fakeServer.ts'
 import type { StripeCustomer, StripeMethod, StripePrice, StripeProduct } from './bodies.ts'
 import { type StripeEvent, stripeEvent } from './events.ts'
 import type { Spec, Values } from './params.ts'
-import type { StripeCharge, StripeDispute, StripeIntent } from './paymentBodies.ts'
+import type { StripeCharge, StripeDispute, StripeIntent, StripeRefund, StripeRefundStatus } from './paymentBodies.ts'
 
 export type StripeState = {
   readonly intents: Map<string, StripeIntent>
   readonly charges: Map<string, StripeCharge>
+  /** Oldest first. */
+  readonly refunds: Map<string, StripeRefund>
   readonly disputes: Map<string, StripeDispute>
+  /** The statuses of the next refunds; `succeeded` when empty. */
+  readonly nextRefunds: StripeRefundStatus[]
   readonly customers: Map<string, StripeCustomer>
   readonly methods: Map<string, StripeMethod>
   readonly setupIntents: Map<string, { readonly id: string; readonly customer: string | null }>
@@ -36,7 +40,9 @@ export function createStripeState(ledger: ChargeLedger, now: () => Date): Stripe
   return {
     intents: new Map(),
     charges: new Map(),
+    refunds: new Map(),
     disputes: new Map(),
+    nextRefunds: [],
     customers: new Map(),
     methods: new Map(),
     setupIntents: new Map(),

@@ -23,6 +23,16 @@ export const vaultRoutes: readonly Route[] = [
     act: createCustomer,
   },
   {
+    method: 'GET',
+    pattern: /^\/v1\/customers\/(\w+)$/,
+    params: {},
+    act({ state, id }) {
+      const customer = state.customers.get(id)
+      if (!customer) throw noSuch('customer', id, 'customer', 404)
+      return customer
+    },
+  },
+  {
     method: 'POST',
     pattern: /^\/v1\/payment_methods$/,
     params: { type: ['required', 'text'], card: { token: ['required', 'text'] } },

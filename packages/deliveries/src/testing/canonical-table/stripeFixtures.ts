@@ -28,7 +28,7 @@ const charge = () => chargeBody(foreignIntent('succeeded'), 'succeeded', created
 
 /** A charge after a full refund. */
 export const refundedCharge = () => ({ ...charge(), amount_refunded: 500, refunded: true })
-export const refund = () => refundBody(charge(), 500, created)
+export const refund = () => refundBody(charge(), { amount: 500 }, created)
 export const dispute = () => disputeBody(charge(), 500, created)
 export const paidCharge = charge
 
