@@ -15,6 +15,17 @@ const messages: Readonly<Record<ProviderErrorKind, string>> = {
   unknown: 'The provider did not report the outcome',
 }
 
+/** An amount that cannot be expressed at Stripe, so that nothing is sent. */
+export function amountNotWritable(): ProviderError {
+  return new ProviderError('currency', 'amount_not_writable', messages.currency)
+}
+
+/** For reading an object that Stripe may not know. */
+export function nullIfMissing(error: unknown): null {
+  if (isMissing(error)) return null
+  throw error
+}
+
 /** A rejection by us of something that Stripe would accept. */
 export function rejected(code: string): ProviderError {
   return new ProviderError('rejected', code, messages.rejected)
@@ -54,6 +65,17 @@ function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
 /** Stripe did nothing: it rejected the credentials, or there were too many requests. */
 function isUnavailable(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429
+}
+
+/** Whether an intent is in a status that does not allow the call. */
+export function isUnexpectedState(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'payment_intent_unexpected_state'
+}
+
+/** For calls on a payment that exists: its currency is accepted, so Stripe rejects only the amount. */
+export function rejectedIfAboutCurrency(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.kind !== 'currency') throw error
+  throw new ProviderError('rejected', error.code, messages.rejected, { cause: error.cause })
 }
 
 /** Whether Stripe rejected the request as invalid. */

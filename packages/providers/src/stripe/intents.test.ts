@@ -1,4 +1,4 @@
-// Creating, retrieving, searching and canceling payment intents at Stripe.
+// Creating, retrieving and searching payment intents at Stripe.
 import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
@@ -44,6 +44,17 @@ t.test('Stripe: an intent is created with the payment id as its only metadata', 
   const stored = fake.intent(created.provider_intent_id)
   t.match(stored, { amount: 2599, currency: 'eur', metadata: { payment_id }, status: 'requires_confirmation' })
   t.equal(created.client_secret, stored.client_secret)
+})
+
+t.test('Stripe: manual capture and a statement descriptor are sent, the addresses of the return are not', async (t) => {
+  const { fake, stripe } = await stripeHarness(t)
+  const urls = { return_url: 'https://shop.example.com/done', cancel_url: 'https://shop.example.com/cart' }
+  const request = { ...createIntentRequest, capture_method: 'manual', statement_descriptor: 'ORDER 17' } as const
+  const { provider_intent_id } = await stripe.createIntent({ ...request, ...urls })
+  const { params } = fake.calls[0] ?? {}
+  t.match(params, { capture_method: 'manual', statement_descriptor_suffix: 'ORDER 17' })
+  t.notOk(Object.keys(params ?? {}).some((name) => name.endsWith('_url')))
+  t.match(fake.intent(provider_intent_id), { capture_method: 'manual', statement_descriptor_suffix: 'ORDER 17' })
 })
 
 t.test('Stripe: empty fields are left out of the create call', async (t) => {
@@ -95,6 +106,11 @@ t.test('Stripe: a create response about another payment or amount is unknown', a
   t.same(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
   body = { ...intent, metadata: {} }
   t.match(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1' }, 'without a payment id')
+  body = { ...intent, capture_method: 'automatic_async' }
+  await t.rejects(stripe.createIntent({ ...createIntentRequest, capture_method: 'manual' }), {
+    ...unknown,
+    code: 'another_intent',
+  })
   const others: readonly [string, object][] = [
     ['amount', { amount: 25990 }],
     ['currency', { currency: 'usd' }],
@@ -181,7 +197,8 @@ t.test('Stripe: a succeeded intent has the received amount and the charge, expan
   const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(body)), {
     timeoutMs: 440,
   })
-  body = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', object: 'charge' } }
+  const refunds = { data: [], has_more: false }
+  body = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', amount: 2599, refunds } }
   t.match(await stripe.retrieveIntent(refOf('pi_1')), {
     evidence: { amount_cents: 1000, provider_payment_id: 'ch_1' },
   })
@@ -267,30 +284,6 @@ t.test('Stripe: a search ignores intents of other payments', async (t) => {
     (_request, response) => void response.end(JSON.stringify({ data: found, has_more: false })),
   )
   matchList(t, await stripe.findIntents(payment_id), [{ provider_intent_id: 'pi_1' }])
-})
-
-t.test('Stripe: canceling cancels an intent, and leaves one that cannot be canceled unchanged', async (t) => {
-  const { fake, stripe } = await stripeHarness(t)
-  const open = async (key: string) =>
-    (await stripe.createIntent({ ...createIntentRequest, payment_id: key, idempotency_key: key })).provider_intent_id
-  const [pending, paid, processing] = [await open('a'), await open('b'), await open('c')]
-  await stripe.cancelIntent(pending)
-  t.equal(fake.intent(pending).status, 'canceled')
-  t.equal(fake.calls.at(-1)?.key, `${pending}-cancel`)
-  await stripe.cancelIntent(pending)
-  t.equal(fake.events.filter(({ type }) => type === 'payment_intent.canceled').length, 1)
-  fake.pay(paid, 'succeeded')
-  fake.pay(processing, 'processing')
-  for (const id of [paid, processing, 'pi_missing']) await t.resolves(stripe.cancelIntent(id), id)
-  t.equal(fake.intent(paid).status, 'succeeded')
-  t.equal(fake.intent(processing).status, 'processing')
-})
-
-t.test('Stripe: canceling fails when the status in the response is not canceled', async (t) => {
-  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(intent)), {
-    timeoutMs: 440,
-  })
-  await t.rejects(stripe.cancelIntent('pi_1'), { ...unknown, code: 'not_canceled' })
 })
 
 t.test('Stripe: test methods are recognised with a test key only', async (t) => {

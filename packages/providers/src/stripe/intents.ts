@@ -1,26 +1,37 @@
-// Stripe's payment intents and setup intents. https://docs.stripe.com/api/payment_intents
+// Stripe's payment intents. https://docs.stripe.com/api/payment_intents
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
-import Stripe from 'stripe'
+import type Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import {
-  type CreateIntent,
-  type CreateSetupIntent,
-  type FoundIntent,
-  type IntentSnapshot,
-  ProviderError,
-  type ProviderIds,
-  type ProviderIntent,
-  type ProviderSetupIntent,
+import type {
+  CaptureAuthorized,
+  CreateIntent,
+  FoundIntent,
+  IntentRef,
+  IntentSnapshot,
+  ProviderIds,
+  ProviderIntent,
+  WithKey,
 } from '../provider.ts'
 import { checkResponse, nullIfRejected, respondedAt, unreadableResponse } from '../responses.ts'
-import { isMissing, type StripeApi } from './api.ts'
+import {
+  amountNotWritable,
+  isUnexpectedState,
+  nullIfMissing,
+  rejected,
+  rejectedIfAboutCurrency,
+  type StripeApi,
+  type TimeLeft,
+} from './api.ts'
 import { idIn, Maybe, paymentIdIn, Reference, toStripeAmount } from './fields.ts'
 import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
+import { RefundedCharge } from './refundObject.ts'
+import { reportedRefundsOf } from './refunds.ts'
 
 const paymentIntent = Compile(PaymentIntent)
+const chargedIntent = Compile(Type.Object({ latest_charge: Maybe(Type.Union([Code, RefundedCharge])) }))
 const searchResult = Compile(
   Type.Object({
     data: Type.Array(PaymentIntent),
@@ -35,17 +46,16 @@ const maxDescriptionLength = 1_000
 const maxPages = 5
 const pageSize = 100
 
-/** @throws ProviderError */
+/**
+ * `return_url` is not sent: Stripe takes it only when the intent is confirmed, which the client does.
+ * @throws ProviderError
+ */
 export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
   const { payment_id, provider_method_id, provider_customer_id } = request
   const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
   const amount = toStripeAmount(request.amount_cents, request.currency)
-  if (amount === null)
-    throw new ProviderError(
-      'currency',
-      'amount_not_writable',
-      'The provider does not accept this amount in this currency',
-    )
+  if (amount === null) throw amountNotWritable()
+  const isManual = request.capture_method === 'manual'
   const currency = request.currency.toLowerCase()
   return api.call(async (stripe, timeLeft) => {
     const response = await stripe.paymentIntents.create(
@@ -54,6 +64,8 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
         currency,
         automatic_payment_methods: { enabled: true },
         metadata: { payment_id },
+        ...(isManual ? { capture_method: 'manual' } : {}),
+        ...(request.statement_descriptor ? { statement_descriptor_suffix: request.statement_descriptor } : {}),
         // Stripe reads an empty string as a request to clear the field.
         ...(description ? { description } : {}),
         ...(provider_method_id ? { payment_method: provider_method_id } : {}),
@@ -65,24 +77,38 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
     const intent = checkResponse(paymentIntent, response)
     // An intent with other data must not be paid in place of this one.
     const named = intent.metadata?.payment_id ?? payment_id
-    if (intent.amount !== amount || intent.currency !== currency || named !== payment_id)
+    const isOtherCapture = isManual && intent.capture_method && intent.capture_method !== 'manual'
+    if (intent.amount !== amount || intent.currency !== currency || named !== payment_id || isOtherCapture)
       throw unreadableResponse('another_intent')
     return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
   })
 }
 
-/** @throws ProviderError */
+/**
+ * The intent with the refunds of its charge.
+ * @throws ProviderError
+ */
 export function retrieveIntent(api: StripeApi, provider_intent_id: string): Promise<IntentSnapshot | null> {
-  return api.call(async (stripe, timeLeft) => {
-    const response = await stripe.paymentIntents.retrieve(provider_intent_id, {}, timeLeft()).catch(nullIfMissing)
-    if (response === null) return null
-    const intent = checkResponse(paymentIntent, response)
-    if (intent.id !== provider_intent_id) throw unreadableResponse('another_intent')
-    const source = { provider_event_id: null, provider_time: respondedAt(response.lastResponse.headers) }
-    const evidence = evidenceOf(intent, knownStatusOf(intent), source)
-    if (evidence === null) throw unreadableResponse('another_amount')
-    return { evidence, further_charges: [], awaits_capture: false }
-  })
+  return api.call((stripe, timeLeft) => readSnapshot(provider_intent_id, stripe, timeLeft))
+}
+
+async function readSnapshot(id: string, stripe: Stripe, timeLeft: TimeLeft): Promise<IntentSnapshot | null> {
+  const expand = ['latest_charge.refunds']
+  const response = await stripe.paymentIntents.retrieve(id, { expand }, timeLeft()).catch(nullIfMissing)
+  if (response === null) return null
+  const snapshot = snapshotOf(id, response)
+  const { latest_charge } = checkResponse(chargedIntent, response)
+  if (!latest_charge || typeof latest_charge === 'string') return snapshot
+  return { ...snapshot, refunds: await reportedRefundsOf(latest_charge, snapshot.evidence, stripe, timeLeft) }
+}
+
+function snapshotOf(id: string, response: Stripe.Response<unknown>): IntentSnapshot {
+  const intent = checkResponse(paymentIntent, response)
+  if (intent.id !== id) throw unreadableResponse('another_intent')
+  const source = { provider_event_id: null, provider_time: respondedAt(response.lastResponse.headers) }
+  const evidence = evidenceOf(intent, knownStatusOf(intent), source)
+  if (evidence === null) throw unreadableResponse('another_amount')
+  return { evidence, further_charges: [], awaits_capture: false }
 }
 
 /**
@@ -146,65 +172,56 @@ export function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<string 
     .catch(nullIfRejected)
 }
 
-/** @throws ProviderError when the intent could be canceled but may not have been */
-export function cancelIntent(api: StripeApi, provider_intent_id: string): Promise<void> {
+/**
+ * Cancels an intent that nobody has paid, or releases what is authorized.
+ * @returns the intent afterwards, which another call or the payer may have changed before; `null` when Stripe does not
+ *   know it
+ * @throws ProviderError when the intent could be canceled but may not have been
+ */
+export function cancelIntent(api: StripeApi, request: IntentRef & WithKey): Promise<IntentSnapshot | null> {
+  const { provider_intent_id: id, idempotency_key: idempotencyKey } = request
   return api.call(async (stripe, timeLeft) => {
     try {
-      const options = { ...timeLeft(), idempotencyKey: `${provider_intent_id}-cancel` }
-      const { status } = checkResponse(
-        paymentIntent,
-        await stripe.paymentIntents.cancel(provider_intent_id, {}, options),
-      )
-      if (status !== 'canceled') throw unreadableResponse('not_canceled')
+      const response = await stripe.paymentIntents.cancel(id, {}, { ...timeLeft(), idempotencyKey })
+      const snapshot = snapshotOf(id, response)
+      if (snapshot.evidence.status !== 'canceled') throw unreadableResponse('not_canceled')
+      return snapshot
     } catch (error) {
-      if (!isMissing(error) && !isNotCancelable(error)) throw error
+      if (isUnexpectedState(error)) return await readSnapshot(id, stripe, timeLeft)
+      return nullIfMissing(error)
     }
   })
 }
 
-function isNotCancelable(error: unknown): boolean {
-  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'payment_intent_unexpected_state'
-}
-
-function nullIfMissing(error: unknown): null {
-  if (isMissing(error)) return null
-  throw error
+/**
+ * Captures what is authorized; Stripe releases the rest.
+ * @returns the intent afterwards; unchanged when it does not wait for a capture
+ * @throws ProviderError
+ */
+export function captureAuthorized(api: StripeApi, request: CaptureAuthorized): Promise<IntentSnapshot> {
+  const { provider_intent_id: id, idempotency_key: idempotencyKey } = request
+  const amount_to_capture = toStripeAmount(request.amount_cents, request.currency)
+  if (amount_to_capture === null) throw rejected('amount_not_writable')
+  return api
+    .call(async (stripe, timeLeft) => {
+      try {
+        const options = { ...timeLeft(), idempotencyKey }
+        const snapshot = snapshotOf(id, await stripe.paymentIntents.capture(id, { amount_to_capture }, options))
+        const { status } = snapshot.evidence
+        if (status !== 'succeeded' && status !== 'processing') throw unreadableResponse('not_captured')
+        return snapshot
+      } catch (error) {
+        if (!isUnexpectedState(error)) throw error
+        const snapshot = await readSnapshot(id, stripe, timeLeft)
+        if (snapshot === null) throw error
+        return snapshot
+      }
+    })
+    .catch(rejectedIfAboutCurrency)
 }
 
 function knownStatusOf(intent: PaymentIntent): PaymentStatus {
   const status = statusOf(intent)
   if (status === undefined) throw unreadableResponse('another_status')
   return status
-}
-
-const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
-
-/** Lets a client save a card or a wallet. https://docs.stripe.com/api/setup_intents @throws ProviderError */
-export function createSetupIntent(
-  api: StripeApi,
-  { idempotency_key, provider_customer_id }: CreateSetupIntent,
-): Promise<ProviderSetupIntent> {
-  return api.call(async (stripe, timeLeft) => {
-    const create = async (customer: string | null, idempotencyKey: string) => {
-      const response = await stripe.setupIntents.create(
-        {
-          usage: 'off_session',
-          // A mobile payment sheet cannot show methods that redirect out of the app.
-          automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-          ...(customer === null ? {} : { customer }),
-        },
-        { ...timeLeft(), idempotencyKey },
-      )
-      const { id, client_secret } = checkResponse(setupIntent, response)
-      return { provider_setup_intent_id: id, client_secret }
-    }
-    if (provider_customer_id === null) return create(null, idempotency_key)
-    try {
-      // The key includes the customer, which may be another one, or none, in the next call.
-      return await create(provider_customer_id, `${idempotency_key}-${provider_customer_id}`)
-    } catch (error) {
-      if (!isMissing(error, 'customer')) throw error
-      return create(null, idempotency_key)
-    }
-  })
 }

@@ -1,10 +1,11 @@
 // Reads the objects of Stripe's events: payments, refunds, disputes, subscriptions, invoices, customers and methods.
 
+import type { DisputeStatus } from '@paylog/domain/payments/events'
 import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
-import type { ProviderNotification } from '../provider.ts'
+import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import {
   amountIn,
   codeIn,
@@ -18,6 +19,7 @@ import {
   timeIn,
 } from './fields.ts'
 import { evidenceOf, PaymentIntent } from './paymentIntent.ts'
+import { RefundedCharge, refundIn, refundsOfMoney, releasedOf, reportedRefund } from './refundObject.ts'
 
 export type StripeEventData = {
   readonly id: string
@@ -96,45 +98,91 @@ export function chargeDetails(event: StripeEventData): Partial<NotificationDetai
 }
 
 function sourceOf(
-  { id, occurred_at }: StripeEventData,
+  { id, occurred_at }: Pick<StripeEventData, 'id' | 'occurred_at'>,
   provider_intent_id: string | null,
   provider_payment_id: string | null,
 ): ReportSource {
   return { provider_time: occurred_at, provider_event_id: id, provider_intent_id, provider_payment_id }
 }
 
-/** `amount_refunded` is the sum of all refunds of the charge, so the difference is this refund. */
+/** An event about one refund. https://docs.stripe.com/api/refunds */
 export function refundDetails(event: StripeEventData): Partial<NotificationDetails> {
-  const { object, previous } = event
-  const [sum, before] = [amountIn(object.amount_refunded), amountIn(previous.amount_refunded)]
-  const added = sum === null || before === null ? null : sum - before
-  const [latest] = listIn(object.refunds)
+  const refund = refundIn(event.object)
+  // An authorization that was never captured has expired.
+  const isRelease = refund?.reason === 'expired_uncaptured_charge'
+  const reported = refund && !isRelease ? reportedRefund(refund, sourceOf(event, null, null)) : null
+  if (reported === null) return objectDetails(event)
+  return {
+    ...moneyIn(event.object.amount, event.object.currency),
+    referenced_payment_id: paymentIdIn(event.object),
+    report: { about: 'refund', ...reported },
+  }
+}
+
+const refundedCharge = Compile(RefundedCharge)
+
+/**
+ * A charge was refunded. Charges of API versions before 2022-11-15 contain their refunds; the first one is new. Those of
+ * later versions only say how much was refunded altogether.
+ */
+export function refundedChargeDetails(event: StripeEventData): Partial<NotificationDetails> {
+  const { object } = event
+  const source = sourceOf(event, idIn(object.payment_intent), idIn(object.id))
   return {
     ...moneyIn(object.amount, object.currency),
     referenced_payment_id: paymentIdIn(object),
-    report: {
-      about: 'refund',
-      ...sourceOf(event, idIn(object.payment_intent), idIn(object.id)),
-      refund_id: idIn(latest),
-      refunded_cents: moneyIn(added, object.currency).amount_cents,
-    },
+    report: refundedChargeReport(object, source),
   }
 }
+
+function refundedChargeReport(object: StripeObject, source: ReportSource): ProviderReport {
+  const charge = refundedCharge.Check(object) ? object : null
+  if (charge?.captured === false) return { about: 'object', ...source }
+  const [latest] = charge?.refunds?.data ?? []
+  const isMoney = charge && latest && refundsOfMoney(charge, charge.refunds?.data ?? []).includes(latest)
+  const reported = isMoney ? reportedRefund(latest, source) : null
+  if (reported) return { about: 'refund', ...reported }
+  const total = amountIn(object.amount_refunded)
+  const refunded = total === null ? null : Math.max(0, total - (charge ? releasedOf(charge) : 0))
+  return { about: 'refunded_total', ...source, refunded_cents: moneyIn(refunded, object.currency).amount_cents }
+}
+
+/** https://docs.stripe.com/disputes/how-disputes-work. An inquiry that was closed took no money, nor did a prevented one. */
+const closedDisputes: ReadonlyMap<string, DisputeStatus> = new Map([
+  ['won', 'won'],
+  ['warning_closed', 'won'],
+  ['prevented', 'won'],
+  ['lost', 'lost'],
+  // Until 2020.
+  ['charge_refunded', 'lost'],
+])
 
 export function disputeDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { object } = event
   const money = moneyIn(object.amount, object.currency)
+  const provider_status = codeIn(object.status)?.toLowerCase() ?? 'unknown'
   return {
     ...money,
     referenced_payment_id: paymentIdIn(object),
     report: {
       about: 'dispute',
       ...sourceOf(event, idIn(object.payment_intent), idIn(object.charge)),
-      dispute_id: idIn(object.id),
-      dispute_status: codeIn(object.status)?.toLowerCase() ?? 'unknown',
+      provider_dispute_id: idIn(object.id),
+      status: closedDisputes.get(provider_status) ?? 'open',
+      provider_status,
+      reason: codeIn(object.reason),
+      evidence_due_by: timeIn(objectIn(object.evidence_details).due_by),
       disputed_cents: money.amount_cents,
     },
   }
+}
+
+/** A thin event names only the id of its object. */
+export function thinDetails(event: Omit<StripeEventData, 'object' | 'previous'>, objectId: string | null) {
+  const intentId = objectId?.startsWith('pi_') ? objectId : null
+  const chargeId = objectId && /^(ch|py)_/.test(objectId) ? objectId : null
+  const isPayment = intentId !== null || chargeId !== null
+  return { report: isPayment ? { about: 'object' as const, ...sourceOf(event, intentId, chargeId) } : null }
 }
 
 function listIn(list: unknown): readonly unknown[] {

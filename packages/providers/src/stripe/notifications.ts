@@ -20,8 +20,10 @@ import {
   objectDetails,
   referenceDetails,
   refundDetails,
+  refundedChargeDetails,
   type StripeEventData,
   subscriptionDetails,
+  thinDetails,
 } from './notificationDetails.ts'
 
 /** An older signature may be a replay; one from the future could be replayed for longer. */
@@ -98,6 +100,7 @@ const customerKind = (generic: string): NotificationKind => ({
   details: customerDetails,
 })
 const chargeKind: NotificationKind = { generic: null, details: chargeDetails }
+const refundKind: NotificationKind = { generic: null, details: refundDetails }
 const disputeKind: NotificationKind = { generic: null, details: disputeDetails }
 
 /** By Stripe's types, and by the generic types where those differ. */
@@ -114,7 +117,11 @@ const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   // No status from charges: the intent's own events report it.
   ['charge.succeeded', chargeKind],
   ['charge.failed', chargeKind],
-  ['charge.refunded', { generic: null, details: refundDetails }],
+  ['charge.refunded', { generic: null, details: refundedChargeDetails }],
+  ['refund.created', refundKind],
+  ['refund.updated', refundKind],
+  ['refund.failed', refundKind],
+  ['charge.refund.updated', refundKind],
   ['charge.dispute.created', disputeKind],
   ['charge.dispute.updated', disputeKind],
   ['charge.dispute.closed', disputeKind],
@@ -157,7 +164,7 @@ const stripeEvent = Compile(
   }),
 )
 
-/** Second-generation events name their object but do not contain it. We only record them. */
+/** Thin events name their object but do not contain it. https://docs.stripe.com/api/v2/core/events/object */
 const thinEvent = Compile(
   Type.Object({
     id: Code,
@@ -169,33 +176,58 @@ const thinEvent = Compile(
 )
 
 /**
- * Reads a notification. Unknown types are accepted too.
+ * The type of the snapshot event about the same change, `payment_intent.succeeded` for `v1.payment_intent.succeeded`; `null`
+ * for the type of a snapshot event, and for one that we do not read.
+ */
+export function snapshotTypeOf(thinType: string): string | null {
+  const type = thinType.startsWith('v1.') ? thinType.slice('v1.'.length) : ''
+  return notificationKinds.has(type) ? type : null
+}
+
+/**
+ * Reads a notification. Unknown types are accepted too. A thin event is read as far as it goes.
  * @throws DomainError `invalid_request` when it is not a Stripe event
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const { json: event } = notificationJson(body)
   if (thinEvent.Check(event)) {
     const { id, type, created, related_object } = event
+    const object_id = related_object?.id ?? null
     const occurred_at = new Date(created).toISOString()
-    return toProviderNotification({ id, type, occurred_at, generic: null }, { object_id: related_object?.id ?? null })
+    const { generic = null } = notificationKinds.get(snapshotTypeOf(type) ?? '') ?? {}
+    const details = type.startsWith('v1.') ? thinDetails({ id, occurred_at }, object_id) : {}
+    return toProviderNotification({ id, type, occurred_at, generic }, { object_id, ...details })
   }
   if (!stripeEvent.Check(event)) {
     const [first] = stripeEvent.Errors(event)
     throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
   }
   const { id, type, created, account, data } = event
-  const occurred_at = isoTime(created)
   const { object, previous_attributes } = data
-  const { generic = null, details = objectDetails } = notificationKinds.get(type) ?? {}
+  const whole = { id, type, occurred_at: isoTime(created), object, previous: previous_attributes ?? {} }
+  return readEvent(type, whole, { isOurAccount: !account })
+}
+
+/**
+ * Reads an event with its object.
+ * @param snapshotType decides how; the type of the event itself may be that of a thin one
+ */
+export function readEvent(
+  snapshotType: string,
+  { type, ...event }: StripeEventData & { readonly type: string },
+  { isOurAccount }: { readonly isOurAccount: boolean },
+): ProviderNotification {
+  const { id, occurred_at, object } = event
+  const { generic = null, details = objectDetails } = notificationKinds.get(snapshotType) ?? {}
   return toProviderNotification(
     { id, type, occurred_at, generic },
     {
       object_id: idIn(object),
       status: codeIn(object.status)?.toLowerCase() ?? null,
       customer_id: idIn(object.customer),
-      ...details({ id, occurred_at, object, previous: previous_attributes ?? {} }),
+      ...details(event),
       // Our intents belong to our own account, so metadata of a connected account never refers to our payments.
-      ...(account || isOthersIntent(object) ? { referenced_payment_id: null, report: null } : {}),
+      ...(isOurAccount && !isOthersIntent(object) ? {} : { referenced_payment_id: null, report: null }),
     },
   )
 }

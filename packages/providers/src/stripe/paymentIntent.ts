@@ -10,6 +10,9 @@ export const PaymentIntent = Type.Object({
   id: Code,
   amount: Amount,
   amount_received: Maybe(Amount),
+  /** Authorized, and not captured. */
+  amount_capturable: Maybe(Amount),
+  capture_method: Maybe(Code),
   currency: CurrencyCode,
   status: Maybe(Code),
   client_secret: Maybe(Type.String({ minLength: 1, maxLength: 500 })),
@@ -52,6 +55,7 @@ export function evidenceOf(
   source: Pick<Evidence, 'provider_time' | 'provider_event_id'>,
 ): Evidence | null {
   const { id, amount, amount_received, currency, latest_charge, last_payment_error, cancellation_reason } = intent
+  const capturable_cents = fromStripeAmount(intent.amount_capturable ?? 0, currency)
   const amount_cents = fromStripeAmount(status === 'succeeded' ? (amount_received ?? amount) : amount, currency)
   if (amount_cents === null) return null
   return {
@@ -62,6 +66,7 @@ export function evidenceOf(
     provider_payment_id: idIn(status === 'failed' ? last_payment_error?.charge : latest_charge),
     amount_cents,
     currency: currency.toUpperCase(),
+    ...(status === 'processing' && capturable_cents !== null ? { capturable_cents } : {}),
     ...(status === 'failed' ? failureOf(last_payment_error) : {}),
     ...(status === 'canceled' && cancellation_reason ? { reason: cancellation_reason } : {}),
   }

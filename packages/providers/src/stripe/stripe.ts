@@ -4,9 +4,12 @@ import type { Provider } from '../provider.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
 import { checkStripeAmount } from './fields.ts'
-import { cancelIntent, createIntent, createSetupIntent, findIntents, findPaymentId, retrieveIntent } from './intents.ts'
+import { cancelIntent, captureAuthorized, createIntent, findIntents, findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
 import { readNotification, readStripeSignature, verifyStripeSignature } from './notifications.ts'
+import { refundCharge } from './refunds.ts'
+import { createSetupIntent } from './setupIntents.ts'
+import { completeNotification } from './thinEvents.ts'
 
 /**
  * @param options `secretKey`: secret or restricted, live or test; `webhookSecrets`: for the notifications' signatures,
@@ -32,9 +35,12 @@ export function createStripe(options: {
     retrieveIntent: ({ provider_intent_id }) => retrieveIntent(api, provider_intent_id),
     findIntents: (paymentId) => findIntents(api, paymentId),
     findPaymentId: (ids) => findPaymentId(api, ids),
-    cancelIntent: (provider_intent_id) => cancelIntent(api, provider_intent_id),
-    // Stripe captures automatically once the payer has confirmed.
+    cancelIntent: (request) => cancelIntent(api, request),
+    // Once the payer has confirmed, Stripe captures by itself, or authorizes.
     captureIntent: null,
+    captureAuthorized: async (request) => captureAuthorized(api, request),
+    refund: async (request) => refundCharge(api, request),
+    pagesExpire: false,
 
     createSetupIntent: (request) => createSetupIntent(api, request),
     methods: createMethods(api),
@@ -47,8 +53,7 @@ export function createStripe(options: {
       verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)
     },
     readNotification,
-    // Stripe's notifications contain the whole object.
-    completeNotification: null,
+    completeNotification: (notification) => completeNotification(api, notification),
     close: () => api.close(),
   }
 }

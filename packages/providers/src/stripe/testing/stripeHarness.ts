@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { listen } from '@paylog/testing/fakeServer'
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import type { CreateIntent, Provider } from '../../provider.ts'
+import type { CreateIntent, IntentRef, Provider, RefundCharge } from '../../provider.ts'
 import { connectStripe } from '../../testing/providerHarness.ts'
 import { readNotification } from '../notifications.ts'
 
@@ -32,11 +32,22 @@ export const createIntentRequest: CreateIntent = {
   amount_cents: 2599,
   currency: 'EUR',
   description: null,
+  capture_method: 'automatic',
+  return_url: null,
+  cancel_url: null,
+  statement_descriptor: null,
   provider_method_id: null,
   provider_customer_id: null,
 }
 
-type StripeCapability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'
+type StripeCapability =
+  | 'retrieveIntent'
+  | 'findIntents'
+  | 'captureAuthorized'
+  | 'refund'
+  | 'completeNotification'
+  | 'createSetupIntent'
+  | 'methods'
 /** Stripe has these optional capabilities. */
 export type ConnectedStripe = Provider & { readonly [Name in StripeCapability]: NonNullable<Provider[Name]> }
 
@@ -65,10 +76,13 @@ export function stripeAt(
   { timeoutMs = 5000, secretKey = 'sk_test_example' }: Options = {},
 ): ConnectedStripe {
   const stripe = connectStripe(t, { origin: apiBase, secretKey, webhookSecret: 'whsec_example' }, { timeoutMs })
-  const { retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods } = stripe
-  if (!retrieveIntent || !findIntents || !cancelIntent || !createSetupIntent || !methods)
-    throw new Error('Stripe lacks a capability')
-  return { ...stripe, retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods }
+  const { retrieveIntent, findIntents, captureAuthorized, refund, completeNotification } = stripe
+  const { createSetupIntent, methods } = stripe
+  if (!retrieveIntent || !findIntents || !captureAuthorized || !refund || !completeNotification)
+    throw new Error('Stripe lacks a capability of payments')
+  if (!createSetupIntent || !methods) throw new Error('Stripe lacks a capability of methods')
+  const ofPayments = { retrieveIntent, findIntents, captureAuthorized, refund, completeNotification }
+  return { ...stripe, ...ofPayments, createSetupIntent, methods }
 }
 
 /** A harness with an existing customer. */
@@ -82,12 +96,37 @@ export async function withCustomer(t: Test) {
 }
 
 /** The reference that a payment holds to an intent. */
-export function refOf(provider_intent_id: string) {
+export function refOf(provider_intent_id: string): IntentRef {
   return {
     payment_id,
     provider_intent_id,
     provider_payment_id: null,
     currency: 'EUR',
+    capture_method: 'automatic',
     created_at: '2026-01-01T12:00:00.000Z',
   }
+}
+
+export const refund_id = '018f0000-0000-7000-8000-0000000000f1'
+
+/** A refund of a part of the payment's charge. */
+export function refundRequest(provider_intent_id: string, request: Partial<RefundCharge> = {}): RefundCharge {
+  return {
+    ...refOf(provider_intent_id),
+    idempotency_key: refund_id,
+    refund_id,
+    amount_cents: 599,
+    is_whole: false,
+    reason: 'requested_by_customer',
+    requested_at: '2026-01-01T12:00:00.000Z',
+    is_repeated: false,
+    ...request,
+  }
+}
+
+/** A harness with an intent of the payment, and its charge once it is paid. */
+export async function withIntent(t: Test, request: Partial<CreateIntent> = {}, options: Options = {}) {
+  const { fake, stripe } = await stripeHarness(t, options)
+  const { provider_intent_id: id } = await stripe.createIntent({ ...createIntentRequest, ...request })
+  return { fake, stripe, id, chargeId: () => fake.intent(id).latest_charge ?? '' }
 }
