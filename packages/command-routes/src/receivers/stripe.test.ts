@@ -121,23 +121,54 @@ for (const { steps, gapMs, status } of scenarios)
     },
   )
 
-t.test(
-  'Stripe refunds and disputes are recorded without changing the status, also when they name only the charge',
-  async (t) => {
-    const { id, intent } = await open()
-    t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
-    const sent = [...fake.refund(intent, 500), ...fake.dispute(intent)]
-    for (const event of sent) t.same(await send(signed(event)), [200, undefined])
-    const refund = sent.find(({ type }) => type === 'charge.refunded') ?? fail('the refund')
-    const alone = fake.event('charge.refunded', { ...refund.data.object, payment_intent: null, metadata: {} })
-    t.same(await send(signed(alone)), [200, undefined])
-    const history = await historyOf(id)
-    t.equal(history[0], 'PaymentSucceeded')
-    t.same(new Set(history.slice(1)), new Set(['PaymentRefundRecorded', 'PaymentDisputeRecorded']))
-    t.match((await inboxOf(alone.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
-    t.equal((await reconcile(id)).payment.status, 'succeeded')
-  },
-)
+t.test('Stripe refunds and disputes are recorded without changing the status', async (t) => {
+  const { id, intent } = await open()
+  t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
+  const sent = [...fake.refund(intent, 500), ...fake.dispute(intent)]
+  for (const event of sent) t.same(await send(signed(event)), [200, undefined])
+  t.same(await historyOf(id), ['PaymentSucceeded', 'RefundRecorded', 'PaymentDisputeRecorded'])
+  const refund = sent.find(({ type }) => type === 'refund.created') ?? fail('the refund')
+  t.match((await inboxOf(refund.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
+  const { payment } = await reconcile(id)
+  t.match(payment, { status: 'succeeded', refunds: [{ amount_cents: 500, status: 'succeeded' }] })
+  t.match(payment.disputes, [{ status: 'open', provider_status: 'needs_response' }])
+})
+
+t.test('a Stripe refund that fails later is recorded as failed, in any order of its notifications', async (t) => {
+  const { id, intent } = await open()
+  t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
+  const created = fake.refund(intent, 500)
+  const failed = fake.changeRefund(fake.refundsOf(intent)[0]?.id ?? '', 'failed')
+  for (const event of [...failed, ...created, ...failed]) t.same(await send(signed(event)), [200, undefined])
+  t.match((await reconcile(id)).payment.refunds, [
+    { amount_cents: 500, status: 'failed', failure_code: 'expired_or_canceled_card' },
+  ])
+})
+
+t.test('a Stripe charge that only says how much was refunded has its refunds asked for', async (t) => {
+  const { id, intent } = await open()
+  t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
+  const [, total] = fake.refund(intent, 500)
+  const object = { ...(total ?? fail('the refund')).data.object, payment_intent: null, metadata: {} }
+  const alone = fake.event('charge.refunded', object)
+  t.same(await send(signed(alone)), [200, undefined])
+  t.match((await inboxOf(alone.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
+  t.same(await historyOf(id), ['PaymentSucceeded', 'ProviderEventIgnored'])
+  t.match((await reconcile(id)).payment.refunds, [{ amount_cents: 500, status: 'succeeded' }])
+})
+
+t.test('thin Stripe notifications leave a payment as the snapshot ones do, in any order and beside them', async (t) => {
+  const { id, intent } = await open()
+  const snapshots = [...fake.pay(intent, 'failed'), ...fake.pay(intent, 'succeeded'), ...fake.refund(intent, 500)]
+  const thin = snapshots.map((event) => fake.thin(event))
+  for (const event of [...thin.toReversed(), ...thin]) t.same(await send(signed(event)), [200, undefined])
+  const history = await historyOf(id)
+  t.match((await reconcile(id)).payment, { status: 'succeeded', refunds: [{ amount_cents: 500, status: 'succeeded' }] })
+  for (const event of snapshots) t.same(await send(signed(event)), [200, undefined])
+  const facts = (await historyOf(id)).filter((type) => type !== 'ProviderEventIgnored')
+  t.same(facts.toSorted(), ['PaymentSucceeded', 'RefundRecorded'])
+  t.ok(history.includes('PaymentSucceeded'), 'before the payment was reconciled')
+})
 
 t.test('Stripe objects that do not name our payment, but its intent or charge, find it', async (t) => {
   const { id, intent } = await open()
@@ -145,7 +176,10 @@ t.test('Stripe objects that do not name our payment, but its intent or charge, f
   const charge = fake.intent(intent).latest_charge
   const objects = {
     'review.opened': { id: 'prv_1', object: 'review', charge, payment_intent: intent },
-    'refund.updated': { id: 're_1', object: 'refund', charge, payment_intent: null, metadata: {} },
+    'refund.updated': {
+      ...{ id: 're_1', object: 'refund', charge, payment_intent: null, metadata: {} },
+      ...{ amount: 500, currency: 'usd', status: 'succeeded' },
+    },
     'charge.captured': { id: charge, object: 'charge', payment_intent: intent, metadata: {} },
     'charge.dispute.created': { id: 'dp_1', object: 'dispute', charge, payment_intent: null, metadata: {} },
   }
@@ -154,7 +188,7 @@ t.test('Stripe objects that do not name our payment, but its intent or charge, f
     t.same(await send(signed(event)), [200, undefined])
     t.match((await inboxOf(event.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } }, type)
   }
-  t.same(await historyOf(id), ['PaymentDisputeRecorded'])
+  t.same(await historyOf(id), ['RefundRecorded', 'PaymentDisputeRecorded'])
 })
 
 t.test('a Stripe charge with another amount or currency is not a success', async (t) => {
@@ -235,9 +269,8 @@ t.test('a Stripe notification that arrives before the response of our call finds
   t.same(await send(signed(paid)), [200, undefined])
   t.same((await historyOf(payment_id)).slice(-1), ['PaymentSucceeded'])
   t.match(await reconcile(payment_id), { payment: { status: 'succeeded', provider_intent_id: intent.id } })
-  const [, refunded] = fake.refund(intent.id)
-  const charge = (refunded ?? fail('the refund')).data.object
-  const alone = fake.event('charge.refunded', { ...charge, payment_intent: null, metadata: {} })
-  t.same(await send(signed(alone)), [200, undefined])
-  t.same((await historyOf(payment_id)).slice(-1), ['PaymentRefundRecorded'])
+  const [created] = fake.refund(intent.id)
+  const object = { ...(created ?? fail('the refund')).data.object, payment_intent: null }
+  t.same(await send(signed(fake.event('refund.created', object))), [200, undefined])
+  t.same((await historyOf(payment_id)).slice(-1), ['RefundRecorded'])
 })
