@@ -24,11 +24,11 @@ const messages: Readonly<Record<AttentionCode, string>> = {
 export const attentionMessage = (code: AttentionCode): string => messages[code]
 
 /** The field of an event that asks for attention, once for each fact. */
-export function newAttention(
+export function newAttention<Code extends AttentionCode>(
   { attention }: { readonly attention: readonly Attention[] },
-  code: AttentionCode,
+  code: Code,
   subject: string,
-): { attention?: AttentionCode } {
+): { attention?: Code } {
   return attention.some((entry) => entry.code === code && entry.subject === subject) ? {} : { attention: code }
 }
 

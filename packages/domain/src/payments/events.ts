@@ -1,5 +1,5 @@
 // The events of a payment.
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
 import { recordedTexts } from './clientTexts.ts'
@@ -51,18 +51,24 @@ export type RefundReason = Static<typeof RefundReason>
 export const DisputeStatus = Type.Enum(['open', 'won', 'lost'])
 export type DisputeStatus = Static<typeof DisputeStatus>
 
+const ConflictCode = Type.Enum(['money_after_cancellation', 'unrequested_charge'])
+
 /** What a human has to look at. */
 export const AttentionCode = Type.Enum([
   'amount_mismatch',
-  'money_after_cancellation',
-  'unrequested_charge',
+  ...ConflictCode.enum,
   'refund_exceeds_payment',
   'foreign_intent',
 ])
 export type AttentionCode = Static<typeof AttentionCode>
 
 /** Set when a human has to look at it, and no earlier event of the payment says the same. */
-const attention = { attention: Type.Optional(AttentionCode) }
+const attention = <Code extends TSchema>(code: Code) => ({ attention: Type.Optional(code) })
+
+/** The payment's status, which the event does not change; succeeded when absent. */
+const paymentStatus = {
+  payment_status: Type.Optional(Type.Enum(['pending', 'processing', 'failed', 'canceled'])),
+}
 
 /** The source of a status. `provider_time` orders reports that arrive out of order. */
 const evidence = {
@@ -163,7 +169,7 @@ export const paymentEvents = {
     ...evidence,
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
-    ...attention,
+    ...attention(Type.Literal('amount_mismatch')),
   }),
   /** Money was taken for a canceled payment, or a second time. */
   PaymentConflictDetected: Type.Object({
@@ -172,7 +178,7 @@ export const paymentEvents = {
     reported_status: Type.String(),
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
-    ...attention,
+    ...attention(ConflictCode),
   }),
   ProviderEventIgnored: Type.Object({
     ...facts,
@@ -188,7 +194,7 @@ export const paymentEvents = {
     ]),
     /** Set for a foreign intent. */
     reported_intent_id: Type.Optional(Type.String()),
-    ...attention,
+    ...attention(Type.Literal('foreign_intent')),
   }),
 
   /** We are about to cancel the payment at the provider. */
@@ -235,7 +241,8 @@ export const paymentEvents = {
     reason: RefundReason,
     note: Nullable(Type.String()),
     failure_code: Nullable(Type.String()),
-    ...attention,
+    ...paymentStatus,
+    ...attention(Type.Literal('refund_exceeds_payment')),
   }),
   /** The payer disputes the payment, or the dispute has moved on. */
   PaymentDisputeRecorded: Type.Object({
@@ -253,6 +260,7 @@ export const paymentEvents = {
     evidence_due_by: Nullable(Instant),
     /** Null when the provider did not report it in our currency. */
     disputed_cents: Nullable(Type.Integer()),
+    ...paymentStatus,
   }),
 }
 

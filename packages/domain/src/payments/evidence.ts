@@ -65,6 +65,9 @@ export function reportFacts(report: ReceivedReport, payment: Payment) {
   return { ...factsOf(payment, report.occurred_at), provider_time, provider_event_id, provider_payment_id }
 }
 
+/** The field of an event about a payment whose status it does not change. */
+export const statusUnlessSucceeded = ({ status }: Payment) => (status === 'succeeded' ? {} : { payment_status: status })
+
 /** Records a report that changes nothing. */
 export type IgnoredReport = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 

@@ -5,7 +5,14 @@ import { DomainError } from '../errors.ts'
 import { Nullable } from '../fields.ts'
 import { newAttention } from './attention.ts'
 import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
-import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
+import {
+  ignoredReport,
+  isAppliedBefore,
+  isForeignIntent,
+  type ReceivedReport,
+  reportFacts,
+  statusUnlessSucceeded,
+} from './evidence.ts'
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 
@@ -115,6 +122,7 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
         reason: known?.reason ?? command.reason ?? 'other',
         note: known?.note ?? command.note ?? null,
         failure_code: command.failure_code ?? null,
+        ...statusUnlessSucceeded(payment),
         ...exceedingMark(payment, known, { refund_cents, status }),
       },
     },
