@@ -1,4 +1,5 @@
 // Maps recorded events to canonical messages and their bodies.
+import { attentionMessage } from '@paylog/domain/payments/attention'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalMessage, CanonicalName } from './canonicalNames.ts'
@@ -16,6 +17,9 @@ type Rule<Type extends RecordedType> = (event: EventOf<Type>) => readonly Canoni
 
 /** The fields of every event of our payments. */
 type PaymentFacts = EventOf<'PaymentSucceeded' | 'PaymentCanceled' | 'PaymentAttemptFailed' | 'ProviderIntentCreated'>
+type AttentionEvent = EventOf<
+  'PaymentAmountMismatch' | 'PaymentConflictDetected' | 'ProviderEventIgnored' | 'RefundRecorded'
+>
 
 /**
  * The event types with canonical messages. All others are internal, duplicate another event, or concern only owners
@@ -26,9 +30,18 @@ const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
   // Recorded once per payment.
   ProviderIntentCreated: (event) => [payment(event, 'payment.created', 'pending')],
   PaymentSucceeded: (event) => [payment(event, 'payment.succeeded', 'succeeded')],
-  PaymentAttemptFailed: (event) => [payment(event, 'payment.failed', 'failed')],
+  // After `provider_unavailable` the payer can try again: the provider was not called, or the call had no effect.
+  PaymentAttemptFailed: (event) =>
+    event.data.refusal === 'provider_unavailable' ? [] : [payment(event, 'payment.failed', 'failed')],
   // There is no canonical name for a cancellation, and without a message receivers would wait for the payment's end.
   PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')],
+  RefundRecorded: (event) => [...refunded(event), ...attentionMessages(event, statusOf(event))],
+  PaymentDisputeRecorded: disputed,
+  PaymentAmountMismatch: (event) => attentionMessages(event, null),
+  // Of another payment than a canceled one, a conflict is a second charge.
+  PaymentConflictDetected: (event) =>
+    attentionMessages(event, event.data.attention === 'money_after_cancellation' ? 'canceled' : 'succeeded'),
+  ProviderEventIgnored: (event) => attentionMessages(event, null),
   ProviderEventUnmatched: ({ data }) => unmatchedMessages(data),
   WebhookTestRequested: ({ data }) => testMessages(data),
   WebhookSimulationRequested: ({ data }) => simulationMessages(data),
@@ -40,7 +53,7 @@ export function canonicalMessages<Type extends RecordedType>(event: EventOf<Type
   return rule?.(event) ?? []
 }
 
-function payment({ data }: PaymentFacts, name: CanonicalName, status: string): CanonicalMessage {
+function payment({ data }: Pick<PaymentFacts, 'data'>, name: CanonicalName, status: string | null): CanonicalMessage {
   return {
     name,
     provider: data.provider_id,
@@ -55,6 +68,33 @@ function payment({ data }: PaymentFacts, name: CanonicalName, status: string): C
   }
 }
 
+const statusOf = ({ data }: EventOf<'RefundRecorded' | 'PaymentDisputeRecorded'>): string =>
+  data.payment_status ?? 'succeeded'
+
+/** Once when the refund succeeds, and once more when it fails after that. */
+function refunded(event: EventOf<'RefundRecorded'>): readonly CanonicalMessage[] {
+  const { refund_id: id, refund_cents: amount, status, was_succeeded, reason } = event.data
+  const isTold = was_succeeded ? status === 'failed' : status === 'succeeded'
+  if (!isTold) return []
+  return [{ ...payment(event, 'payment.refunded', statusOf(event)), refund: { id, amount, status, reason } }]
+}
+
+/** When the dispute is opened or closed. Only administrators see it in the log: the payer must not learn our deadline. */
+function disputed(event: EventOf<'PaymentDisputeRecorded'>): readonly CanonicalMessage[] {
+  const { dispute_id: id, disputed_cents: amount, status, is_new_status, reason, evidence_due_by } = event.data
+  if (!is_new_status) return []
+  const dispute = { id, amount, status, reason, evidence_due_by }
+  return [{ ...payment(event, 'payment.disputed', statusOf(event)), dispute, owner: null }]
+}
+
+/** Only for administrators, in the log too. @param status the payment's; `null` when the event does not show it */
+function attentionMessages(event: AttentionEvent, status: string | null): readonly CanonicalMessage[] {
+  const { attention: code } = event.data
+  if (code === undefined) return []
+  const attention = { code, message: attentionMessage(code) }
+  return [{ ...payment(event, 'payment.attention', status), attention, owner: null }]
+}
+
 /** The allowed values of `data.project.id`. */
 export type Projects = {
   /** The default, for payments that name no allowed project. */
@@ -66,7 +106,7 @@ export type Projects = {
 /** The payload of interface §6.2. Serialised once: the stored text is the text that is signed and sent. */
 export function canonicalBody(message: CanonicalMessage, { projectId, projectIds }: Projects): string {
   const { name, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
-  const { subscription_id, customer_id, current_period_end } = message
+  const { subscription_id, customer_id, current_period_end, refund, dispute, attention } = message
   // Anyone can create a payment without a session and set its metadata, so such payers must not choose the tenant.
   const mayName = project_id !== null && (user.id !== null || projectIds.includes(project_id))
   return JSON.stringify({
@@ -83,6 +123,9 @@ export function canonicalBody(message: CanonicalMessage, { projectId, projectIds
       subscription_id,
       customer_id,
       current_period_end,
+      refund,
+      dispute,
+      attention,
     },
     test: message.is_test,
   })
@@ -91,6 +134,7 @@ export function canonicalBody(message: CanonicalMessage, { projectId, projectIds
 /** The chat notice of a canonical message. */
 export function canonicalChatNotice(message: CanonicalMessage): ChatNotice {
   const { name, provider, timestamp, payment_id, amount, currency, status, user } = message
+  const { refund, dispute, attention } = message
   return {
     event: name,
     provider,
@@ -101,5 +145,8 @@ export function canonicalChatNotice(message: CanonicalMessage): ChatNotice {
     status,
     payment_id,
     is_test: message.is_test === true,
+    ...(refund && { refund }),
+    ...(dispute && { dispute }),
+    ...(attention && { attention }),
   }
 }

@@ -16,15 +16,20 @@ const endpoints = endpointsFrom(
 
 /** The event types that lead to webhooks; all others are internal. */
 const deliveredTypes: readonly string[] = [
+  'PaymentAmountMismatch',
   'PaymentAttemptFailed',
   'PaymentCanceled',
+  'PaymentConflictDetected',
+  'PaymentDisputeRecorded',
   'PaymentSucceeded',
   'ProviderEventApplied',
   'ProviderEventAppliedToMethod',
+  'ProviderEventIgnored',
   'ProviderEventReceived',
   'ProviderEventUnmatched',
   'ProviderIntentCreated',
   'ProviderNotificationReceived',
+  'RefundRecorded',
   'WebhookSimulationRequested',
   'WebhookTestRequested',
 ]

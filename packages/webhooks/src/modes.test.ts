@@ -5,11 +5,14 @@ import {
   applied,
   appliedToMethod,
   canonicalOnly,
+  conflicted,
+  disputeRecorded,
   endpointSettings,
   endpointsFrom,
   messagesTo,
   ourPayment,
   received,
+  refundRecorded,
   simulated,
   tested,
   unmatched,
@@ -48,6 +51,12 @@ const testRequest = { ...canonicalOnly, canonical_name: 'membership.extended' }
 
 const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]])[] = [
   ['our payment', succeeded, canonical('payment.succeeded')],
+  [
+    'a refund that needs attention',
+    refundRecorded({ attention: 'refund_exceeds_payment' }),
+    [...canonical('payment.refunded'), ...canonical('payment.attention')],
+  ],
+  ['a dispute', disputeRecorded(), canonical('payment.disputed')],
   ['a received notification', received(), [`2 ${intent}`, `3 ${intent}`]],
   [
     'a notification about our payment',
@@ -123,6 +132,9 @@ t.test("patterns select messages in every mode by that mode's names [6.2-pattern
     [succeeded, 'canonical', 'stripe:*', []],
     [succeeded, 'both', 'customer.*,payment.succeeded', ['payment.succeeded']],
     [succeeded, 'raw', 'all', []],
+    [refundRecorded(), 'canonical', 'payment.*', ['payment.refunded']],
+    [disputeRecorded(), 'canonical', 'payment.refunded,payment.attention', []],
+    [conflicted({ attention: 'unrequested_charge' }), 'both', 'payment.attention', ['payment.attention']],
     [received(), 'raw', 'payment_intent.*', [intent]],
     [received(), 'raw', 'stripe:*', [intent]],
     [received(), 'raw', intent, [intent]],

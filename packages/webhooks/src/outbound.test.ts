@@ -3,13 +3,19 @@ import t from 'tap'
 import { outboundMessages, type SourceEvent } from './outbound.ts'
 import {
   applied,
+  conflicted,
+  disputeRecorded,
   endpointSettings,
   endpointsFrom,
+  ignored,
   messagesTo,
+  mismatched,
   ourPayment,
   payment_id,
   received,
   recorded,
+  refund,
+  refundRecorded,
 } from './testing/eventFixtures.ts'
 
 const { occurred_at } = ourPayment
@@ -45,6 +51,14 @@ t.test('a webhook about an anonymous payer has no user', async (t) => {
   t.equal(message?.user_id, null)
 })
 
+const failedCall = {
+  ...ourPayment,
+  outcome: 'rejected',
+  refusal: 'provider_rejected',
+  failure_code: 'charge_already_refunded',
+  failure_message: 'no',
+} as const
+
 /** Events of payments and related streams without canonical messages; golden.test.ts covers all types. */
 const internalEvents: readonly RecordedDomainEvent[] = [
   {
@@ -74,14 +88,15 @@ const internalEvents: readonly RecordedDomainEvent[] = [
   { type: 'PaymentAttemptStarted', data: { ...ourPayment, attempt: 2 } },
   { type: 'PaymentActionRequired', data: ourPayment },
   { type: 'PaymentProcessingStarted', data: ourPayment },
-  { type: 'PaymentAmountMismatch', data: { ...ourPayment, reported_amount_cents: 1, reported_currency: 'USD' } },
-  { type: 'PaymentConflictDetected', data: { ...ourPayment, reported_status: 'succeeded' } },
-  { type: 'ProviderEventIgnored', data: { ...ourPayment, reported_status: 'failed', reason: 'final' } },
-  { type: 'PaymentRefundRecorded', data: { ...ourPayment, refund_id: null, refunded_cents: 1 } },
-  {
-    type: 'PaymentDisputeRecorded',
-    data: { ...ourPayment, dispute_id: null, disputed_cents: null, dispute_status: 'open' },
-  },
+  { type: 'PaymentCancelRequested', data: { ...ourPayment, reason: null, is_expiry: false } },
+  { type: 'PaymentCaptureRequested', data: { ...ourPayment, capture_cents: 2200 } },
+  { type: 'RefundRequested', data: { ...refund, refund_cents: 700, request_fingerprint: null } },
+  { type: 'ProviderCallFailed', data: { ...failedCall, call: 'refund', refund_id: refund.refund_id } },
+  refundRecorded({ status: 'pending' }),
+  disputeRecorded({ is_new_status: false }),
+  mismatched(),
+  conflicted(),
+  ignored(),
   { type: 'GuestTokenSeen', data: { guest_email: 'guest@example.com', occurred_at: '2026-01-02T03:04:05.678Z' } },
   applied(),
   received(),

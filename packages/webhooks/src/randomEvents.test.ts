@@ -10,9 +10,14 @@ import {
   applied,
   appliedToMethod,
   canonicalOnly,
+  conflicted,
+  disputeRecorded,
+  ignored,
+  mismatched,
   ourPayment,
   received,
   recorded,
+  refundRecorded,
   type Settings,
   simulated,
   tested,
@@ -70,6 +75,25 @@ const testRequests = fc.oneof(
   })),
 )
 
+const refunds = fc
+  .record({
+    refund_cents: maybe(fc.nat()),
+    status: fc.constantFrom('pending', 'succeeded', 'failed'),
+    was_succeeded: fc.boolean(),
+    reason: fc.constantFrom('duplicate', 'fraudulent', 'requested_by_customer', 'other'),
+    mark: fc.constantFrom({}, { attention: 'refund_exceeds_payment' } as const),
+  })
+  .map(({ mark, ...refund }) => refundRecorded({ ...refund, ...mark }))
+const disputes = fc
+  .record({
+    disputed_cents: maybe(fc.nat()),
+    status: fc.constantFrom('open', 'won', 'lost'),
+    is_new_status: fc.boolean(),
+    reason: maybe(text),
+    evidence_due_by: maybe(fc.constantFrom('2026-02-02T00:00:00.000Z', 'soon')),
+  })
+  .map(disputeRecorded)
+
 const event: fc.Arbitrary<RecordedDomainEvent> = fc.oneof(
   fc.tuple(names, fc.json()).map(([name, body]) => received({ ...name, body })),
   fc
@@ -81,6 +105,10 @@ const event: fc.Arbitrary<RecordedDomainEvent> = fc.oneof(
   about.map(unmatched),
   testRequests.map(tested),
   testRequests.map(simulated),
+  refunds,
+  disputes,
+  fc.constantFrom(conflicted(), conflicted({ attention: 'money_after_cancellation' })),
+  fc.constantFrom(mismatched({ attention: 'amount_mismatch' }), ignored({ attention: 'foreign_intent' })),
   fc.constantFrom<RecordedDomainEvent>(
     { type: 'PaymentSucceeded', data: ourPayment },
     { type: 'PaymentCanceled', data: { ...ourPayment, reason: null } },
@@ -93,6 +121,7 @@ const patterns = fc
     fc.constantFrom(
       'all',
       'payment.*',
+      'payment.attention',
       'payment_intent.*',
       'subscription.*',
       'membership.*',

@@ -1,5 +1,6 @@
 // Canonical messages of notifications about foreign objects, and of tests and simulations, by the generic names of
 // interface §6.1.
+import { attentionMessage } from '@paylog/domain/payments/attention'
 import type { providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { Static } from 'typebox'
@@ -60,7 +61,7 @@ function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
 }
 
 /** The message of a requested canonical name. */
-function messageByName(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
+function messageByName(name: CanonicalName, data: WebhookTestFacts): readonly CanonicalMessage[] {
   switch (name) {
     case 'payment.created':
       return payment(data, name, 'pending')
@@ -68,6 +69,10 @@ function messageByName(name: CanonicalName, data: Unmatched): readonly Canonical
       return payment(data, name, 'succeeded')
     case 'payment.failed':
       return payment(data, name, data.status === 'canceled' ? 'canceled' : 'failed')
+    case 'payment.refunded':
+    case 'payment.disputed':
+    case 'payment.attention':
+      return payment(data, name, statusAfter[name]).map((message) => ({ ...message, ...factsOf(name, data) }))
     case 'subscription.created':
     case 'subscription.updated':
     case 'membership.activated':
@@ -84,8 +89,34 @@ function messageByName(name: CanonicalName, data: Unmatched): readonly Canonical
   }
 }
 
+/** The status of the payment, as in messages about our payments. */
+const statusAfter = {
+  'payment.refunded': 'succeeded',
+  'payment.disputed': 'succeeded',
+  'payment.attention': null,
+} as const
+
+/** What a test or simulation adds for these names. The id is that of the test, because ids are ours. */
+function factsOf(
+  name: keyof typeof statusAfter,
+  { webhook_test_id: id, amount_cents: amount, status }: WebhookTestFacts,
+) {
+  switch (name) {
+    case 'payment.refunded':
+      return { refund: { id, amount, status: status === 'failed' ? status : 'succeeded', reason: 'other' } } as const
+    case 'payment.disputed': {
+      const isClosed = status === 'won' || status === 'lost'
+      return {
+        dispute: { id, amount, status: isClosed ? status : 'open', reason: null, evidence_due_by: null },
+      } as const
+    }
+    case 'payment.attention':
+      return { attention: { code: 'amount_mismatch', message: attentionMessage('amount_mismatch') } } as const
+  }
+}
+
 /** A foreign payment has the provider's id instead of ours. */
-function payment(data: Unmatched, name: CanonicalName, status: string): readonly CanonicalMessage[] {
+function payment(data: Unmatched, name: CanonicalName, status: string | null): readonly CanonicalMessage[] {
   return [{ ...message(data, name, status), payment_id: data.object_id, ...customerId(data.customer_id) }]
 }
 

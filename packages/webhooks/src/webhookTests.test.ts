@@ -1,7 +1,15 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
-import { canonicalOnly, endpointSettings, messagesTo, simulated, tested, unmatched } from './testing/eventFixtures.ts'
+import {
+  canonicalOnly,
+  endpointSettings,
+  payment_id as id,
+  messagesTo,
+  simulated,
+  tested,
+  unmatched,
+} from './testing/eventFixtures.ts'
 
 const canonical = (event: RecordedDomainEvent) => messagesTo(event, endpointSettings(1, 'canonical'))
 const bodiesOf = (event: RecordedDomainEvent) => canonical(event).map(({ body }) => JSON.parse(body))
@@ -40,11 +48,19 @@ t.test(
 t.test('a requested canonical message has the fields of a foreign notification', async (t) => {
   const dataOf = (name: string, more: object = {}) => bodiesOf(simulated(named(name, more)))[0]?.data
   const about = { subscription_id: 'sub_1', current_period_end: '2026-02-02T00:00:00.000Z', customer_id: 'cus_1' }
+  const paid = { payment_id: 'pi_1', amount: 2200, currency: 'USD', status: 'succeeded' }
+  const unknownDispute = { reason: null, evidence_due_by: null }
   const table = [
     ['payment.created', {}, { payment_id: 'pi_1', amount: 2200, currency: 'USD', status: 'pending' }],
     ['payment.succeeded', {}, { payment_id: 'pi_1', amount: 2200, currency: 'USD', status: 'succeeded' }],
     ['payment.failed', {}, { payment_id: 'pi_1', status: 'failed' }],
     ['payment.failed', { status: 'canceled' }, { payment_id: 'pi_1', status: 'canceled' }],
+    ['payment.refunded', {}, { ...paid, refund: { id, amount: 2200, status: 'succeeded', reason: 'other' } }],
+    ['payment.refunded', { status: 'failed' }, { ...paid, refund: { status: 'failed' } }],
+    ['payment.disputed', {}, { ...paid, dispute: { id, amount: 2200, status: 'open', ...unknownDispute } }],
+    ['payment.disputed', { status: 'won' }, { ...paid, dispute: { status: 'won' } }],
+    ['payment.disputed', { status: 'lost' }, { ...paid, dispute: { status: 'lost' } }],
+    ['payment.attention', {}, { payment_id: 'pi_1', status: null, attention: { code: 'amount_mismatch' } }],
     ['subscription.created', { subscription, status: 'trialing' }, { payment_id: null, status: 'trialing', ...about }],
     ['subscription.cancelled', { subscription, status: null }, { payment_id: null, status: 'canceled', ...about }],
     ['membership.activated', { subscription, status: 'active' }, { payment_id: null, status: 'active', ...about }],
@@ -93,7 +109,7 @@ t.test('a simulated notification leads to the same canonical messages as a real 
 })
 
 t.test('a test with an unknown canonical name leads to no messages', async (t) => {
-  for (const name of ['payment.refunded', 'constructor', ''])
+  for (const name of ['payment.refund', 'constructor', ''])
     for (const event of [tested({ canonical_name: name }), simulated({ canonical_name: name })])
       t.strictSame(messagesTo(event, endpointSettings(1, 'both')), [], name)
 })

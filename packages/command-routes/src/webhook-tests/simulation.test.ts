@@ -38,8 +38,11 @@ function meaning(provider: string, event: string, payload: Payload) {
 }
 
 const isCanonical = (name: string) => canonicalNames.some((each) => each === name)
-const statuses: Readonly<Record<string, string>> = {
+const statuses: Readonly<Record<string, string | null>> = {
   'payment.created': 'pending',
+  'payment.refunded': 'succeeded',
+  'payment.disputed': 'succeeded',
+  'payment.attention': null,
   'payment.succeeded': 'succeeded',
   'payment.failed': 'failed',
 }

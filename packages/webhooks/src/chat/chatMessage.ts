@@ -1,8 +1,8 @@
 // Turns an event into the texts of a chat message, before a chat service lays it out.
-import { currencyExponent } from '@paylog/domain/money'
+import { amountText, type ChatFacts, detailsText, timeText, titledEvent } from './chatDetails.ts'
 
 /** The facts of a chat message; `null` means unknown. Every text may be untrusted input. */
-export type ChatNotice = {
+export type ChatNotice = ChatFacts & {
   /** The event's name as sent: `payment.succeeded`, `stripe:invoice.paid`. */
   readonly event: string
   readonly provider: string
@@ -26,6 +26,8 @@ export type ChatMessage = {
   readonly tone: 'good' | 'bad' | 'neutral'
   /** Only digits, a point, a minus sign and letters. */
   readonly amount: string | undefined
+  /** A sentence about a refund, a dispute, or what needs attention: untrusted text, on one line. */
+  readonly details: string | undefined
   /** Untrusted text, on one line. */
   readonly customer: string | undefined
   /** Untrusted text, on one line. */
@@ -39,13 +41,13 @@ export type ChatMessage = {
 }
 
 export type ChatField = {
-  readonly name: 'Amount' | 'Customer' | 'Status' | 'Payment' | 'Time' | 'Provider'
+  readonly name: 'Details' | 'Amount' | 'Customer' | 'Status' | 'Payment' | 'Time' | 'Provider'
   /** Must be escaped. */
   readonly text: string
 }
 
 /**
- * The maximum length of an e-mail address. Five texts of this length, with every character escaped, are within the limits of
+ * The maximum length of an e-mail address. Six texts of this length, with every character escaped, are within the limits of
  * all services.
  */
 const maxTextLength = 320
@@ -54,8 +56,9 @@ const maxTitleLength = 120
 /** Includes invisible characters and those that change the text direction. */
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu
 
-const badWords = /\b(failed|cancell?ed|declined|denied|deleted|expired|unpaid|voided|suspended)\b/
-const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|active)\b/
+const badWords =
+  /\b(failed|cancell?ed|declined|denied|deleted|expired|unpaid|voided|suspended|disputed|lost|attention)\b/
+const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|active|won)\b/
 
 /** Converts a notice to texts. */
 export function chatMessage(chatNotice: ChatNotice): ChatMessage {
@@ -65,6 +68,7 @@ export function chatMessage(chatNotice: ChatNotice): ChatMessage {
     title: `${chatNotice.is_test ? 'Test: ' : ''}${words}`,
     tone: badWords.test(words.toLowerCase()) ? 'bad' : goodWords.test(words.toLowerCase()) ? 'good' : 'neutral',
     amount: chatNotice.amount_cents === null ? undefined : amountText(chatNotice.amount_cents, chatNotice.currency),
+    details: oneLine(detailsText(chatNotice)),
     customer: oneLine(chatNotice.customer),
     status: oneLine(chatNotice.status),
     payment: oneLine(chatNotice.payment_id),
@@ -75,8 +79,10 @@ export function chatMessage(chatNotice: ChatNotice): ChatMessage {
 }
 
 /** The known facts, most important first. */
-export function chatFields({ amount, customer, status, payment, time, provider }: ChatMessage): readonly ChatField[] {
+export function chatFields(message: ChatMessage): readonly ChatField[] {
+  const { details, amount, customer, status, payment, time, provider } = message
   const facts = [
+    { name: 'Details', text: details },
     { name: 'Amount', text: amount },
     { name: 'Customer', text: customer },
     { name: 'Status', text: status },
@@ -85,16 +91,6 @@ export function chatFields({ amount, customer, status, payment, time, provider }
     { name: 'Provider', text: provider },
   ] as const
   return facts.flatMap(({ name, text }) => (text === undefined ? [] : [{ name, text }]))
-}
-
-/** `2026-01-02 03:04:05 UTC` */
-export function timeText(time: Date): string {
-  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
-}
-
-/** There is no canonical name for a canceled payment: it is sent as payment.failed with another title. */
-function titledEvent({ event, status }: ChatNotice): string {
-  return event === 'payment.failed' && status === 'canceled' ? 'payment.canceled' : event
 }
 
 /** `stripe:payment_intent.succeeded` as "Payment intent succeeded". */
@@ -110,15 +106,6 @@ function titleWords(event: string): string {
   // Changing the case of some letters adds combining marks.
   const title = `${cut.charAt(0).toUpperCase()}${cut.slice(1)}`.replace(/\p{M}/gu, '')
   return title === '' ? 'Event' : title
-}
-
-/** `22.00 USD`. An unknown currency means that the provider's account has only one; we assume two decimals. */
-function amountText(cents: number, currency: string | null): string {
-  const code = currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : undefined
-  const exponent = code === undefined ? 2 : currencyExponent(code)
-  const digits = String(Math.abs(cents)).padStart(exponent + 1, '0')
-  const units = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`
-  return [`${cents < 0 ? '-' : ''}${units}`, ...(code === undefined ? [] : [code])].join(' ')
 }
 
 /** One line of visible text, cut to the maximum length; undefined when nothing is left. */

@@ -52,7 +52,14 @@ const anyText = fc.oneof(
   hostileText,
   repeated.map(([text, times]) => text.repeat(times)),
 )
-const chatNotices: fc.Arbitrary<ChatNotice> = fc.record({
+const dispute = fc.record({
+  id: fc.uuid(),
+  amount: fc.option(fc.nat()),
+  status: fc.constant('open' as const),
+  reason: fc.option(anyText),
+  evidence_due_by: fc.constant('2026-01-12T23:59:59.000Z'),
+})
+const facts = fc.record({
   event: anyText,
   provider: anyText,
   timestamp: fc.oneof(anyText, fc.constant('2026-01-02T03:04:05.678Z')),
@@ -63,6 +70,10 @@ const chatNotices: fc.Arbitrary<ChatNotice> = fc.record({
   payment_id: fc.option(anyText),
   is_test: fc.boolean(),
 })
+const chatNotices: fc.Arbitrary<ChatNotice> = fc.oneof(
+  facts,
+  fc.tuple(facts, dispute).map(([notice, about]) => ({ ...notice, dispute: about })),
+)
 
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]

@@ -1,6 +1,7 @@
 // Slack: messages for incoming webhooks, and variables for workflows.
 import { type ChatAdapter, escapeMarkup, isHostOf } from './chatAdapter.ts'
-import { type ChatMessage, chatFields, timeText } from './chatMessage.ts'
+import { timeText } from './chatDetails.ts'
+import { type ChatMessage, chatFields } from './chatMessage.ts'
 
 /** Slack's own hosts. */
 const hosts = ['hooks.slack.com', 'hooks.slack-gov.com']
@@ -39,10 +40,14 @@ function blocksOf(message: ChatMessage): object {
 
 const plainText = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
-/** Always the same variables, all of them strings: a workflow rejects a request that lacks one. */
+/**
+ * Always the same variables, all of them strings: a workflow rejects a request that lacks one. Workflows that exist do not know
+ * a new one, so a sentence about a refund or dispute takes the place of the status.
+ */
 function workflowVariables({
   title,
   event,
+  details,
   amount = '',
   customer = '',
   status = '',
@@ -55,7 +60,7 @@ function workflowVariables({
     event: escapeMarkup(event),
     amount,
     customer: escapeMarkup(customer),
-    status: escapeMarkup(status),
+    status: escapeMarkup(details ?? status),
     payment: escapeMarkup(payment),
     time: time === undefined ? '' : timeText(time),
     provider: escapeMarkup(provider),

@@ -14,7 +14,14 @@ const unmatchedWarning = (variable: string, mode: string, place: number) =>
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://example.com/b' }
 
 t.test('a pattern that can never match is a warning that names its position', async (t) => {
-  for (const pattern of ['payments.*', 'payment.succeded', 'payment_intent.*', 'stripe:*', 'sandbox:payment.created'])
+  for (const pattern of [
+    'payments.*',
+    'payment.succeded',
+    'payment.refund',
+    'payment_intent.*',
+    'stripe:*',
+    'sandbox:payment.created',
+  ])
     t.strictSame(
       eventsOf(t, 'canonical', `payment.*,${pattern}`),
       [unmatchedWarning('WEBHOOK_1_EVENTS', 'canonical', 2)],
@@ -22,7 +29,7 @@ t.test('a pattern that can never match is a warning that names its position', as
     )
   for (const mode of ['raw', 'both'])
     t.strictSame(eventsOf(t, mode, 'strip:*,all'), [unmatchedWarning('WEBHOOK_1_EVENTS', mode, 1)], mode)
-  for (const pattern of ['payment.*', 'payments.*', 'charge.succeeded', 'strip:charge.*'])
+  for (const pattern of ['payment.*', 'payment.refunded', 'payments.*', 'charge.succeeded', 'strip:charge.*'])
     t.strictSame(
       warnings(t, list, { EXTERNAL_WEBHOOK_EVENTS: `customer.*,invoice.payment_failed,${pattern}` }),
       [unmatchedWarning('EXTERNAL_WEBHOOK_EVENTS', 'legacy', 3)],
@@ -31,7 +38,14 @@ t.test('a pattern that can never match is a warning that names its position', as
 })
 
 t.test('patterns that can match cause no warning', async (t) => {
-  t.strictSame(eventsOf(t, 'canonical', 'all,payment.*,subscription.cancelled,membership.*,customer.created'), [])
+  t.strictSame(
+    eventsOf(
+      t,
+      'canonical',
+      'all,payment.*,payment.refunded,payment.disputed,payment.attention,subscription.cancelled,membership.*,customer.created',
+    ),
+    [],
+  )
   t.strictSame(
     eventsOf(t, 'raw', 'all,payment_intent.*,charge.*,stripe:*,paypal:PAYMENT.CAPTURE.*,authorize-net:*'),
     [],

@@ -22,6 +22,60 @@ export const ourPayment: DataOf<'PaymentSucceeded'> = {
   provider_payment_id: 'ch_1',
 }
 
+/** A refund of 7.00 USD of that payment. */
+export const refund: DataOf<'RefundRecorded'> = {
+  ...ourPayment,
+  refund_id: '0190a000-0000-7000-8000-000000000002',
+  provider_refund_id: 're_1',
+  refund_cents: 700,
+  status: 'succeeded',
+  was_succeeded: false,
+  reason: 'requested_by_customer',
+  note: 'A note',
+  failure_code: null,
+}
+export const refundRecorded = (more: Partial<DataOf<'RefundRecorded'>> = {}): RecordedDomainEvent => ({
+  type: 'RefundRecorded',
+  data: { ...refund, ...more },
+})
+
+/** A dispute over the whole payment. */
+export const dispute: DataOf<'PaymentDisputeRecorded'> = {
+  ...ourPayment,
+  dispute_id: '0190a000-0000-7000-8000-000000000003',
+  provider_dispute_id: 'dp_1',
+  status: 'open',
+  is_new_status: true,
+  provider_status: 'needs_response',
+  reason: 'product_not_received',
+  evidence_due_by: '2026-01-12T23:59:59.000Z',
+  disputed_cents: 2200,
+}
+export const disputeRecorded = (more: Partial<DataOf<'PaymentDisputeRecorded'>> = {}): RecordedDomainEvent => ({
+  type: 'PaymentDisputeRecorded',
+  data: { ...dispute, ...more },
+})
+
+/** Events with and without a mark for attention. */
+export const mismatched = (more: Partial<DataOf<'PaymentAmountMismatch'>> = {}): RecordedDomainEvent => ({
+  type: 'PaymentAmountMismatch',
+  data: { ...ourPayment, reported_amount_cents: 1, reported_currency: 'USD', ...more },
+})
+export const conflicted = (more: Partial<DataOf<'PaymentConflictDetected'>> = {}): RecordedDomainEvent => ({
+  type: 'PaymentConflictDetected',
+  data: {
+    ...ourPayment,
+    reported_status: 'succeeded',
+    reported_amount_cents: 2200,
+    reported_currency: 'USD',
+    ...more,
+  },
+})
+export const ignored = (more: Partial<DataOf<'ProviderEventIgnored'>> = {}): RecordedDomainEvent => ({
+  type: 'ProviderEventIgnored',
+  data: { ...ourPayment, reported_status: 'failed', reason: 'final', ...more },
+})
+
 const paymentNotification = {
   provider_id: 'stripe',
   provider_event_id: 'evt_1',

@@ -1,0 +1,123 @@
+// Chat messages about refunds, disputes, and what needs attention.
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import t from 'tap'
+import {
+  canonicalOnly,
+  conflicted,
+  disputeRecorded,
+  endpointSettings,
+  messagesTo,
+  refundRecorded,
+  tested,
+} from '../testing/eventFixtures.ts'
+import { type ChatNotice, chatFields, chatMessage } from './chatMessage.ts'
+import { type ChatService, chatBody } from './chatServices.ts'
+
+const common = {
+  provider: 'stripe',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  amount_cents: 2200,
+  currency: 'USD',
+  customer: 'ann@example.com',
+  status: 'succeeded',
+  payment_id: 'pay_1',
+  is_test: false,
+}
+const refunded = (more: Partial<ChatNotice['refund']> = {}): ChatNotice => ({
+  ...common,
+  event: 'payment.refunded',
+  refund: { id: 'refund-1', amount: 700, status: 'succeeded', reason: 'requested_by_customer', ...more },
+})
+const disputed = (more: Partial<ChatNotice['dispute']> = {}): ChatNotice => ({
+  ...common,
+  event: 'payment.disputed',
+  dispute: {
+    id: 'dispute-1',
+    amount: 2200,
+    status: 'open',
+    reason: 'product_not_received',
+    evidence_due_by: '2026-01-12T23:59:59.000Z',
+    ...more,
+  },
+})
+const attention: ChatNotice = {
+  ...common,
+  event: 'payment.attention',
+  attention: { code: 'unrequested_charge', message: 'The payer was charged more than once' },
+}
+
+const table: readonly (readonly [notice: ChatNotice, title: string, tone: string, details: string])[] = [
+  [refunded(), 'Payment refunded', 'neutral', 'Refunded 7.00 USD (requested by customer)'],
+  [refunded({ reason: 'other' }), 'Payment refunded', 'neutral', 'Refunded 7.00 USD'],
+  [refunded({ amount: null, reason: 'other' }), 'Payment refunded', 'neutral', 'Refunded an unknown amount'],
+  [refunded({ status: 'failed' }), 'Refund failed', 'bad', 'The refund of 7.00 USD failed after it had succeeded'],
+  [
+    disputed(),
+    'Payment disputed',
+    'bad',
+    'The payer disputes 22.00 USD; evidence is due by 2026-01-12 23:59:59 UTC; reason: product not received',
+  ],
+  [
+    disputed({ amount: null, reason: null, evidence_due_by: null }),
+    'Payment disputed',
+    'bad',
+    'The payer disputes an unknown amount',
+  ],
+  [disputed({ status: 'won' }), 'Dispute won', 'good', 'The dispute over 22.00 USD was won'],
+  [disputed({ status: 'lost' }), 'Dispute lost', 'bad', 'The dispute over 22.00 USD was lost'],
+  [attention, 'Payment needs attention', 'bad', 'The payer was charged more than once'],
+]
+for (const [notice, title, tone, details] of table)
+  t.test(`a chat message has the sentence "${details}" before its other facts`, async (t) => {
+    const message = chatMessage(notice)
+    t.hasStrict(message, { title, tone, details })
+    t.strictSame(
+      chatFields(message).map(({ name }) => name),
+      ['Details', 'Amount', 'Customer', 'Status', 'Payment', 'Time', 'Provider'],
+    )
+  })
+
+t.test('the amounts of a refund have the decimals of its currency', async (t) => {
+  t.equal(chatMessage({ ...refunded({ reason: 'other' }), currency: 'JPY' }).details, 'Refunded 700 JPY')
+})
+
+const services: { readonly [Service in ChatService]: readonly [url: string, shown: string] } = {
+  slack: ['https://hooks.slack.com/services/T0/B0/abc', '"text":"Details: Refunded 7.00 USD"'],
+  discord: ['https://discord.com/api/webhooks/1/abc', '{"name":"Details","value":"Refunded 7.00 USD","inline":true}'],
+  teams: ['https://a.webhook.office.com/webhookb2/1', '{"type":"TextRun","text":"Refunded 7.00 USD"}'],
+  'google-chat': [
+    'https://chat.googleapis.com/v1/spaces/AAA/messages',
+    '"topLabel":"Details","text":"Refunded 7.00 USD"',
+  ],
+  mattermost: ['https://chat.example.com/hooks/abc', '{"title":"Details","value":"Refunded 7.00 USD","short":true}'],
+  telegram: ['https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1', 'Details: <code>Refunded 7.00 USD</code>'],
+}
+for (const service of ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const)
+  t.test(`${service} shows the sentence about a refund`, async (t) => {
+    const [url, shown] = services[service]
+    t.ok(chatBody(service, refunded({ reason: 'other' }), new URL(url)).includes(shown))
+  })
+
+t.test('a Slack workflow gets the sentence as its status, because its variables are fixed', async (t) => {
+  const url = new URL('https://hooks.slack.com/triggers/T0/1/abc')
+  const variables = JSON.parse(chatBody('slack', disputed({ status: 'won' }), url))
+  t.hasStrict(variables, { title: 'Dispute won', status: 'The dispute over 22.00 USD was won' })
+  t.strictSame(Object.keys(variables).length, 8)
+})
+
+t.test('chat endpoints get the sentences of recorded events and of tests', async (t) => {
+  const url = 'https://hooks.slack.com/triggers/T0/1/abc'
+  const statusesOf = (event: RecordedDomainEvent) =>
+    messagesTo(event, endpointSettings(1, 'canonical', { URL: url })).map(({ body }) => JSON.parse(body).status)
+  t.strictSame(statusesOf(refundRecorded({ attention: 'refund_exceeds_payment' })), [
+    'Refunded 7.00 USD (requested by customer)',
+    'More was refunded than was received',
+  ])
+  t.strictSame(statusesOf(disputeRecorded({ status: 'lost' })), ['The dispute over 22.00 USD was lost'])
+  t.strictSame(statusesOf(conflicted({ attention: 'money_after_cancellation' })), [
+    'Money arrived after the payment was canceled',
+  ])
+  t.strictSame(statusesOf(tested({ ...canonicalOnly, canonical_name: 'payment.disputed' })), [
+    'The payer disputes 22.00 USD',
+  ])
+})

@@ -1,0 +1,74 @@
+// The title and the sentence of a chat message about a refund, a dispute, or what needs attention.
+import { currencyExponent } from '@paylog/domain/money'
+import type { AttentionFacts, DisputeFacts, RefundFacts } from '../canonicalNames.ts'
+
+/** The facts that only messages of one canonical name have. */
+export type ChatFacts = {
+  readonly refund?: RefundFacts
+  readonly dispute?: DisputeFacts
+  readonly attention?: AttentionFacts
+}
+
+/**
+ * The event whose words are the title. A failed refund and a closed dispute have the name of the first message about them,
+ * and a canceled payment is sent as payment.failed, because there is no canonical name for it.
+ */
+export function titledEvent({
+  event,
+  status,
+  refund,
+  dispute,
+  attention,
+}: ChatFacts & { readonly event: string; readonly status: string | null }): string {
+  if (refund) return refund.status === 'failed' ? 'refund.failed' : event
+  if (dispute) return dispute.status === 'open' ? event : `dispute.${dispute.status}`
+  if (attention) return 'payment.needs.attention'
+  return event === 'payment.failed' && status === 'canceled' ? 'payment.canceled' : event
+}
+
+/** @returns untrusted text, because the provider words the reason of a dispute; null for other messages */
+export function detailsText({
+  refund,
+  dispute,
+  attention,
+  currency,
+}: ChatFacts & { readonly currency: string | null }): string | null {
+  if (refund) return refundText(refund, currency)
+  if (dispute) return disputeText(dispute, currency)
+  return attention?.message ?? null
+}
+
+function refundText({ amount, status, reason }: RefundFacts, currency: string | null): string {
+  const sum = sumText(amount, currency)
+  if (status === 'failed') return `The refund of ${sum} failed after it had succeeded`
+  return `Refunded ${sum}${reason === 'other' ? '' : ` (${reason.replaceAll('_', ' ')})`}`
+}
+
+function disputeText({ amount, status, reason, evidence_due_by }: DisputeFacts, currency: string | null): string {
+  const sum = sumText(amount, currency)
+  if (status !== 'open') return `The dispute over ${sum} was ${status}`
+  const due = new Date(evidence_due_by ?? '')
+  // A long reason is cut at its end.
+  return [
+    `The payer disputes ${sum}`,
+    ...(Number.isNaN(due.getTime()) ? [] : [`evidence is due by ${timeText(due)}`]),
+    ...(reason === null ? [] : [`reason: ${reason.replaceAll('_', ' ')}`]),
+  ].join('; ')
+}
+
+const sumText = (amount: number | null, currency: string | null) =>
+  amount === null ? 'an unknown amount' : amountText(amount, currency)
+
+/** `22.00 USD`. An unknown currency means that the provider's account has only one; we assume two decimals. */
+export function amountText(cents: number, currency: string | null): string {
+  const code = currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : undefined
+  const exponent = code === undefined ? 2 : currencyExponent(code)
+  const digits = String(Math.abs(cents)).padStart(exponent + 1, '0')
+  const units = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`
+  return [`${cents < 0 ? '-' : ''}${units}`, ...(code === undefined ? [] : [code])].join(' ')
+}
+
+/** `2026-01-02 03:04:05 UTC` */
+export function timeText(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
