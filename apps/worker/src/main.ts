@@ -21,6 +21,7 @@ import { loadWorkerConfig } from './config.ts'
 import { startDelivering } from './delivering.ts'
 import { startHealthPage } from './health.ts'
 import { startHeartbeat } from './heartbeat.ts'
+import { createPaymentCounters } from './paymentCounters.ts'
 import { startReconciler } from './reconciler/reconciler.ts'
 import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
 
@@ -60,7 +61,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
 
   const { deliverer, wakeUps } = await startDelivering({ config, pool, deliveries, metrics, now, lifecycle, log })
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
-  const dispatcher = createDispatcher({ deliveries, deliverer, wakeUps, endpoints, projects, now })
+  const onDispatched = createPaymentCounters(metrics, { providers: providers.keys(), log })
+  const dispatcher = createDispatcher({ deliveries, deliverer, wakeUps, endpoints, projects, now, onDispatched })
   // Fails at start-up, not in the background, when the tables are missing.
   await dispatcher.start()
   const { handle } = dispatcher

@@ -19,6 +19,7 @@ function recordingDispatcher(
 ) {
   const batches: MappedBatch[] = []
   const woken: string[] = []
+  const dispatched: bigint[] = []
   const dispatcher = createDispatcher({
     deliveries: {
       ...deliveries,
@@ -33,8 +34,9 @@ function recordingDispatcher(
     endpoints,
     projects: { projectId: 'default', projectIds: [] },
     now: () => new Date(),
+    onDispatched: (events) => dispatched.push(...events.map(({ position }) => position.commit)),
   })
-  return { batches, woken, dispatcher }
+  return { batches, woken, dispatched, dispatcher }
 }
 
 const count = async ({ pool }: WorkerHarness) => {
@@ -87,7 +89,7 @@ t.test('the dispatcher records an event larger than a slice in a separate slice'
 
 t.test('after a failed slice the dispatcher reads the log again from the last recorded slice', async (t) => {
   const harness = await createWorkerHarness(t, 'postgres', rawEndpoint)
-  const { dispatcher } = recordingDispatcher(harness, (recorded) => {
+  const { dispatcher, dispatched } = recordingDispatcher(harness, (recorded) => {
     if (recorded === 2) throw new Error('the database is gone')
   })
   await dispatcher.start()
@@ -95,8 +97,19 @@ t.test('after a failed slice the dispatcher reads the log again from the last re
   const position = positionAt(6n, 5n)
   await t.rejects(dispatcher.handle({ events, position }), /gone/)
   t.strictSame(await dispatcher.start(), positionAt(4n, 3n))
+  t.strictSame(dispatched, [2n, 4n])
   await dispatcher.handle({ events: events.slice(2), position })
   t.equal(await count(harness), 3)
+  t.strictSame(dispatched, [2n, 4n, 6n], 'each event is passed on once')
+})
+
+t.test('the dispatcher passes on events that lead to no delivery', async (t) => {
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  const { dispatcher, dispatched } = recordingDispatcher(harness)
+  await dispatcher.start()
+  await dispatcher.handle({ events: [notificationReceived(2n, '{}')], position: positionAt(2n, 1n) })
+  t.strictSame(dispatched, [2n])
+  t.equal(await count(harness), 0)
 })
 
 t.test('the dispatcher wakes other workers for what this process does not send', async (t) => {

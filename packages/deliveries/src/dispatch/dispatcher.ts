@@ -18,7 +18,12 @@ import type { NewDelivery } from '../tables/recordDeliveries.ts'
 /** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024
 
-type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogCheckpoint; readonly since: Date }
+type DispatchSlice = {
+  readonly events: readonly Recorded[]
+  readonly messages: readonly Outbound[]
+  readonly to: LogCheckpoint
+  readonly since: Date
+}
 
 /**
  * Maps events for the configured endpoints. An endpoint that is configured later gets only later events. Deliveries that this
@@ -31,11 +36,13 @@ export function createDispatcher(deps: {
   endpoints: readonly WebhookEndpoint[]
   projects: Projects
   now: () => Date
+  /** Gets all events, those without deliveries too, once their deliveries and the checkpoint are recorded. */
+  onDispatched?: (events: readonly Recorded[]) => void
 }): LogReader {
-  const { deliveries, deliverer, wakeUps, endpoints, projects, now } = deps
+  const { deliveries, deliverer, wakeUps, endpoints, projects, now, onDispatched } = deps
   let position: LogCheckpoint | undefined
 
-  async function record({ messages, to, since }: DispatchSlice): Promise<void> {
+  async function record({ events, messages, to, since }: DispatchSlice): Promise<void> {
     const { leaseOf, take } = deliverer.reserve(messages)
     let recorded: readonly NewDelivery[] = []
     try {
@@ -47,6 +54,7 @@ export function createDispatcher(deps: {
       take(recorded)
     }
     position = to
+    onDispatched?.(events)
     const queued = recorded.filter(({ isClaimed }) => !isClaimed)
     for (const node of new Set(queued.map(({ message }) => message.node))) wakeUps.wake(node)
   }
@@ -68,6 +76,7 @@ export function createDispatcher(deps: {
  * position of its last event, the last slice at the position of the batch.
  */
 function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
+  let events: Recorded[] = []
   let messages: Outbound[] = []
   let characters = 0
   let to: LogCheckpoint | undefined
@@ -76,17 +85,19 @@ function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly
     const mapped = map(event)
     const more = mapped.reduce((sum, { body }) => sum + body.length, 0)
     if (to !== undefined && characters + more > maxSliceCharacters) {
-      yield { messages, to, since }
+      yield { events, messages, to, since }
+      events = []
       messages = []
       characters = 0
       since = event.created
     }
+    events.push(event)
     messages.push(...mapped)
     characters += more
     to = event.position
     if (event.created < since) since = event.created
   }
-  yield { messages, to: batch.position, since }
+  yield { events, messages, to: batch.position, since }
 }
 
 /**

@@ -29,6 +29,12 @@ const facts = {
   project_id: null,
 }
 const evidence = { ...facts, provider_time: occurred_at, provider_event_id: 'evt_1', provider_payment_id: null }
+const refund = {
+  refund_id: '018f0000-0000-7000-8000-000000000004',
+  refund_cents: 700,
+  reason: 'requested_by_customer',
+  note: null,
+} as const
 const notificationFacts = {
   provider_id: 'fake',
   provider_event_id: 'evt_1',
@@ -36,7 +42,6 @@ const notificationFacts = {
   generic_type: 'payment_intent.succeeded',
   occurred_at,
 }
-const refund_id = '018f0000-0000-7000-8000-000000000004'
 const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
 
 type DataOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>['data']
@@ -87,19 +92,11 @@ export const eventSamples: Samples = {
   ProviderEventIgnored: { ...evidence, reported_status: 'pending', reason: 'stale' },
   PaymentCancelRequested: { ...facts, reason: null, is_expiry: false },
   PaymentCaptureRequested: { ...facts, capture_cents: 2200 },
-  RefundRequested: {
-    ...facts,
-    refund_id,
-    refund_cents: 2200,
-    reason: 'other',
-    note: null,
-    provider_payment_id: null,
-    request_fingerprint: null,
-  },
+  RefundRequested: { ...facts, ...refund, provider_payment_id: null, request_fingerprint: null },
   ProviderCallFailed: {
     ...facts,
-    call: 'refund',
-    refund_id,
+    call: 'cancel',
+    refund_id: null,
     outcome: 'unknown',
     refusal: null,
     failure_code: 'timeout',
@@ -107,13 +104,10 @@ export const eventSamples: Samples = {
   },
   RefundRecorded: {
     ...evidence,
-    refund_id,
+    ...refund,
     provider_refund_id: 'refund-1',
-    refund_cents: 2200,
     status: 'succeeded',
     was_succeeded: false,
-    reason: 'other',
-    note: null,
     failure_code: null,
   },
   PaymentDisputeRecorded: {
