@@ -113,8 +113,15 @@ const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const project = { id: 'shop' }
 
 /** The canonical message about a Paylog payment. It does not depend on the notification's content. */
-export function ownMessage({ payment_id }: Payment, event: string, status: string): Message {
+export function ownMessage({ payment_id }: Payment, event: string, status: string | null): Message {
   return [event, { payment_id, amount: 2200, currency: 'USD', status, user: ourPayer, project }]
+}
+
+/** The canonical message about a Paylog payment that an intent of another system names. */
+export function ownAttention(payment: Payment): Message {
+  const message = 'An intent at the provider names this payment, but belongs to another system'
+  const [event, data] = ownMessage(payment, 'payment.attention', null)
+  return [event, { ...data, attention: { code: 'foreign_intent', message } }]
 }
 
 /** The legacy message about a Paylog payment. */

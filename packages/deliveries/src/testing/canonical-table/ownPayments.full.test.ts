@@ -13,6 +13,7 @@ import {
   createCanonicalTableHarness,
   foreignLegacyMessage,
   now,
+  ownAttention,
   ownLegacyMessage,
   ownMessage,
   type Signed,
@@ -64,6 +65,32 @@ async function check(
   await harness.check(t, provider, signed, expected, 2)
 }
 
+/** Receives a notification about a refund or dispute twice: one canonical message, and nothing for the legacy list. */
+async function checkFact(
+  t: Test,
+  provider: Provider,
+  { payment_id }: Payment,
+  { provider_type, signed }: Notified,
+  { event, ...facts }: { readonly event: string; readonly refund?: object; readonly dispute?: object },
+): Promise<void> {
+  t.comment(provider_type)
+  const messages = await harness.messagesDuring(async () => {
+    await harness.receive(provider, signed)
+    await harness.receive(provider, signed)
+  })
+  const to = (node: string) => messages.filter((message) => message.node === node)
+  const bodies = to('1').map(({ body }) => JSON.parse(body))
+  t.match(bodies, [{ event, data: { payment_id, amount: 2200, currency: 'USD', status: 'succeeded', ...facts } }])
+  t.equal(bodies.length, 1, 'canonical endpoint')
+  t.strictSame(
+    to('2').map((message) => message.event),
+    [`${provider.id}:${provider_type}`],
+  )
+  t.strictSame(to('legacy-1'), [], 'legacy list')
+}
+const refunded = { event: 'payment.refunded', refund: { amount: 700, status: 'succeeded' } }
+const disputed = { event: 'payment.disputed', dispute: { amount: 2200, status: 'open' } }
+
 for (const provider of [stripe, paypal, gateway, sandbox])
   t.test(`${provider.id}: opening a payment sends payment.created exactly once [6.2-created-once]`, async (t) => {
     let opened: Payment | undefined
@@ -103,10 +130,10 @@ t.test('Stripe: webhooks of own payments', async (t) => {
     await check(t, stripe, payment, notified(paid, 'charge.succeeded'))
     const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
     await check(t, stripe, payment, notified(paid, 'payment_intent.succeeded', success))
-    const refunded = fakeStripe.refund(intent, 700)
-    await check(t, stripe, payment, notified(refunded, 'refund.created'))
-    await check(t, stripe, payment, notified(refunded, 'charge.refunded'))
-    await check(t, stripe, payment, notified(fakeStripe.dispute(intent), 'charge.dispute.created'))
+    const events = fakeStripe.refund(intent, 700)
+    await checkFact(t, stripe, payment, notified(events, 'refund.created'), refunded)
+    await check(t, stripe, payment, notified(events, 'charge.refunded'))
+    await checkFact(t, stripe, payment, notified(fakeStripe.dispute(intent), 'charge.dispute.created'), disputed)
   })
 
   for (const [outcome, type, generic, status, canonical] of [
@@ -123,18 +150,23 @@ t.test('Stripe: webhooks of own payments', async (t) => {
       await check(t, stripe, payment, notified(fakeStripe.pay(intent, outcome), type, messages))
     })
 
-  t.test('Stripe: an intent of another system that names a Paylog payment is delivered as foreign', async (t) => {
-    const { payment } = await open()
-    const { payment_id } = payment
-    const other = fakeStripe.openIntent({ amount: 100, currency: 'usd', metadata: { payment_id } })
-    const { provider_type, occurred_at, signed } = notified(
-      fakeStripe.pay(other.id, 'succeeded'),
-      'payment_intent.succeeded',
-    )
-    const fields = { payment_id: other.id, amount: 100, currency: 'USD', status: 'succeeded' }
-    const legacy = [foreignLegacyMessage('payment_intent.succeeded', { email: null }, fields)]
-    await harness.check(t, stripe, signed, { provider_type, occurred_at, canonical: [], legacy }, 2)
-  })
+  t.test(
+    'Stripe: an intent of another system that names a Paylog payment is delivered as foreign, and needs attention',
+    async (t) => {
+      const { payment } = await open()
+      const { payment_id } = payment
+      const other = fakeStripe.openIntent({ amount: 100, currency: 'usd', metadata: { payment_id } })
+      const { provider_type, occurred_at, signed } = notified(
+        fakeStripe.pay(other.id, 'succeeded'),
+        'payment_intent.succeeded',
+      )
+      const fields = { payment_id: other.id, amount: 100, currency: 'USD', status: 'succeeded' }
+      const legacy = [foreignLegacyMessage('payment_intent.succeeded', { email: null }, fields)]
+      const canonicalTime = now.toISOString()
+      const expected = { provider_type, occurred_at, canonicalTime, canonical: [ownAttention(payment)], legacy }
+      await harness.check(t, stripe, signed, expected, 2)
+    },
+  )
 })
 
 t.test('PayPal: webhooks of own payments', async (t) => {
@@ -159,6 +191,7 @@ t.test('PayPal: webhooks of own payments', async (t) => {
     }
     const snapshot = await paypal.captureIntent?.({
       ...intent,
+      capture_method: 'automatic',
       created_at: now.toISOString(),
       idempotency_key: payment_id,
     })
@@ -172,9 +205,9 @@ t.test('PayPal: webhooks of own payments', async (t) => {
     const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
     await check(t, paypal, payment, notified('PAYMENT.CAPTURE.COMPLETED', success))
     fakePaypal.refund(id, '7.00')
-    await check(t, paypal, payment, notified('PAYMENT.CAPTURE.REFUNDED'))
+    await checkFact(t, paypal, payment, notified('PAYMENT.CAPTURE.REFUNDED'), refunded)
     fakePaypal.dispute(id)
-    await check(t, paypal, payment, notified('CUSTOMER.DISPUTE.CREATED'))
+    await checkFact(t, paypal, payment, notified('CUSTOMER.DISPUTE.CREATED'), disputed)
   })
 
   t.test('PayPal: webhooks of a payment that is reviewed and denied', async (t) => {
@@ -215,7 +248,7 @@ t.test('Authorize.Net: webhooks of own payments', async (t) => {
     const { payment, transId } = await paid()
     await check(t, gateway, payment, notified('payment.authcapture.created', success))
     fakeGateway.refund(transId, 700)
-    await check(t, gateway, payment, notified('payment.refund.created'))
+    await checkFact(t, gateway, payment, notified('payment.refund.created'), refunded)
   })
 
   t.test('Authorize.Net: webhooks of a payment that is authorized and captured', async (t) => {
