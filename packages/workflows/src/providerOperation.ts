@@ -72,13 +72,13 @@ export type BegunOperation<State, Event, Result> = EndedOperation<State, Event, 
 export async function beginOperation<State, Event extends RecordedDomainEvent, Result>(
   workflow: Workflow,
   operation: ProviderOperation<State, Event, Result>,
-  begin: (state: State, occurred_at: string) => readonly Event[],
+  begin: (state: State, occurred_at: string, revision: Revision) => readonly Event[],
   { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
 ): Promise<BegunOperation<State, Event, Result>> {
   const begun = await workflow.store.handle({
     stream: operation.stream,
     fold: operation.fold,
-    decide: (state) => begin(state, workflow.now().toISOString()),
+    decide: (state, revision) => begin(state, workflow.now().toISOString(), revision),
     metadata,
     known,
   })

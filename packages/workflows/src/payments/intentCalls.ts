@@ -19,6 +19,7 @@ import {
   type PaymentState,
   type RequestedCall,
 } from '@paylog/domain/payments/payment'
+import type { Revision } from '@paylog/event-store/append/append'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot } from '@paylog/providers/provider'
@@ -32,21 +33,22 @@ type IntentCall = ProviderOperation<PaymentState, PaymentEvent, IntentSnapshot |
 export type CallOnPayment = {
   readonly payment_id: string
   readonly metadata: EventMetadata
+  /** Rejects an unexpected revision of the payment, before anything begins. */
+  readonly checkRevision?: (revision: Revision) => void
 }
 
 /**
  * Cancels a payment at its provider. Repeating it is harmless.
  * @returns the canceled payment
- * @throws DomainError `not_found`, `payment_not_cancelable`, also when the payer was faster, `provider_unavailable`,
- *   `provider_outcome_unknown`: then it is canceled as soon as the provider responds; `event_store_unavailable`
+ * @throws DomainError `not_found`, `payment_not_cancelable`, also when the payer was faster, `provider_not_enabled`,
+ *   `provider_unavailable`, `provider_outcome_unknown`: then it is canceled as soon as the provider responds;
+ *   `event_store_unavailable`, and the errors of `checkRevision`
  */
 export async function cancelPayment(
   workflow: Workflow,
-  { payment_id, metadata, reason }: CallOnPayment & { readonly reason: string | null },
+  { reason, ...request }: CallOnPayment & { readonly reason: string | null },
 ): Promise<LoadedState<PaymentState>> {
-  const ended = await makeCall(workflow, { payment_id, metadata }, (state, occurred_at) =>
-    requestCancel({ occurred_at, reason }, state),
-  )
+  const ended = await makeCall(workflow, request, (state, occurred_at) => requestCancel({ occurred_at, reason }, state))
   const payment = existingPayment(ended.state)
   if (payment.status === 'canceled') return ended
   throw payment.requested || ended.failure?.refusal === 'provider_unavailable'
@@ -59,13 +61,14 @@ export async function cancelPayment(
  * @param request `amount_cents` undefined for all of it
  * @returns the payment, which has succeeded or is processed
  * @throws DomainError `not_found`, `payment_not_capturable`, `capture_exceeds_authorization`, `payment_declined`,
- *   `provider_rejected`, `provider_unavailable`, `provider_outcome_unknown`, `event_store_unavailable`
+ *   `provider_rejected`, `provider_not_enabled`, `provider_unavailable`, `provider_outcome_unknown`,
+ *   `event_store_unavailable`, and the errors of `checkRevision`
  */
 export async function capturePayment(
   workflow: Workflow,
-  { payment_id, metadata, amount_cents }: CallOnPayment & { readonly amount_cents: number | undefined },
+  { amount_cents, ...request }: CallOnPayment & { readonly amount_cents: number | undefined },
 ): Promise<LoadedState<PaymentState>> {
-  const ended = await makeCall(workflow, { payment_id, metadata }, (state, occurred_at) =>
+  const ended = await makeCall(workflow, request, (state, occurred_at) =>
     requestCapture({ occurred_at, amount_cents }, state),
   )
   const payment = existingPayment(ended.state)
@@ -93,12 +96,20 @@ type FailedCall = Extract<PaymentEvent, { type: 'ProviderCallFailed' }>['data']
 /** Begins a call, or finishes the one that has begun. */
 async function makeCall(
   workflow: Workflow,
-  { payment_id, metadata }: CallOnPayment,
+  { payment_id, metadata, checkRevision }: CallOnPayment,
   begin: (state: PaymentState, occurred_at: string) => readonly PaymentEvent[],
 ): Promise<LoadedState<PaymentState> & { readonly failure?: FailedCall }> {
   const operation = intentCall(workflow, payment_id)
   const known = await workflow.store.load(operation.stream, paymentFold)
-  const begun = await beginOperation(workflow, operation, begin, { known, metadata })
+  const checked = (state: PaymentState, occurred_at: string, revision: Revision) => {
+    const payment = existingPayment(state)
+    checkRevision?.(revision)
+    const events = begin(state, occurred_at)
+    // Checked before the call is recorded, because one to a disabled provider cannot be made.
+    if (events.length > 0) providerOf(workflow, payment)
+    return events
+  }
+  const begun = await beginOperation(workflow, operation, checked, { known, metadata })
   const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
   if (!ended) {
     if (existingPayment(begun.state).requested === null) return begun

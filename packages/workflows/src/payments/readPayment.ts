@@ -51,7 +51,20 @@ export async function paymentAfter(
   events: readonly PaymentEvent[],
   time = Number.POSITIVE_INFINITY,
 ): Promise<PaymentResource> {
-  const payment = existingPayment(events.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
+  return shownPayment(store, events.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState), time)
+}
+
+/**
+ * The payment resource of a loaded payment.
+ * @param time as for `paymentAfter`
+ * @throws DomainError `not_found` when there is no payment, `event_store_unavailable`
+ */
+export async function shownPayment(
+  store: EventStore,
+  state: PaymentState,
+  time = Number.POSITIVE_INFINITY,
+): Promise<PaymentResource> {
+  const payment = existingPayment(state)
   return paymentResource(payment, await methodOf(store, payment, time))
 }
 

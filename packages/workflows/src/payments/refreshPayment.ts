@@ -11,29 +11,47 @@ import { beginOperation } from '../providerOperation.ts'
 import { createIntent, providerOf } from './createIntent.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
-/** A payment is asked about at most once in this time. In between, what is on record counts. */
+/** The provider is asked about a payment at most once in this time. In between, the record counts. */
 const minPauseMs = 5_000
 const maxKept = 10_000
 
 export type RefreshPayment = (paymentId: string, metadata: EventMetadata) => Promise<LoadedState<PaymentState>>
 
+type Query = { readonly at: number; readonly ended: Promise<void>; isOpen: boolean }
+
 /**
- * @returns a function that refreshes a payment; concurrent callers share one query
- * @throws DomainError `not_found`, `provider_not_enabled`, `provider_unavailable`, `provider_outcome_unknown`,
- *   `event_store_unavailable`
+ * @param now a clock in ms
+ * @returns a function that refreshes a payment. Concurrent callers share one query, and its error; a later caller within
+ *   the pause gets the payment as recorded. It throws DomainError `not_found`, `provider_not_enabled`,
+ *   `provider_unavailable`, `provider_outcome_unknown`, `event_store_unavailable`, and why an expired page could not be
+ *   replaced
  */
-export function createRefresh(workflow: Workflow): RefreshPayment {
-  const asked = new Map<string, { readonly at: number; readonly done: Promise<void> }>()
+export function createRefresh(workflow: Workflow, now = () => performance.now()): RefreshPayment {
+  const queries = new Map<string, Query>()
   return async (paymentId, metadata) => {
-    const now = performance.now()
-    for (const [id, { at }] of asked)
-      if (asked.size > maxKept || now - at > minPauseMs) asked.delete(id)
-      else break
-    const earlier = asked.get(paymentId)
-    const done = earlier?.done ?? refresh(workflow, paymentId, metadata)
-    if (!earlier) asked.set(paymentId, { at: now, done })
-    await done
+    forgetOld(queries, now())
+    const known = queries.get(paymentId)
+    const query = known ?? begin(refresh(workflow, paymentId, metadata), now())
+    if (!known) queries.set(paymentId, query)
+    if (query.isOpen) await query.ended
     return await workflow.store.load(paymentStream(paymentId), paymentFold)
+  }
+}
+
+function begin(ended: Promise<void>, at: number): Query {
+  const query: Query = { at, ended, isOpen: true }
+  const close = () => {
+    query.isOpen = false
+  }
+  ended.then(close, close)
+  return query
+}
+
+/** Queries are in the order in which they began. */
+function forgetOld(queries: Map<string, Query>, now: number): void {
+  for (const [id, { at, isOpen }] of queries) {
+    if (now - at < minPauseMs && queries.size <= maxKept) return
+    if (!isOpen) queries.delete(id)
   }
 }
 
@@ -45,13 +63,20 @@ async function refresh(workflow: Workflow, paymentId: string, metadata: EventMet
     throw new DomainError('provider_unavailable', 'The provider is not available at the moment', details)
   if (finding === 'unknown') throw new DomainError('provider_outcome_unknown', 'The outcome is not known yet', details)
   const isExpired = snapshot === undefined ? finding === 'missing' : snapshot.is_page_expired
-  if (!isExpired || !providerOf(workflow, payment).pagesExpire) return
+  if (isExpired && providerOf(workflow, payment).pagesExpire) await replacePage(workflow, paymentId, metadata)
+}
+
+/** Creates another intent, with another page. */
+async function replacePage(workflow: Workflow, paymentId: string, metadata: EventMetadata): Promise<void> {
+  const details = { payment_id: paymentId }
   const operation = createIntent(workflow, paymentId)
   const known = await workflow.store.load(operation.stream, paymentFold)
   const begin = (state: PaymentState, occurred_at: string) => replaceIntent({ occurred_at }, state)
   const replaced = await beginOperation(workflow, operation, begin, { known, metadata })
   const { intent_outcome: outcome } = existingPayment(replaced.state)
   if (outcome.kind === 'rejected') throw new DomainError(outcome.refusal, outcome.message, details)
+  if (outcome.kind === 'throttled')
+    throw new DomainError('provider_unavailable', 'The provider is throttling requests; try again', details)
   if (outcome.kind === 'unknown')
     throw new DomainError('provider_outcome_unknown', 'The outcome is not known yet', details)
 }

@@ -30,7 +30,7 @@ export type RefundedPayment = LoadedState<PaymentState> & {
 /**
  * Refunds a payment, or finds the refund that the same Idempotency-Key made.
  * @throws DomainError `not_found`, `payment_not_refundable`, `refund_exceeds_payment`, `idempotency_key_reused`,
- *   `idempotency_key_in_flight`, `provider_rejected`, `payment_declined`; `provider_unavailable` and
+ *   `idempotency_key_in_flight`, `provider_not_enabled`, `provider_rejected`, `payment_declined`; `provider_unavailable` and
  *   `provider_outcome_unknown`, when the refund stays pending; `event_store_unavailable`
  */
 export async function refundPayment(workflow: Workflow, request: RefundPayment): Promise<RefundedPayment> {
@@ -40,9 +40,11 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   const known = await workflow.store.load(operation.stream, paymentFold)
   // Checked before the refund is recorded, because the call to a disabled provider cannot be made.
   providerOf(workflow, existingPayment(known.state))
-  const earlier = refundOf(existingPayment(known.state), refund_id)
-  if (earlier) requireSameRequest(earlier, command.request_fingerprint)
-  const begin = (state: PaymentState, occurred_at: string) => requestRefund({ ...command, occurred_at }, state)
+  const begin = (state: PaymentState, occurred_at: string) => {
+    const earlier = refundOf(existingPayment(state), refund_id)
+    if (earlier) requireSameRequest(earlier, command.request_fingerprint)
+    return requestRefund({ ...command, occurred_at }, state)
+  }
   const begun = await beginOperation(workflow, operation, begin, { known, metadata })
   const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
   const loaded = ended ?? begun
