@@ -24,7 +24,9 @@ export async function describeApi(log: Logger): Promise<object> {
     await http.register(createMetrics().plugin)
     await http.register(createHealth().plugin)
     const workflow = { store, providers: new Map(), now: () => new Date() }
-    await http.register(commandApi({ workflow, callers: createCallers(actorOf), endpoints: [], testsBy: 'session' }))
+    const callers = createCallers(actorOf)
+    const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
+    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
     await http.register(queryApi({ db, actorOf }))
     await http.ready()
     return http.swagger()

@@ -42,6 +42,21 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     why: 'Concurrent requests kept changing the same resource. Try again.',
     message: 'It was changed at the same time; try again',
   },
+  payment_not_cancelable: {
+    why: 'The payment can no longer be canceled: it has succeeded, is being processed, or the payer was faster. `details.status` is its status.',
+    message: 'A payment that is succeeded cannot be canceled',
+    details: { payment_id: id, status: 'succeeded' },
+  },
+  payment_not_capturable: {
+    why: 'Nothing is authorized that could be captured, or a capture has begun. `details.status` is the status of the payment.',
+    message: 'Nothing is authorized that could be captured',
+    details: { payment_id: id, status: 'succeeded' },
+  },
+  payment_not_refundable: {
+    why: 'The payment has received no money, or the provider cannot refund it yet; then `details.settles_at` says when it can.',
+    message: 'The payment has received no money',
+    details: { status: 'pending' },
+  },
   precondition_failed: {
     why: 'The resource has changed since the client read it. `details.etag` is its current ETag.',
     message: 'The resource has changed; read it again',
@@ -73,6 +88,21 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   currency_not_supported: {
     why: 'The provider does not accept this amount in this currency.',
     message: 'The provider does not support this currency',
+  },
+  capture_method_not_supported: {
+    why: 'The provider cannot authorize a payment and capture it later. `details.enabled` lists those that can.',
+    message: 'example cannot authorize a payment and capture it later',
+    details: { enabled: ['stripe'] },
+  },
+  capture_exceeds_authorization: {
+    why: 'The amount is larger than what is authorized, which is `details.capturable_cents`.',
+    message: 'The amount is larger than what is authorized',
+    details: { capturable_cents: 2599 },
+  },
+  refund_exceeds_payment: {
+    why: 'The amount is larger than what is left of the payment, which is `details.refundable_cents`. Pending refunds reserve their amount.',
+    message: 'The refund is larger than what is left of the payment',
+    details: { refundable_cents: 1000 },
   },
   reference_not_found: {
     why: 'The body refers to something that does not exist or belongs to another owner. `details.field` names the field.',

@@ -14,7 +14,9 @@ import type { CommandConfig } from './config.ts'
 import { rememberedGuest } from './guest-tokens/guestTokens.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
-import { paymentRoutes } from './payments/routes.ts'
+import { paymentChangeRoutes } from './payments/changeRoutes.ts'
+import { refundRoutes } from './payments/refundRoutes.ts'
+import { type PaymentRouteOptions, paymentRoutes } from './payments/routes.ts'
 import { productSyncRoutes } from './product-sync/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
@@ -23,9 +25,16 @@ import { setupIntentRoutes } from './setup-intents/routes.ts'
 import { type WebhookTestOptions, webhookTestRoutes } from './webhook-tests/routes.ts'
 
 export const commandApi =
-  ({ endpoints, testsBy, ...dependencies }: CommandDependencies & WebhookTestOptions): FastifyPluginAsync =>
+  ({
+    endpoints,
+    testsBy,
+    payments,
+    ...dependencies
+  }: CommandDependencies & WebhookTestOptions & PaymentRouteOptions): FastifyPluginAsync =>
   async (app) => {
-    await app.register(paymentRoutes(dependencies))
+    await app.register(paymentRoutes({ ...dependencies, payments }))
+    await app.register(paymentChangeRoutes(dependencies))
+    await app.register(refundRoutes(dependencies))
     await app.register(paymentHistoryRoutes(dependencies))
     await app.register(setupIntentRoutes(dependencies))
     await app.register(paymentMethodRoutes(dependencies))
@@ -59,5 +68,9 @@ export async function wireCommandApi(
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
   const callers = createCallers(identity.actorOf, actorOrRemembered)
   const { endpoints, WEBHOOK_TESTS_BY: testsBy } = config
-  return commandApi({ workflow: { store, providers, now }, callers, endpoints, testsBy })
+  const payments = {
+    expiresAfterMs: config.PAYMENT_EXPIRES_AFTER,
+    returnUrlOrigins: config.RETURN_URL_ORIGINS.map((origin) => new URL(origin).origin),
+  }
+  return commandApi({ workflow: { store, providers, now }, callers, endpoints, testsBy, payments })
 }

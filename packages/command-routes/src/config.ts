@@ -1,6 +1,6 @@
 // Environment variables of the write API.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { bool, durationMs, oneOf, url } from '@paylog/config/kinds'
+import { ageMs, bool, durationMs, isOrigin, listOf, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/identity'
 import {
   decodeEndpoints,
@@ -19,6 +19,10 @@ export const commandVariables = {
   GUEST_TOKEN_HISTORY_MAX_AGE: durationMs('24h'),
   /** Which sessions may send test webhooks. */
   WEBHOOK_TESTS_BY: oneOf(['session', 'admin'], 'session'),
+  /** When an unpaid payment is canceled; 0 for never. */
+  PAYMENT_EXPIRES_AFTER: ageMs('24h'),
+  /** Where payers may be sent after the provider's page; empty for anywhere. */
+  RETURN_URL_ORIGINS: listOf(isOrigin, 'origins such as https://shop.example.com', []),
   ...providerVariables,
 }
 

@@ -21,6 +21,11 @@ export async function allowEmptyBody({ headers }: FastifyRequest): Promise<void>
   if (isEmpty) delete headers['content-type']
 }
 
+/** A `preValidation` hook for bodies whose fields are all optional, so that the body is too. */
+export async function defaultBody(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) request.body = {}
+}
+
 /**
  * The provider that a body names; optional when only one is enabled.
  * @throws DomainError `invalid_request` when it is missing and several are enabled

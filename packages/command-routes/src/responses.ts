@@ -27,6 +27,14 @@ export const responseHeaders = {
   deleted: position,
 }
 
+/** Headers of errors by status. Once a provider call is recorded, its error has the position too. */
+export const begunErrorHeaders = {
+  402: responseHeaders.begun,
+  422: responseHeaders.begun,
+  502: responseHeaders.begun,
+  504: responseHeaders.begun,
+}
+
 /** OpenAPI descriptions of responses with a resource. @param example of it, which all of them show */
 export const responsesWith =
   (example: object) =>

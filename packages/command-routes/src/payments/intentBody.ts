@@ -5,10 +5,12 @@ import { DomainError } from '@paylog/domain/errors'
 import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
 import { AmountCents, type Amounts, maxAmountCents } from '@paylog/domain/money'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
+import type { CaptureMethod } from '@paylog/domain/payments/events'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
 import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import type { RequestIdentity } from '../idempotency.ts'
+import { checkoutFields, checkoutOf, type PaymentOptions } from './checkout.ts'
 
 const maxMetadataKeys = 50
 const maxMetadataBytes = 16 * 1024
@@ -25,6 +27,7 @@ export const IntentBody = Type.Object(
     provider_id: Optional(RequiredText),
     ...mapFields(clientTexts, (text) => Optional(text)),
     payment_method_id: Optional(RequiredText),
+    ...checkoutFields,
     metadata: Optional(ClientObject({ maxProperties: maxMetadataKeys })),
     guest_data: Optional(Type.Object({ email: Email, name: Optional(Text), phone: Optional(Text) })),
   },
@@ -36,6 +39,15 @@ export const IntentBody = Type.Object(
         provider_id: 'sandbox',
         concept: 'Annual membership',
         guest_data: { email: 'guest@example.com', name: 'Sample Guest' },
+      },
+      {
+        total_cents: 2599,
+        currency: 'EUR',
+        provider_id: 'sandbox',
+        return_url: 'https://shop.example.com/thanks',
+        cancel_url: 'https://shop.example.com/cart',
+        statement_descriptor: 'SAMPLE SHOP',
+        guest_data: { email: 'guest@example.com' },
       },
     ],
   },
@@ -63,14 +75,15 @@ function memberOf(value: unknown, name: string): unknown {
 /**
  * The command without its provider.
  * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and the errors
- *   of `priceOf`
+ *   of `priceOf` and `checkoutOf`
  */
 export function initiatePaymentCommand(
   actor: Actor,
   body: IntentBody,
   identity: RequestIdentity,
   occurred_at: string,
-): Omit<InitiatePayment, 'provider_id'> & Amounts {
+  options: PaymentOptions,
+): Omit<InitiatePayment, 'provider_id'> & Amounts & { readonly capture_method: CaptureMethod } {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw invalidMetadata(`must be at most ${maxMetadataBytes} bytes`)
@@ -84,6 +97,7 @@ export function initiatePaymentCommand(
     ...priceOf(body),
     ...clientTextsOf(body),
     payment_method_id: body.payment_method_id ?? null,
+    ...checkoutOf(body, occurred_at, options),
     metadata,
     is_guest_payment: actor.kind !== 'session',
     guest_email: guest_data?.email ?? null,

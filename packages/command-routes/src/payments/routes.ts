@@ -12,7 +12,15 @@ import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
 import { etagOf } from '../ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../requestContext.ts'
-import { idempotencyErrors, providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
+import {
+  begunErrorHeaders,
+  idempotencyErrors,
+  providerErrors,
+  responseHeaders,
+  setWriteHeaders,
+  writeErrors,
+} from '../responses.ts'
+import { type PaymentOptions, requireCaptureMethod } from './checkout.ts'
 import { chosenMethod, methodOf, recordedMethodFields } from './chosenMethod.ts'
 import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts'
 
@@ -22,16 +30,30 @@ const PaymentResponse = dataResponse(PaymentResource, {
   examples: [{ success: true, data: examplePayment }],
 })
 
-/** Once the payment is recorded, an error has the same headers as a success. */
-const errorHeaders = {
-  402: responseHeaders.begun,
-  422: responseHeaders.begun,
-  502: responseHeaders.begun,
-  504: responseHeaders.begun,
+export type PaymentRouteOptions = { readonly payments: PaymentOptions }
+
+const createSchema = {
+  ...writeErrors(
+    [
+      ...(['forbidden', 'amount_inconsistent', 'reference_not_found', 'capture_method_not_supported'] as const),
+      ...providerErrors,
+      ...idempotencyErrors,
+    ],
+    begunErrorHeaders,
+  ),
+  operationId: 'createPaymentIntent',
+  tags: ['payments'],
+  summary: 'Create a payment intent',
+  description:
+    'For a session, a guest who sends guest_data, or an anonymous caller. With an Idempotency-Key the request can be repeated safely. Without a credential, a key is scoped to one guest_data.email and one client network (IPv4 /24, IPv6 /48): from another network it creates another payment. A payment that nobody has paid until expires_at is canceled.',
+  headers: IdempotencyHeaders,
+  body: IntentBody,
+  security: [{}, ...callerSecurity],
+  response: { 201: PaymentResponse },
 }
 
 export const paymentRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers, payments }: CommandDependencies & PaymentRouteOptions): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     app.post(
@@ -44,21 +66,7 @@ export const paymentRoutes =
           checkCaller(actor, body)
           done()
         },
-        schema: {
-          ...writeErrors(
-            ['forbidden', 'amount_inconsistent', 'reference_not_found', ...providerErrors, ...idempotencyErrors],
-            errorHeaders,
-          ),
-          operationId: 'createPaymentIntent',
-          tags: ['payments'],
-          summary: 'Create a payment intent',
-          description:
-            'For a session, a guest who sends guest_data, or an anonymous caller. With an Idempotency-Key the request can be repeated safely. Without a credential, a key is scoped to one guest_data.email and one client network (IPv4 /24, IPv6 /48): from another network it creates another payment.',
-          headers: IdempotencyHeaders,
-          body: IntentBody,
-          security: [{}, ...callerSecurity],
-          response: { 201: PaymentResponse },
-        },
+        schema: createSchema,
       },
       async (request, reply) => {
         const { actor, body } = request
@@ -68,7 +76,7 @@ export const paymentRoutes =
         // The provider of an earlier request is not known here, so every derived id can be found by its end.
         const payment_id = fingerprint === null ? id : paymentIdEndingIn(endOfPaymentId(id))
         const occurred_at = workflow.now().toISOString()
-        const draft = initiatePaymentCommand(actor, body, { id: payment_id, fingerprint }, occurred_at)
+        const draft = initiatePaymentCommand(actor, body, { id: payment_id, fingerprint }, occurred_at, payments)
         const { payment_method_id } = body
         let method: PaymentMethod | null = null
         const metadata = metadataOf(request)
@@ -79,6 +87,7 @@ export const paymentRoutes =
             const provider_id = chosenProviderId(body, workflow.providers)
             rejectCardNumbers(request)
             const provider = enabledProvider(workflow, provider_id)
+            requireCaptureMethod(draft.capture_method, provider, workflow.providers)
             provider.checkAmount(draft.total_cents, draft.currency)
             method = await chosenMethod(workflow, { actor, provider, payment_method_id })
             if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)

@@ -5,7 +5,7 @@ import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
-import { allowEmptyBody, chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
+import { allowEmptyBody, chosenProviderId, createCardNumberCheck, defaultBody } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest, sessionOf } from '../requestContext.ts'
 import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 
@@ -38,9 +38,7 @@ export const setupIntentRoutes =
       {
         // All fields are optional, so the body is too.
         onRequest: [callers.session, allowEmptyBody],
-        async preValidation(request) {
-          if (request.body === undefined) request.body = {}
-        },
+        preValidation: defaultBody,
         schema: {
           ...writeErrors([...providerErrors, 'idempotency_key_reused']),
           ...optionalBody,

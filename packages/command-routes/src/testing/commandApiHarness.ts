@@ -15,6 +15,7 @@ import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Test } from 'tap'
 import { commandApi } from '../commandApi.ts'
 import { rememberedGuest } from '../guest-tokens/guestTokens.ts'
+import type { PaymentOptions } from '../payments/checkout.ts'
 
 export const adaId = '00000000-0000-4000-8000-000000000001'
 export const ada = { 'x-session-id': 'demo-session' }
@@ -30,8 +31,9 @@ let keys = 0
 export const freshKey = () => ({ 'idempotency-key': `key-${keys++}` })
 
 export const webhookSecret = 'sandbox-test-secret'
+const dayMs = 86_400_000
 /** How long an expired guest token is remembered: the default. */
-export const guestTokenMaxAgeMs = 86_400_000
+export const guestTokenMaxAgeMs = dayMs
 
 /** Longer than the defaults, so that a loaded machine does not look like an outage. */
 const relaxedTiming = {
@@ -55,7 +57,8 @@ export type ApiResponse<Data> = {
 
 /**
  * @param options `providers` instead of the sandbox; `log` an event store that the test stops, and `timing` with shorter
- *   timeouts for it; `guestTokens` besides the demo guest's; `endpoints` for webhooks, none by default
+ *   timeouts for it; `guestTokens` besides the demo guest's; `endpoints` for webhooks, none by default;
+ *   `payments` instead of the defaults of the variables
  */
 export async function commandApiHarness(
   t: Test,
@@ -66,9 +69,11 @@ export async function commandApiHarness(
     readonly guestTokens?: readonly SandboxGuestToken[]
     readonly endpoints?: readonly WebhookEndpoint[]
     readonly testsBy?: 'session' | 'admin'
+    readonly payments?: Partial<PaymentOptions>
   } = {},
 ) {
   const { timing = {}, guestTokens = [], endpoints = [], testsBy = 'session' } = options
+  const payments = { expiresAfterMs: dayMs, returnUrlOrigins: [], ...options.payments }
   const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startFakeIdentity(t, { guestTokens })])
   const appends: AppendOutcome[] = []
   const store = createEventStore({
@@ -93,7 +98,7 @@ export async function commandApiHarness(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers, endpoints, testsBy }))
+  await app.register(commandApi({ workflow, callers, endpoints, testsBy, payments }))
   await app.ready()
   t.teardown(async () => {
     await app.close()

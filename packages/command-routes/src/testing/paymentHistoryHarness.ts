@@ -1,8 +1,8 @@
 // The payment history routes under test, and payments with given events.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import type { HistoryEntry } from '@paylog/domain/payments/history'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import type { HistoryEntry } from '@paylog/domain/payments/history'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'

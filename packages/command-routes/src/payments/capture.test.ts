@@ -1,0 +1,87 @@
+import t from 'tap'
+import { ada, grace, guest } from '../testing/commandApiHarness.ts'
+import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
+
+const { fake, open, paid, authorized, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
+
+t.beforeEach(() => fake.failures.clear())
+
+t.test('an authorized payment is processing, and capturing all of it succeeds', async (t) => {
+  const id = await authorized()
+  t.match(fake.created.at(-1), { payment_id: id, capture_method: 'manual' })
+  const { data } = await change(id, 'refresh')
+  t.match(data, { status: 'processing', capture_method: 'manual', amount_capturable_cents: 2599 })
+  const captured = await change(id, 'capture')
+  t.match(captured, {
+    status: 200,
+    data: { status: 'succeeded', amount_cents: 2599, amount_received_cents: 2599, amount_capturable_cents: 0 },
+    headers: { 'x-event-position': String(await lastPosition()), etag: String },
+  })
+  t.match(await recordsNothing(t, () => change(id, 'capture')), {
+    status: 409,
+    error: { code: 'payment_not_capturable', details: { status: 'succeeded' } },
+  })
+})
+
+t.test('capturing a part leaves the total as it is, and more than is authorized is 422', async (t) => {
+  const id = await authorized()
+  t.match(await recordsNothing(t, () => change(id, 'capture', { amount_cents: 2600 })), {
+    status: 422,
+    error: { code: 'capture_exceeds_authorization', details: { capturable_cents: 2599 } },
+  })
+  t.match(await change(id, 'capture', { amount_cents: 1000 }), {
+    status: 200,
+    data: { status: 'succeeded', total_cents: 2599, amount_received_cents: 1000, amount_capturable_cents: 0 },
+  })
+})
+
+t.test('a payment with nothing authorized is 409', async (t) => {
+  for (const [id, status] of [
+    [await open(), 'pending'],
+    [await paid(), 'succeeded'],
+  ] as const)
+    t.match(await recordsNothing(t, () => change(id, 'capture')), {
+      status: 409,
+      error: { code: 'payment_not_capturable', details: { status } },
+    })
+})
+
+t.test('only administrators capture, and a bad amount is 400', async (t) => {
+  const id = await authorized()
+  for (const each of [id, 'no-id'])
+    await recordsNothing(t, async () => {
+      for (const caller of [ada, grace, guest])
+        t.match(await change(each, 'capture', {}, caller), { status: 403, error: { code: 'forbidden' } })
+      t.match(await change(each, 'capture', {}, {}), { status: 401 })
+    })
+  for (const body of [{ amount_cents: 0 }, { amount_cents: -1 }, { amount_cents: 1.5 }, { amount: 1 }, []])
+    t.match(await recordsNothing(t, () => change(id, 'capture', body)), {
+      status: 400,
+      error: { code: 'invalid_request' },
+    })
+  t.equal((await change('no-id', 'capture')).status, 404)
+})
+
+t.test('a capture whose outcome is unknown is 504, and a refresh finishes it', async (t) => {
+  for (const done of [true, false]) {
+    const id = await authorized()
+    fake.failNext('capture', { kind: 'unknown', done })
+    const lost = await change(id, 'capture', { amount_cents: 1000 })
+    t.match(lost, { status: 504, error: { code: 'provider_outcome_unknown', details: { payment_id: id } } })
+    t.equal(lost.headers['x-event-position'], String(await lastPosition()))
+    t.match(await change(id, 'capture', {}), { status: 409, error: { code: 'payment_not_capturable' } })
+  }
+})
+
+t.test('a capture that the provider declines or rejects has its code, and can be repeated', async (t) => {
+  const id = await authorized()
+  for (const [kind, status, code] of [
+    ['declined', 402, 'payment_declined'],
+    ['rejected', 422, 'provider_rejected'],
+    ['unavailable', 502, 'provider_unavailable'],
+  ] as const) {
+    fake.failNext('capture', { kind })
+    t.match(await change(id, 'capture'), { status, error: { code, details: { payment_id: id } } })
+  }
+  t.match(await change(id, 'capture'), { status: 200, data: { amount_received_cents: 2599 } })
+})

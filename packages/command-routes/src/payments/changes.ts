@@ -1,0 +1,64 @@
+// What the routes share that change a payment: parameters, amounts, and the headers of their errors.
+import { DomainError, type ErrorCode } from '@paylog/domain/errors'
+import { maxAmountCents } from '@paylog/domain/money'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { invalidInput } from '@paylog/runtime/http/validation'
+import type { Workflow } from '@paylog/workflows/context'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { begunErrorHeaders, responseHeaders, setWriteHeaders } from '../responses.ts'
+
+/** Of the reason of a cancellation and the note of a refund. */
+export const maxReasonLength = 500
+
+export const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of the payment' }) })
+
+/** An optional amount in minor units of the payment's currency. */
+export const PositiveAmount = (description: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxAmountCents,
+      description: `In minor units of the currency. ${description}`,
+    }),
+  )
+
+/**
+ * A hook for bodies with an `amount_cents` that means everything when it is absent. Unknown fields are dropped as
+ * everywhere, except another spelling of the amount: dropping `amount` would move all of the money.
+ * @throws DomainError `invalid_request`
+ */
+export async function rejectMisspeltAmount({ body }: FastifyRequest): Promise<void> {
+  if (typeof body !== 'object' || body === null) return
+  const isMisspelt = Object.keys(body).some((name) => /amount/i.test(name) && name !== 'amount_cents')
+  if (isMisspelt) throw invalidInput('body', [{ field: 'amount_cents', message: 'must be spelled exactly like this' }])
+}
+
+/** The errors of calls that may have begun: then something of them is recorded. */
+const afterBegin: ReadonlySet<ErrorCode> = new Set([
+  ...(['payment_declined', 'provider_rejected', 'currency_not_supported'] as const),
+  ...(['provider_unavailable', 'provider_outcome_unknown'] as const),
+  ...(['payment_not_cancelable', 'payment_not_refundable'] as const),
+])
+
+/** OpenAPI descriptions of the headers of these errors. */
+export const changeErrorHeaders = { ...begunErrorHeaders, 409: responseHeaders.begun }
+
+/** Runs a call to the provider. Its error has X-Event-Position too, so that the next read shows what was recorded. */
+export async function setPositionOnError<Result>(
+  { store }: Workflow,
+  reply: FastifyReply,
+  payment_id: string,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof DomainError && afterBegin.has(error.code)) {
+      const { position } = await store.load(paymentStream(payment_id), paymentFold)
+      setWriteHeaders(reply, { position })
+    }
+    throw error
+  }
+}

@@ -1,0 +1,106 @@
+// POST /payments/{id}/refunds gives money back.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { exampleId, examplePayment } from '@paylog/domain/examples'
+import { Nullable } from '@paylog/domain/fields'
+import { RefundReason } from '@paylog/domain/payments/events'
+import { existingPayment } from '@paylog/domain/payments/payment'
+import { RefundResource, refundResource } from '@paylog/domain/payments/refunds'
+import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { refundPayment } from '@paylog/workflows/payments/refundPayment'
+import { Type } from 'typebox'
+import { IdempotencyHeaders } from '../idempotency.ts'
+import { allowEmptyBody, createCardNumberCheck, defaultBody } from '../requestBody.ts'
+import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
+import { idempotencyErrors, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
+import {
+  changeErrorHeaders,
+  maxReasonLength,
+  PaymentParams,
+  PositiveAmount,
+  rejectMisspeltAmount,
+  setPositionOnError,
+} from './changes.ts'
+import { pathId } from './ownedPayment.ts'
+
+const RefundBody = Type.Object(
+  {
+    amount_cents: PositiveAmount('At most what is left of the payment; all of it if omitted'),
+    reason: Type.Optional(Type.With(RefundReason, { description: 'other if omitted' })),
+    note: Type.Optional(
+      Nullable(Type.String({ maxLength: maxReasonLength, description: 'For the record; not sent to the provider' })),
+    ),
+  },
+  {
+    examples: [
+      { amount_cents: 500, reason: 'requested_by_customer', note: 'One of two items was returned' },
+      { amount_cents: 100 },
+    ],
+  },
+)
+
+const { currency, created_at, updated_at } = examplePayment
+const exampleRefund: RefundResource = {
+  id: '018f0000-0000-7000-8000-0000000000b1',
+  payment_id: exampleId,
+  amount_cents: 500,
+  currency,
+  status: 'succeeded',
+  reason: 'requested_by_customer',
+  note: 'One of two items was returned',
+  provider_refund_id: 're_1',
+  failure_code: null,
+  created_at,
+  updated_at,
+}
+
+const refundSchema = {
+  ...writeErrors(
+    [
+      ...(['not_found', 'payment_not_refundable', 'refund_exceeds_payment', 'provider_not_enabled'] as const),
+      ...(['payment_declined', 'provider_rejected', 'currency_not_supported'] as const),
+      ...(['provider_unavailable', 'provider_outcome_unknown'] as const),
+      ...idempotencyErrors,
+    ],
+    changeErrorHeaders,
+  ),
+  ...optionalBody,
+  operationId: 'createRefund',
+  tags: ['payments'],
+  summary: 'Refund a payment',
+  description:
+    'For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.',
+  security: [{ session: [] }],
+  params: PaymentParams,
+  headers: IdempotencyHeaders,
+  body: RefundBody,
+  response: {
+    201: responsesWith(exampleRefund)(RefundResource, 'The refund was requested', responseHeaders.begun),
+  },
+}
+
+export const refundRoutes =
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const rejectCardNumbers = createCardNumberCheck(app)
+    app.post(
+      '/payments/:id/refunds',
+      {
+        onRequest: [callers.administrator, allowEmptyBody],
+        preValidation: [defaultBody, rejectMisspeltAmount],
+        schema: refundSchema,
+      },
+      async (request, reply) => {
+        const payment_id = pathId(request.params.id)
+        const { amount_cents, reason = 'other', note = null } = request.body
+        const identity = repeatableRequest(request, `POST /payments/${payment_id}/refunds`)
+        rejectCardNumbers(request)
+        const { request_id: refund_id, request_fingerprint, metadata } = identity
+        const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
+          refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
+        )
+        const { state, refund, position, replayed } = refunded
+        reply.code(201)
+        return replyWith(reply, { position, replayed }, refundResource(existingPayment(state), refund))
+      },
+    )
+  }

@@ -1,0 +1,200 @@
+import t from 'tap'
+import { ada, admin, freshKey, grace, guest } from '../testing/commandApiHarness.ts'
+import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
+
+const { fake, open, paid, authorized, refund, change, typesOf, recordsNothing, lastPosition } =
+  await paymentChangesHarness(t)
+
+t.beforeEach(() => {
+  fake.failures.clear()
+  fake.refundStatus = 'succeeded'
+  fake.before = undefined
+})
+
+t.test('a refund without an amount is 201 and gives back the whole rest', async (t) => {
+  const id = await paid()
+  const part = await refund(id, { amount_cents: 599, reason: 'duplicate', note: 'twice' })
+  t.match(part, {
+    status: 201,
+    data: {
+      payment_id: id,
+      amount_cents: 599,
+      currency: 'EUR',
+      status: 'succeeded',
+      reason: 'duplicate',
+      note: 'twice',
+      provider_refund_id: `re_${part.data.id}`,
+      failure_code: null,
+    },
+  })
+  t.equal(part.headers['x-event-position'], String(await lastPosition()))
+  const rest = await refund(id)
+  t.match(rest, { status: 201, data: { amount_cents: 2000, reason: 'other', note: null } })
+  const { data } = await change(id, 'refresh')
+  t.match(data, { status: 'succeeded', amount_received_cents: 2599, amount_refunded_cents: 2599 })
+})
+
+t.test('a refund by another caller is 403, and 401 without a credential, whatever the payment', async (t) => {
+  const id = await paid()
+  for (const each of [id, 'no-id', '018f0000-0000-7000-8000-000000000000'])
+    for (const body of [{}, { amount_cents: 0 }, '{'])
+      await recordsNothing(t, async () => {
+        t.match(await refund(each, body, ada), { status: 403, error: { code: 'forbidden' } })
+        t.match(await refund(each, body, grace), { status: 403 })
+        t.match(await refund(each, body, guest), { status: 403 })
+        t.match(await refund(each, body, {}), { status: 401, error: { code: 'unauthenticated' } })
+      })
+  t.match(await refund('no-id', {}), { status: 404, error: { code: 'not_found' } })
+  t.match(await refund('018f0000-0000-7000-8000-000000000000', {}), { status: 404, error: { code: 'not_found' } })
+})
+
+t.test('a refund with an invalid body is 400, and nothing is recorded', async (t) => {
+  const id = await paid()
+  const wrong = [
+    ...[0, -1, 1.5, '100', null, true, 1_000_000_000_000].map((amount_cents) => ({ amount_cents })),
+    ...[{ amount: 100 }, { amountCents: 100 }, { Amount_cents: 1 }, { total_amount: 1 }],
+    ...[{ reason: 'because' }, { reason: 5 }, { note: 'x'.repeat(501) }, { note: 5 }, [], 'null', '{'],
+  ]
+  for (const body of wrong) {
+    const { status, error } = await recordsNothing(t, () => refund(id, body))
+    t.match({ status, error }, { status: 400, error: { code: 'invalid_request' } }, JSON.stringify(body))
+  }
+  const card = await recordsNothing(t, () => refund(id, { note: '4242 4242 4242 4242' }))
+  t.match(card, { status: 422, error: { code: 'card_number_rejected' } })
+  t.equal((await refund(id, { note: 'x'.repeat(500) })).status, 201)
+})
+
+t.test('a refund of more than is left is 422 with what is left', async (t) => {
+  const id = await paid()
+  const tooMuch = (refundable_cents: number) => ({
+    status: 422,
+    error: { code: 'refund_exceeds_payment', details: { refundable_cents } },
+  })
+  t.match(await recordsNothing(t, () => refund(id, { amount_cents: 2600 })), tooMuch(2599))
+  t.equal((await refund(id, { amount_cents: 2000 })).status, 201)
+  t.match(await recordsNothing(t, () => refund(id, { amount_cents: 600 })), tooMuch(599))
+  t.equal((await refund(id, { amount_cents: 599 })).status, 201)
+  t.match(await recordsNothing(t, () => refund(id)), tooMuch(0))
+})
+
+t.test('a refund in a currency without decimals is of whole units', async (t) => {
+  const id = await paid({ currency: 'JPY', total_cents: 2599 })
+  t.match(await refund(id, { amount_cents: 1 }), { status: 201, data: { amount_cents: 1, currency: 'JPY' } })
+  t.match(await refund(id), { status: 201, data: { amount_cents: 2598 } })
+})
+
+t.test('a payment that received nothing cannot be refunded in any status', async (t) => {
+  const notRefundable = (status: string) => ({
+    status: 409,
+    error: { code: 'payment_not_refundable', details: { status } },
+  })
+  const pending = await open()
+  t.match(await refund(pending), notRefundable('pending'))
+  t.match(await refund(await authorized()), notRefundable('processing'))
+  const failed = await open()
+  fake.intentOf(failed).status = 'failed'
+  await change(failed, 'refresh')
+  t.match(await refund(failed), notRefundable('failed'))
+  await change(pending, 'cancel')
+  t.match(await refund(pending), notRefundable('canceled'))
+})
+
+t.test('two refunds of the whole at once succeed once, and the other one is 422', async (t) => {
+  const id = await paid()
+  const both = await Promise.all([refund(id), refund(id, { amount_cents: 2599 })])
+  t.same(both.map(({ status }) => status).toSorted(), [201, 422])
+  t.equal(both.find(({ status }) => status === 422)?.error?.code, 'refund_exceeds_payment')
+  t.equal(fake.refundsOf(id).length, 1)
+})
+
+t.test('a repeated refund with the same key gets the same refund, and another body is 422', async (t) => {
+  const id = await paid()
+  const headers = { ...admin, ...freshKey() }
+  const first = await refund(id, { amount_cents: 100 }, headers)
+  t.equal(first.headers['idempotent-replayed'], undefined)
+  const again = await recordsNothing(t, () => refund(id, { amount_cents: 100 }, headers))
+  t.match(again, { status: 201, text: first.text, headers: { 'idempotent-replayed': 'true' } })
+  t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
+  for (const body of [{ amount_cents: 200 }, {}, { amount_cents: 100, note: 'other' }]) {
+    const other = await recordsNothing(t, () => refund(id, body, headers))
+    t.match(other, { status: 422, error: { code: 'idempotency_key_reused' } })
+  }
+  const elsewhere = await refund(await paid(), { amount_cents: 100 }, headers)
+  t.equal(elsewhere.status, 201)
+  t.not(elsewhere.data.id, first.data.id, 'the key belongs to the payment')
+})
+
+t.test('concurrent refunds with one key make one refund', async (t) => {
+  const id = await paid()
+  const headers = { ...admin, ...freshKey() }
+  const all = await Promise.all(Array.from({ length: 5 }, () => refund(id, { amount_cents: 100 }, headers)))
+  for (const { status, error } of all)
+    if (status !== 201) t.match({ status, error }, { status: 409, error: { code: 'idempotency_key_in_flight' } })
+  t.equal(fake.refundsOf(id).length, 1)
+  t.match(await refund(id, { amount_cents: 100 }, headers), { status: 201 })
+})
+
+t.test('a refund whose outcome is unknown is 504, keeps its amount, and is found by the same key', async (t) => {
+  for (const done of [true, false]) {
+    const id = await paid()
+    const headers = { ...admin, ...freshKey() }
+    fake.failNext('refund', { kind: 'unknown', done })
+    const lost = await refund(id, {}, headers)
+    t.match(lost, {
+      status: 504,
+      error: { code: 'provider_outcome_unknown', details: { payment_id: id, refund_id: String } },
+      headers: { 'x-event-position': String(await lastPosition()) },
+    })
+    t.match(await refund(id, { amount_cents: 1 }), { status: 422, error: { code: 'refund_exceeds_payment' } })
+    const found = await refund(id, {}, headers)
+    t.match(found, { status: 201, data: { amount_cents: 2599, status: 'succeeded' } })
+    t.match(lost.error?.details, { refund_id: found.data.id })
+    t.equal(fake.refundsOf(id).length, 1, 'the provider made one refund')
+  }
+})
+
+t.test('a refund that the provider rejects or declines has its code, and frees its amount', async (t) => {
+  const id = await paid()
+  for (const [kind, status, code] of [
+    ['rejected', 422, 'provider_rejected'],
+    ['declined', 402, 'payment_declined'],
+    ['unavailable', 502, 'provider_unavailable'],
+  ] as const) {
+    fake.failNext('refund', { kind })
+    const headers = { ...admin, ...freshKey() }
+    const rejected = await refund(id, {}, headers)
+    t.match(rejected, { status, error: { code, details: { payment_id: id, refund_id: String } } })
+    t.match(rejected.headers, { 'x-event-position': String(await lastPosition()) })
+    if (kind === 'unavailable') continue
+    const again = await recordsNothing(t, () => refund(id, {}, headers))
+    t.same([again.status, again.error?.code], [status, code], 'repeated')
+  }
+  t.match(await refund(id), { status: 201, data: { amount_cents: 2599 } })
+})
+
+t.test('a refund that did not reach the provider is made by the repeated request', async (t) => {
+  const id = await paid()
+  const headers = { ...admin, ...freshKey() }
+  fake.failNext('refund', { kind: 'unavailable' })
+  t.equal((await refund(id, { amount_cents: 100 }, headers)).status, 502)
+  t.match(await refund(id, { amount_cents: 100 }, headers), { status: 201, data: { status: 'succeeded' } })
+  t.equal(fake.refundsOf(id).length, 1)
+})
+
+t.test('a refund that the provider decides later is 201 and pending, with its amount reserved', async (t) => {
+  const id = await paid()
+  fake.refundStatus = 'pending'
+  t.match(await refund(id), { status: 201, data: { status: 'pending', amount_cents: 2599 } })
+  t.match(await refund(id), { status: 422, error: { code: 'refund_exceeds_payment' } })
+  const { data } = await change(id, 'refresh')
+  t.match(data, { amount_refunded_cents: 0, amount_received_cents: 2599 })
+})
+
+t.test('money that came after a cancellation can be refunded', async (t) => {
+  const id = await open()
+  await change(id, 'cancel')
+  fake.pay(id)
+  await change(id, 'refresh')
+  t.match(await refund(id), { status: 201, data: { amount_cents: 2599 } })
+  t.ok((await typesOf(id)).includes('RefundRecorded'))
+})
