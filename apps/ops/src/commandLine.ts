@@ -12,7 +12,12 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'streams verify-export': async () => (await import('./streams/verifyExport.ts')).streamsVerifyExport,
   'streams copy': async () => (await import('./streams/copy.ts')).streamsCopy,
   'streams grant': async () => (await import('./streams/grant.ts')).streamsGrant,
-  'payment show': async () => (await import('./payments/show.ts')).paymentShow,
+  'payments list': async () => (await import('./payments/list.ts')).paymentsList,
+  'payments show': async () => (await import('./payments/show.ts')).paymentsShow,
+  'payments refund': async () => (await import('./payments/refund.ts')).paymentsRefund,
+  'payments cancel': async () => (await import('./payments/change.ts')).paymentsCancel,
+  'payments capture': async () => (await import('./payments/change.ts')).paymentsCapture,
+  'payments refresh': async () => (await import('./payments/change.ts')).paymentsRefresh,
   'payments reconcile': async () => (await import('./payments/reconcile.ts')).paymentsReconcile,
   'projections list': async () => (await import('./projections/list.ts')).projectionsList,
   'projections rebuild': async () => (await import('./projections/rebuild.ts')).projectionsRebuild,
@@ -42,7 +47,7 @@ export type CommandLineContext = {
 
 /** @returns the exit code; errors are printed to `errors` */
 export async function runCommandLine(given: readonly string[], context: CommandLineContext): Promise<number> {
-  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given
+  const args = withPresentName(given[0] === 'help' ? [...given.slice(1), '--help'] : given)
   if (args.includes('--version')) {
     await printTo(context.output)(`paylog ${manifest.version}`)
     return 0
@@ -68,6 +73,12 @@ export async function runCommandLine(given: readonly string[], context: CommandL
     printError(usage(name, command))
     return exitUsage
   }
+}
+
+/** Scripts may call `payments show` by its earlier name, `payment show`. */
+function withPresentName([group, name, ...rest]: readonly string[]): readonly string[] {
+  if (group === 'payment' && name === 'show') return ['payments', name, ...rest]
+  return [group, name, ...rest].filter((arg) => arg !== undefined)
 }
 
 async function runCommand(command: CliCommand, args: readonly string[], given: CommandContext): Promise<void> {

@@ -1,12 +1,7 @@
 // `payments reconcile`: compares payments with their providers and records missed changes.
-import { randomUUID } from 'node:crypto'
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Workflow } from '@paylog/workflows/context'
-import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
-import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments, readSince } from '../command.ts'
 import {
   type CliProgress,
@@ -17,18 +12,12 @@ import {
   type ReportWriter,
 } from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
+import { openWorkflow, operatorMetadata } from './providerWorkflow.ts'
 import { queryProviders } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 import { createTally, type Tally } from './tally.ts'
 
-const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...providerVariables })
-
 const paymentStreams = ['payment-']
-
-const noProvider =
-  'No provider is enabled. Set the same credentials as for the apps: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, ' +
-  'PAYPAL_CLIENT_ID, PAYPAL_CLIENT_SECRET and PAYPAL_WEBHOOK_ID, or AUTHORIZE_NET_API_LOGIN_ID, ' +
-  'AUTHORIZE_NET_TRANSACTION_KEY and AUTHORIZE_NET_SIGNATURE_KEY.'
 
 export const paymentsReconcile: CliCommand = {
   usage: '[--since T] [--all] [--json]',
@@ -49,13 +38,9 @@ export const paymentsReconcile: CliCommand = {
       json: { type: 'boolean' },
     })
     const since = values.since === undefined ? undefined : readSince(values.since, Date.now())
-    const config = loadConfig(Config, environment)
-    const providers = await enabledProviders(config)
-    if (providers.size === 0) throw new OpsError(noProvider)
-    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+    const workflow = await openWorkflow(environment)
     const progress = createReconcileProgress(errors)
     try {
-      const workflow = { store, providers, now: () => new Date() }
       await withInterrupt(errors, (signal) =>
         reconcile(workflow, {
           selection: createPaymentSelection({ since, all: values.all === true }),
@@ -67,8 +52,7 @@ export const paymentsReconcile: CliCommand = {
       )
     } finally {
       progress.end()
-      await Promise.all([...providers.values()].map((provider) => provider.close()))
-      await store.close()
+      await workflow.close()
     }
   },
 }
@@ -90,8 +74,7 @@ export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<
   const { payments } = selection
   const tally = createTally()
   let lines = 0
-  const id = randomUUID()
-  const metadata = { correlationId: id, causationId: id, actor: 'operator' }
+  const metadata = operatorMetadata()
   try {
     for await (const response of queryProviders(workflow, payments, { metadata, signal })) {
       tally.add(response)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentHistory } from '@paylog/domain/payments/history'
 import { existingPayment } from '@paylog/domain/payments/payment'
-import { paymentFold } from '@paylog/domain/payments/fold'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { randomStreams } from '@paylog/domain/payments/testing/paymentArbitraries'
 import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
@@ -12,7 +12,7 @@ import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
-import { paymentShow, readHistory } from './show.ts'
+import { paymentsShow, readHistory } from './show.ts'
 
 const { store, connectionString } = await paymentsHarness(t)
 const environment = { EVENTSTORE_URL: connectionString }
@@ -23,7 +23,7 @@ async function show(...args: string[]) {
   const print = async (line: string) => {
     stdout += `${line}\n`
   }
-  const error = await paymentShow.run(args, contextOf({ environment, print })).then(
+  const error = await paymentsShow.run(args, contextOf({ environment, print })).then(
     () => undefined,
     (reason: unknown) => reason,
   )
@@ -68,7 +68,7 @@ function notices(count: number): PaymentEvent[] {
 }
 const timesIn = (stdout: string) => [...stdout.matchAll(/^ {2}(\d{4}-\S+Z) {2}\w+/gm)].map(([, time]) => time)
 
-t.test('payment show prints the history as a table and every field', async (t) => {
+t.test('payments show prints the history as a table and every field', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   const [initiated] = await readPaymentEvents(store, id)
   const { stdout, error } = await show(id)
@@ -97,7 +97,7 @@ t.test('payment show prints the history as a table and every field', async (t) =
   t.match(stdout, /^ {2}completed_at {9}2026-01-01T00:00:21.000Z$/m)
 })
 
-t.test('payment show --at prints the state as of that time, at and just before each event', async (t) => {
+t.test('payments show --at prints the state as of that time, at and just before each event', async (t) => {
   const histories = [eventsAfter('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
   for (const { id, events } of await Promise.all(histories.map(record))) {
     const recorded = await readPaymentEvents(store, id)
@@ -130,7 +130,7 @@ t.test('--at takes a time with an offset or an age', async (t) => {
   t.match((await show(id, '--at', '1m')).stdout, /^ {2}status {15}succeeded$/m)
 })
 
-t.test('payment show names a missing payment and invalid arguments', async (t) => {
+t.test('payments show names a missing payment and invalid arguments', async (t) => {
   const id = randomUUID()
   for (const more of [[], ['--json'], ['--at', '1h']])
     t.same(await show(id, ...more), {
@@ -157,7 +157,7 @@ t.test('payment show names a missing payment and invalid arguments', async (t) =
   )
 })
 
-t.test('payment show reports an unreadable event after those before it', async (t) => {
+t.test('payments show reports an unreadable event after those before it', async (t) => {
   for (const count of [0, 1, 496, 497, 777]) {
     const { id } = await record([...eventsAfter('succeeded'), ...notices(count)])
     await appendUnknown(id, 'PaymentVanished', { occurred_at: at(200) }, 600)
@@ -170,7 +170,7 @@ t.test('payment show reports an unreadable event after those before it', async (
   }
 })
 
-t.test('payment show --json reports an unreadable event, also as the first of a payment', async (t) => {
+t.test('payments show --json reports an unreadable event, also as the first of a payment', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   await appendUnknown(id, 'PaymentSucceeded', { occurred_at: 'soon' })
   const { stdout, message } = await show(id, '--json')
@@ -189,7 +189,7 @@ t.test('payment show --json reports an unreadable event, also as the first of a 
   t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
 })
 
-t.test('payment show of a truncated stream prints every remaining event once', async (t) => {
+t.test('payments show of a truncated stream prints every remaining event once', async (t) => {
   const { id, events } = await record([...eventsAfter('succeeded'), ...notices(1_100)])
   await store.client.setStreamMetadata(paymentStream(id), { truncateBefore: 300 })
   const past = await readHistory(store, id)
@@ -199,14 +199,14 @@ t.test('payment show of a truncated stream prints every remaining event once', a
   )
 })
 
-t.test('payment show --at ignores an unreadable event after that time', async (t) => {
+t.test('payments show --at ignores an unreadable event after that time', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   await appendUnknown(id, 'PaymentVanished', { occurred_at: at(200) })
   t.match(await show(id, '--at', at(20), '--json'), { stdout: /"status":"processing"/, error: undefined })
   t.match(await show(id, '--at', at(21), '--json'), { stdout: /^\{"payment":null/, message: /^CANNOT BE READ/ })
 })
 
-t.test('payment show replaces control characters that a client wrote', async (t) => {
+t.test('payments show replaces control characters that a client wrote', async (t) => {
   const [first, ...rest] = eventsAfter('succeeded')
   if (first?.type !== 'PaymentInitiated') throw new Error('a beginning')
   const description = 'red \u001b[31m back \u009b0m line\nend \u202e\u2028é'
@@ -218,11 +218,11 @@ t.test('payment show replaces control characters that a client wrote', async (t)
   t.equal(JSON.parse((await show(id, '--json')).stdout).payment.description, description)
 })
 
-t.test('payment show exits with 0, 1 or 2', async (t) => {
+t.test('payments show exits with 0, 1 or 2', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const command = (...args: string[]) => runOps(['payment', 'show', ...args], environment)
   t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {15}succeeded\n/s, stderr: '' })
-  t.match(await command('no-id'), { code: 2, stdout: '', stderr: /^ID must be .*\nUsage: .* payment show ID / })
+  t.match(await command('no-id'), { code: 2, stdout: '', stderr: /^ID must be .*\nUsage: .* payments show ID / })
   await appendUnknown(id, 'PaymentVanished')
   t.match(await command(id), { code: 1, stdout: /PaymentSucceeded/, stderr: /^CANNOT BE READ: [^\n]*\n$/ })
   const nowhere = await runOps(['payment', 'show', id], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })

@@ -1,16 +1,16 @@
-// `payment show`: prints the state, the history and the webhooks of a payment, now or as of a time.
+// `payments show`: prints the state, the history and the webhooks of a payment, now or as of a time.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { recordedId } from '@paylog/domain/fields'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { Type } from 'typebox'
-import { type CliCommand, OpsError, readArguments, readSince, UsageError } from '../command.ts'
+import { type CliCommand, OpsError, readArguments, readSince } from '../command.ts'
 import type { Print } from '../printTo.ts'
 import { type PaymentDeliveries, readDeliveries } from './paymentDeliveries.ts'
+import { readPaymentId } from './providerWorkflow.ts'
 import { fieldsText, historyText, visible } from './showText.ts'
 
 const Config = Type.Object({
@@ -18,7 +18,7 @@ const Config = Type.Object({
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
 })
 
-export const paymentShow: CliCommand = {
+export const paymentsShow: CliCommand = {
   usage: 'ID [--at TIME] [--json]',
   summary: 'Show a payment, its history and its webhooks, now or as of a time',
   details: [
@@ -37,8 +37,7 @@ export const paymentShow: CliCommand = {
   ].join('\n'),
   async run(args, { environment, print, errors }) {
     const { values, positionals } = readArguments(args, ['ID'], { at: { type: 'string' }, json: { type: 'boolean' } })
-    const id = recordedId(positionals[0])
-    if (id === null) throw new UsageError('ID must be the id of a payment, a UUID')
+    const id = readPaymentId(positionals[0])
     const time = values.at === undefined ? undefined : readSince(values.at, Date.now(), '--at')
     const { EVENTSTORE_URL, DATABASE_URL: databaseUrl } = loadConfig(Config, environment)
     const store = createEventStore({ connectionString: EVENTSTORE_URL })

@@ -1,4 +1,4 @@
-// The webhooks of a payment in `payment show`, on a real log, database and worker.
+// The webhooks of a payment in `payments show`, on a real log, database and worker.
 import type { StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
 import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
@@ -95,7 +95,7 @@ const linesIn = (stdout: string) =>
         .replace(/ [\da-f]{8}-[-\da-f]{27}$/, ' ID'),
     )
 
-t.test('payment show prints the cause and the deliveries of each event, sent, failed and pending', async (t) => {
+t.test('payments show prints the cause and the deliveries of each event, sent, failed and pending', async (t) => {
   const { id, opened, facts } = await notifiedPayment()
   const found = await attempted(id, 8)
   t.ok(found.every(({ attempts, node }) => attempts === (node === '2' ? 2 : 1)))
@@ -124,7 +124,7 @@ t.test('payment show prints the cause and the deliveries of each event, sent, fa
   for (const one of found) t.match(stdout, one.id)
 })
 
-t.test('payment show --json lists the deliveries with the events that they came from', async (t) => {
+t.test('payments show --json lists the deliveries with the events that they came from', async (t) => {
   const { id, events } = await notifiedPayment()
   const deliveries = await attempted(id, 8)
   const { stdout } = await show(id, '--json')
@@ -150,7 +150,7 @@ t.test('payment show --json lists the deliveries with the events that they came 
   t.match(pending, { mode: 'canonical', attempts: 1, last_attempt_at: /Z$/, next_attempt_at: /Z$/ })
 })
 
-t.test('payment show --at shows only the deliveries of the events until then', async (t) => {
+t.test('payments show --at shows only the deliveries of the events until then', async (t) => {
   const { id, opened } = await notifiedPayment()
   await attempted(id, 8)
   const last = opened.at(-1)
@@ -163,7 +163,7 @@ t.test('payment show --at shows only the deliveries of the events until then', a
   )
 })
 
-t.test('payment show includes the deliveries of a notification that was stored before it was applied', async (t) => {
+t.test('payments show includes the deliveries of a notification that was stored before it was applied', async (t) => {
   const { id, facts } = await openPayment()
   const { occurred_at, provider_event_id } = facts
   const stream = providerEventStream('fake', provider_event_id)
@@ -194,7 +194,7 @@ t.test('payment show includes the deliveries of a notification that was stored b
   ])
 })
 
-t.test('payment show without Postgres shows the payment, and says why not its deliveries', async (t) => {
+t.test('payments show without Postgres shows the payment, and says why not its deliveries', async (t) => {
   const { id } = await notifiedPayment()
   const { DATABASE_URL, ...withoutDatabase } = env
   const unreachable = { ...env, DATABASE_URL: 'postgres://127.0.0.1:1/x' }

@@ -28,35 +28,43 @@ type Verb = 'create' | 'retrieve' | 'cancel' | 'capture' | 'refund'
 type Failure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
 
 export function createFakeMoneyProvider() {
-  const state = {
-    intents: new Map<string, Intent>(),
+  const fake = createState()
+  return { fake, provider: providerOn(fake) }
+}
+
+type State = ReturnType<typeof createState>
+
+function createState() {
+  const intents = new Map<string, Intent>()
+  const failures = new Map<Verb, Failure[]>()
+  const intentOf = (paymentId: string): Intent => {
+    const found = [...intents.values()].filter(({ request }) => request.payment_id === paymentId).at(-1)
+    if (!found) throw new Error('no intent')
+    return found
+  }
+  return {
+    intents,
     calls: [] as Verb[],
     created: [] as CreateIntent[],
-    failures: new Map<Verb, Failure[]>(),
+    failures,
     /** The status of new refunds. */
     refundStatus: 'succeeded' as RefundStatus,
     /** Runs before a call. */
     before: undefined as ((verb: Verb) => Promise<unknown>) | undefined,
-    failNext: (verb: Verb, ...failures: Failure[]) => void state.failures.set(verb, failures),
-    intentOf(paymentId: string): Intent {
-      const found = [...state.intents.values()].filter(({ request }) => request.payment_id === paymentId).at(-1)
-      if (!found) throw new Error('no intent')
-      return found
-    },
+    failNext: (verb: Verb, ...next: Failure[]) => void failures.set(verb, next),
+    /** The newest intent of a payment. */
+    intentOf,
     pay(paymentId: string, amount?: number) {
-      const intent = state.intentOf(paymentId)
+      const intent = intentOf(paymentId)
       Object.assign(intent, { status: 'succeeded', received: amount ?? intent.request.amount_cents })
     },
     authorize(paymentId: string) {
-      const intent = state.intentOf(paymentId)
+      const intent = intentOf(paymentId)
       Object.assign(intent, { status: 'processing', capturable: intent.request.amount_cents })
     },
-    refundsOf: (paymentId: string) => [...state.intentOf(paymentId).refunds.values()],
+    refundsOf: (paymentId: string) => [...intentOf(paymentId).refunds.values()],
   }
-  return { fake: state, provider: providerOn(state) }
 }
-
-type State = ReturnType<typeof createFakeMoneyProvider>['fake']
 
 function providerOn(state: State): Provider {
   const intentAt = (id: string) => state.intents.get(id)

@@ -159,6 +159,7 @@ export async function paypalHarness(t: Test) {
         provider_intent_id: intent,
         provider_payment_id: null,
         currency: 'USD',
+        capture_method: 'automatic',
         created_at: new Date().toISOString(),
         idempotency_key: `${intent}-capture-1`,
       })

@@ -1,0 +1,95 @@
+// `payments cancel`, `capture` and `refresh` change one payment at its provider.
+import type { EventMetadata } from '@paylog/domain/events'
+import type { PaymentState } from '@paylog/domain/payments/payment'
+import type { PaymentResource } from '@paylog/domain/payments/resource'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import type { Workflow } from '@paylog/workflows/context'
+import { cancelPayment, capturePayment } from '@paylog/workflows/payments/intentCalls'
+import { shownPayment } from '@paylog/workflows/payments/readPayment'
+import { createRefresh } from '@paylog/workflows/payments/refreshPayment'
+import { type CliCommand, type CommandContext, readArguments } from '../command.ts'
+import { readAmount, readNote, readPaymentId, withWorkflow } from './providerWorkflow.ts'
+
+const json = { json: { type: 'boolean' } } as const
+const aboutJson = '  --json            one object: the payment, as in GET /admin/payments/{id}'
+const aboutExit =
+  'Exits with 1 when that is not possible, or the provider cannot be asked; the message has the error code.'
+
+export const paymentsCancel: CliCommand = {
+  usage: 'ID [--reason TEXT] [--json]',
+  summary: 'Cancel a payment at its provider',
+  details: [
+    '  --reason TEXT     for the history; not sent to the provider',
+    aboutJson,
+    '',
+    'For a payment that is pending, failed but could still be paid, or authorized and not captured. It may be repeated.',
+    aboutExit,
+  ].join('\n'),
+  async run(args, context) {
+    const { values, positionals } = readArguments(args, ['ID'], { reason: { type: 'string' }, ...json })
+    const payment_id = readPaymentId(positionals[0])
+    const reason = readNote('--reason', values.reason)
+    await change(context, values, (workflow, metadata) => cancelPayment(workflow, { payment_id, metadata, reason }))
+  },
+}
+
+export const paymentsCapture: CliCommand = {
+  usage: 'ID [--amount-cents N] [--json]',
+  summary: 'Capture an authorized payment',
+  details: [
+    '  --amount-cents N  in minor units; all that is authorized without it. The rest is released',
+    aboutJson,
+    '',
+    'A payment is captured once.',
+    aboutExit,
+  ].join('\n'),
+  async run(args, context) {
+    const { values, positionals } = readArguments(args, ['ID'], { 'amount-cents': { type: 'string' }, ...json })
+    const payment_id = readPaymentId(positionals[0])
+    const amount_cents = readAmount(values['amount-cents'])
+    await change(context, values, (workflow, metadata) =>
+      capturePayment(workflow, { payment_id, metadata, amount_cents }),
+    )
+  },
+}
+
+export const paymentsRefresh: CliCommand = {
+  usage: 'ID [--json]',
+  summary: 'Ask the provider about one payment, and record what it says',
+  details: [
+    aboutJson,
+    '',
+    'Also finishes calls with an unknown outcome, captures an approved order, and replaces a hosted page that has expired.',
+    aboutExit,
+  ].join('\n'),
+  async run(args, context) {
+    const { values, positionals } = readArguments(args, ['ID'], json)
+    const payment_id = readPaymentId(positionals[0])
+    await change(context, values, (workflow, metadata) => createRefresh(workflow)(payment_id, metadata))
+  },
+}
+
+/** Changes a payment, and prints it. @throws OpsError */
+async function change(
+  { environment, print }: CommandContext,
+  { json }: { readonly json?: boolean | undefined },
+  act: (workflow: Workflow, metadata: EventMetadata) => Promise<LoadedState<PaymentState>>,
+): Promise<void> {
+  const payment = await withWorkflow(environment, async (workflow, metadata) => {
+    const { state } = await act(workflow, metadata)
+    return shownPayment(workflow.store, state)
+  })
+  await print(json ? JSON.stringify(payment) : paymentLine(payment))
+}
+
+/** One line: the status, and the money that has moved or may. */
+function paymentLine(payment: PaymentResource): string {
+  const { id, status, currency } = payment
+  const amounts = [
+    ['received', payment.amount_received_cents],
+    ['refunded', payment.amount_refunded_cents],
+    ['capturable', payment.amount_capturable_cents],
+  ] as const
+  const moved = amounts.flatMap(([name, cents]) => (cents === 0 ? [] : [`, ${cents} ${name}`]))
+  return `Payment ${id} is ${status}: ${payment.amount_cents} ${currency}${moved.join('')}`
+}

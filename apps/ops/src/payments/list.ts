@@ -1,0 +1,122 @@
+// `payments list` finds payments of all owners in the read model.
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
+import { PaymentStatus } from '@paylog/domain/payments/payment'
+import { table } from '@paylog/runtime/process/table'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { type CliCommand, readArguments, readCount, readSince, UsageError } from '../command.ts'
+import { opsPool, type Pool } from '../database.ts'
+import { visible } from './showText.ts'
+
+const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
+const defaultLimit = 20
+const maxLimit = 1_000
+
+export const paymentsList: CliCommand = {
+  usage: `[--status ${PaymentStatus.enum.join('|')}] [--provider P] [--search TEXT] [--since T] [--limit N] [--json]`,
+  summary: 'List the newest payments of all owners',
+  details: [
+    '  --status S     one of the five statuses',
+    '  --provider P   such as stripe',
+    "  --search TEXT  exactly the id of a payment, the provider's id of an intent or charge, an e-mail or a reference code",
+    '  --since T      created since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    `  --limit N      ${defaultLimit} by default, at most ${maxLimit}`,
+    '  --json         one object: payments',
+    '',
+    'Reads Postgres, which may be a moment behind the log. `payments show` has everything about one payment.',
+  ].join('\n'),
+  async run(args, { environment, print, errors }) {
+    const { values } = readArguments(args, [], {
+      status: { type: 'string' },
+      provider: { type: 'string' },
+      search: { type: 'string' },
+      since: { type: 'string' },
+      limit: { type: 'string' },
+      json: { type: 'boolean' },
+    })
+    const { provider, search } = values
+    const limit = readCount('--limit', values.limit, 1) ?? defaultLimit
+    if (limit > maxLimit) throw new UsageError(`--limit must be at most ${maxLimit}`)
+    const since = values.since === undefined ? undefined : readSince(values.since, Date.now())
+    const filter = { status: readStatus(values.status), provider, search, since, limit }
+    const { pool } = opsPool(loadConfig(Config, environment).DATABASE_URL, { max: 1, errors })
+    try {
+      const payments = await newestPayments(pool, filter)
+      await print(values.json ? JSON.stringify({ payments }) : listText(payments))
+    } finally {
+      await pool.end()
+    }
+  },
+}
+
+function readStatus(text: string | undefined): PaymentStatus | undefined {
+  if (text === undefined || Value.Check(PaymentStatus, text)) return text
+  throw new UsageError(`--status must be one of ${PaymentStatus.enum.join(', ')}`)
+}
+
+type Filter = {
+  readonly status: PaymentStatus | undefined
+  readonly provider: string | undefined
+  readonly search: string | undefined
+  /** In ms. */
+  readonly since: number | undefined
+  readonly limit: number
+}
+
+type ListedPayment = {
+  readonly id: string
+  readonly created_at: string
+  readonly status: PaymentStatus
+  readonly amount_cents: number
+  readonly currency: string
+  readonly provider_id: string
+  readonly provider_intent_id: string | null
+  readonly provider_payment_id: string | null
+  readonly guest_email: string | null
+  readonly reference_code: string | null
+}
+
+type Row = Omit<ListedPayment, 'created_at' | 'amount_cents'> & {
+  readonly created_at: Date
+  readonly amount_cents: bigint
+}
+
+async function newestPayments(pool: Pool, { status, provider, search, since, limit }: Filter) {
+  const { rows } = await pool.query<Row>(listSql, [
+    status ?? null,
+    provider ?? null,
+    search ?? null,
+    since === undefined ? null : new Date(since),
+    limit,
+  ])
+  return rows.map((row): ListedPayment => {
+    return { ...row, created_at: row.created_at.toISOString(), amount_cents: Number(row.amount_cents) }
+  })
+}
+
+const listSql = `
+select id::text, created_at, status, amount_cents, currency, provider_id, provider_intent_id, provider_payment_id,
+  guest_email, reference_code
+from read_models.payments
+where ($1::text is null or status = $1)
+  and ($2::text is null or provider_id = $2)
+  and ($3::text is null or id::text = lower($3) or $3 in (provider_intent_id, provider_payment_id, reference_code)
+    or lower(guest_email) = lower($3))
+  and ($4::timestamptz is null or created_at >= $4)
+order by created_at desc, id desc
+limit $5`
+
+function listText(payments: readonly ListedPayment[]): string {
+  if (payments.length === 0) return 'There is no such payment.'
+  const rows = payments.map(({ created_at, id, status, amount_cents, currency, provider_id, ...payment }) => [
+    created_at,
+    id,
+    status,
+    `${amount_cents} ${currency}`,
+    provider_id,
+    visible(payment.guest_email ?? ''),
+    visible(payment.reference_code ?? ''),
+  ])
+  return table(['Created', 'Payment', 'Status', 'Amount', 'Provider', 'Guest e-mail', 'Reference'], rows)
+}

@@ -1,0 +1,98 @@
+// The log and the providers, for commands that call providers about payments.
+import { randomUUID } from 'node:crypto'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/events'
+import { recordedId } from '@paylog/domain/fields'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import type { Workflow } from '@paylog/workflows/context'
+import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
+import { Type } from 'typebox'
+import { OpsError, UsageError } from '../command.ts'
+
+const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...providerVariables })
+
+const noProvider =
+  'No provider is enabled. Set the same credentials as for the apps: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, ' +
+  'PAYPAL_CLIENT_ID, PAYPAL_CLIENT_SECRET and PAYPAL_WEBHOOK_ID, or AUTHORIZE_NET_API_LOGIN_ID, ' +
+  'AUTHORIZE_NET_TRANSACTION_KEY and AUTHORIZE_NET_SIGNATURE_KEY.'
+
+/**
+ * Connects to the log and the enabled providers.
+ * @returns `close` ends the connections
+ * @throws ConfigError; OpsError when no provider is enabled
+ */
+export async function openWorkflow(environment: NodeJS.ProcessEnv): Promise<Workflow & { close(): Promise<void> }> {
+  const config = loadConfig(Config, environment)
+  const providers = await enabledProviders(config)
+  if (providers.size === 0) throw new OpsError(noProvider)
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  return {
+    store,
+    providers,
+    now: () => new Date(),
+    async close() {
+      await Promise.all([...providers.values()].map((provider) => provider.close()))
+      await store.close()
+    },
+  }
+}
+
+/** The metadata of what one command records. */
+export function operatorMetadata(): EventMetadata {
+  const id = randomUUID()
+  return { correlationId: id, causationId: id, actor: 'operator' }
+}
+
+/**
+ * Runs a change of one payment. The message of a DomainError gets its code and details.
+ * @throws OpsError
+ */
+export async function withWorkflow<Result>(
+  environment: NodeJS.ProcessEnv,
+  change: (workflow: Workflow, metadata: EventMetadata) => Promise<Result>,
+): Promise<Result> {
+  const workflow = await openWorkflow(environment)
+  try {
+    return await change(workflow, operatorMetadata())
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    const details = Object.entries(error.details ?? {}).map(([name, value]) => `, ${name} ${value}`)
+    throw new OpsError(`${error.message} (${error.code}${details.join('')})`, { cause: error })
+  } finally {
+    await workflow.close()
+  }
+}
+
+/** @throws UsageError when it is not the id of a payment */
+export function readPaymentId(text: string): string {
+  const id = recordedId(text)
+  if (id === null) throw new UsageError('ID must be the id of a payment, a UUID')
+  return id
+}
+
+/**
+ * Reads the value of `--amount-cents`.
+ * @returns undefined when it is not given
+ * @throws UsageError
+ */
+export function readAmount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^[1-9]\d{0,11}$/.test(text))
+    throw new UsageError('--amount-cents must be a whole number of at least 1, in minor units of the currency')
+  return Number(text)
+}
+
+const maxTextLength = 500
+
+/**
+ * Reads a text option for the record.
+ * @returns null when it is not given
+ * @throws UsageError when it is too long
+ */
+export function readNote(option: string, text: string | undefined): string | null {
+  if (text !== undefined && text.length > maxTextLength)
+    throw new UsageError(`${option} must be at most ${maxTextLength} characters`)
+  return text ?? null
+}
