@@ -35,6 +35,8 @@ const command = {
   EVENTSTORE_URL: hidden,
   GUEST_TOKEN_HISTORY_FALLBACK: hidden,
   GUEST_TOKEN_HISTORY_MAX_AGE: hidden,
+  PAYMENT_EXPIRES_AFTER: hidden,
+  RETURN_URL_ORIGINS: hidden,
   STRIPE_API_BASE: hidden,
   PROVIDER_TIMEOUT_MS: hidden,
   WEBHOOK_1_ENABLED: hidden,

@@ -39,6 +39,24 @@ t.test('WEBHOOK_TESTS_BY is session by default, and accepts only session and adm
   t.match(problemsOf({ ...required, WEBHOOK_TESTS_BY: 'nobody' }), [/^WEBHOOK_TESTS_BY must be one of session, admin/])
 })
 
+t.test('PAYMENT_EXPIRES_AFTER is a day by default, and RETURN_URL_ORIGINS is empty', async (t) => {
+  const of = (more: object) => {
+    const { PAYMENT_EXPIRES_AFTER, RETURN_URL_ORIGINS } = loadWithEndpoints(Variables, { ...required, ...more })
+    return [PAYMENT_EXPIRES_AFTER, RETURN_URL_ORIGINS]
+  }
+  t.same(of({}), [86_400_000, []])
+  const origins = 'https://shop.example.com, http://localhost:3000/'
+  t.same(of({ PAYMENT_EXPIRES_AFTER: '0', RETURN_URL_ORIGINS: origins }), [
+    0,
+    ['https://shop.example.com', 'http://localhost:3000/'],
+  ])
+  t.same(of({ PAYMENT_EXPIRES_AFTER: '30d' })[0], 30 * 86_400_000)
+  t.match(problemsOf({ ...required, PAYMENT_EXPIRES_AFTER: 'soon', RETURN_URL_ORIGINS: 'https://example.com/path' }), [
+    /^PAYMENT_EXPIRES_AFTER must be a duration/,
+    /^RETURN_URL_ORIGINS must be origins such as/,
+  ])
+})
+
 t.test('one error names every invalid variable, also those of the endpoints', async (t) => {
   const bad = { ...endpointVariables, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }
   const names = problemsOf({ ...required, ...bad }).map((problem) => problem.split(' ', 1)[0])
