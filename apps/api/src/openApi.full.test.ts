@@ -86,6 +86,9 @@ t.test('every route documents the errors that it can return [7-described]', (t) 
     '500',
     '503',
   ])
+  t.same(statuses('createRefund'), [
+    ...['201', '400', '401', '402', '403', '404', '409', '413', '415', '422', '429', '500', '502', '503', '504'],
+  ])
   t.same(statuses('createPaymentIntent'), [
     '201',
     '400',
@@ -126,10 +129,14 @@ t.test('every write documents a body example, Idempotency-Key or If-Match, and X
   t.ok(writes.length > 5)
   for (const { name, method, parameters = [], requestBody, responses } of writes) {
     const [header] = parameters.flatMap(({ in: where, name }) => (where === 'header' ? [name] : []))
-    t.equal(header, method === 'POST' ? 'idempotency-key' : 'if-match', name)
+    const isRefresh = name.endsWith('/refresh')
+    const changes = method !== 'POST' || name.endsWith('/cancel') || name.endsWith('/capture')
+    t.equal(header, isRefresh ? undefined : changes ? 'if-match' : 'idempotency-key', name)
     const examples = Object.values(requestBody?.content ?? {}).flatMap(examplesOf)
-    t.equal(examples.length > 0, method !== 'DELETE', name)
-    t.equal(requestBody?.required, method === 'DELETE' ? undefined : !name.endsWith('/setup-intent'), name)
+    const hasBody = method !== 'DELETE' && !isRefresh
+    const isOptional = /\/(setup-intent|cancel|capture|refunds)$/.test(name)
+    t.equal(examples.length > 0, hasBody, name)
+    t.equal(requestBody?.required, hasBody ? !isOptional : undefined, name)
     for (const [status, { headers = {} }] of Object.entries(responses))
       if (status.startsWith('2')) t.ok('X-Event-Position' in headers, `${name}: ${status}`)
   }
