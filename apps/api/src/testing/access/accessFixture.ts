@@ -40,12 +40,15 @@ export const pathOf: Readonly<Record<OwnedKind, string>> = {
   address: '/addresses',
 }
 
-const marks = (owner: OwnerName, what: string, fields: readonly string[]) =>
+/** What several owners may see has the mark of `shared`. */
+type Mark = OwnerName | 'shared'
+
+const marks = (owner: Mark, what: string, fields: readonly string[]) =>
   Object.fromEntries(fields.map((field) => [field, canary(owner, `${what}.${field}`)]))
 const email = (owner: OwnerName, what: string) => `${canary(owner, `${what}.email`)}@example.com`
 const place = ['line1', 'line2', 'city', 'state', 'postal_code']
 
-export function paymentBody(owner: OwnerName, guestEmail?: string, methodId?: string): object {
+export function paymentBody(owner: Mark, guestEmail?: string, methodId?: string): object {
   return {
     total_cents: 1200,
     currency: 'EUR',
@@ -150,7 +153,10 @@ export async function createAccessFixture({ identity }: AccessHarness, { send }:
   const withoutCredential = { ...anonymous, owner: 'g1' } as const
   await pay(withoutCredential, emailOf.g1, 'of g1, made without a credential', emailOf.g1.toUpperCase())
   await pay({ ...anonymous, owner: 'anonymous' }, null, 'without an owner')
-  await pay(ada, emailOf.ada, 'of ada with the e-mail of g1 as contact', emailOf.g1)
+  const contact = { name: 'of ada with the e-mail of g1 as contact', owner: 'ada', reader: 'g1' } as const
+  const shared = await made(await send(ada, 'POST', '/payments/intents', { body: paymentBody('shared', emailOf.g1) }))
+  resources.payment.push({ ...contact, id: shared })
+  payers.set(shared, emailOf.ada)
   await add('address', ada, 'of ada with the e-mail of g1 as contact', addressBody('ada', { guest_email: emailOf.g1 }))
   await pay(remembered, emailOf.g1, 'of g1, so that an expired token is remembered', emailOf.g1)
   await pay(rememberedPast, emailOf.g1, 'of g1, so that another expired token is remembered', emailOf.g1)

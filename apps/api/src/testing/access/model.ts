@@ -28,6 +28,12 @@ export type Row = {
   readonly list?: Kind
   /** Administrators can access the resources of every owner, and those without one. */
   readonly administratorsHaveAll?: true
+  /** The status for a guest who may read a session's payment, because its guest_data names them; 404 without it. */
+  readonly readers?: 200 | 403
+  /** With access it changes something. */
+  readonly changes?: true
+  /** Takes If-Match. */
+  readonly takesIfMatch?: true
   /** A valid body, for routes that take one. */
   readonly body?: object
   /** An empty body is an error. */
@@ -46,22 +52,41 @@ const simulated = { event: 'payment_intent.succeeded', provider: 'stripe', paylo
 const entry = { access: 'session', item: 'log', administratorsHaveAll: true } as const
 const receiver = { access: 'provider' } as const
 const anyPayment = { access: 'administrator', item: 'payment', administratorsHaveAll: true } as const
+const ownPayment = { access: 'known', item: 'payment', readers: 200 } as const
+const changedPayment = { item: 'payment', administratorsHaveAll: true, changes: true } as const
+const changed = { changes: true, takesIfMatch: true } as const
 
 /** Every route of the service. A test compares this table with the OpenAPI document. */
 export const rows: Readonly<Record<string, Row>> = {
   'POST /payments/intents': { access: 'anyone', body: intent, mayNotBeEmpty: true },
   'GET /payments': { access: 'known', list: 'payment' },
-  'GET /payments/{id}': { access: 'known', item: 'payment' },
+  'GET /payments/{id}': ownPayment,
+  'POST /payments/{id}/cancel': {
+    ...changedPayment,
+    access: 'known',
+    readers: 403,
+    takesIfMatch: true,
+    body: { reason: 'changed' },
+  },
+  'POST /payments/{id}/refresh': { ...changedPayment, access: 'known', readers: 403 },
+  'POST /payments/{id}/capture': {
+    ...changedPayment,
+    access: 'administrator',
+    takesIfMatch: true,
+    body: { amount_cents: 1 },
+  },
+  'POST /payments/{id}/refunds': { ...changedPayment, access: 'administrator', body: { amount_cents: 1 } },
   'GET /payment-methods': { access: 'known', list: 'method' },
   'GET /payment-methods/{id}': { access: 'known', item: 'method' },
   'POST /payment-methods': { access: 'known', body: method, mayNotBeEmpty: true },
   'PUT /payment-methods/{id}': {
     access: 'known or remembered',
     item: 'method',
+    ...changed,
     body: { alias: 'changed' },
     mayNotBeEmpty: true,
   },
-  'DELETE /payment-methods/{id}': { access: 'known or remembered', item: 'method' },
+  'DELETE /payment-methods/{id}': { access: 'known or remembered', item: 'method', ...changed },
   'POST /payment-methods/setup-intent': { access: 'session', body: { provider_id: 'sandbox' } },
   'GET /addresses': { access: 'known', list: 'address' },
   'GET /addresses/{id}': { access: 'known', item: 'address' },
@@ -69,16 +94,18 @@ export const rows: Readonly<Record<string, Row>> = {
   'PUT /addresses/{id}': {
     access: 'known or remembered',
     item: 'address',
+    ...changed,
     body: { city: 'Hamburg' },
     mayNotBeEmpty: true,
   },
-  'DELETE /addresses/{id}': { access: 'known or remembered', item: 'address' },
+  'DELETE /addresses/{id}': { access: 'known or remembered', item: 'address', ...changed },
   'GET /admin/products': { access: 'administrator', list: 'product' },
   'GET /admin/products/{id}': { access: 'administrator', item: 'product' },
   'POST /admin/products': { access: 'administrator', body: product, mayNotBeEmpty: true },
   'PUT /admin/products/{id}': {
     access: 'administrator',
     item: 'product',
+    ...changed,
     body: { name: 'Changed' },
     mayNotBeEmpty: true,
   },
@@ -102,7 +129,7 @@ export const rows: Readonly<Record<string, Row>> = {
 export const undocumented: Readonly<Record<string, Row>> = {
   'GET /openapi.json': { access: 'public', status: 200 },
   'GET /docs': { access: 'public', status: 200 },
-  'HEAD /payments/{id}': { access: 'known', item: 'payment' },
+  'HEAD /payments/{id}': ownPayment,
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
   'HEAD /admin/products/{id}': { access: 'administrator', item: 'product' },
@@ -128,11 +155,25 @@ export function seesIdAlone({ standing }: Caller, method: string): boolean {
 }
 
 /** `owner` is null for a resource that was removed, never existed, or cannot exist. */
-export type Resource = { readonly name: string; readonly id: string; readonly owner: OwnerName | null }
+export type Resource = {
+  readonly name: string
+  readonly id: string
+  readonly owner: OwnerName | null
+  /** The guest whom the guest_data of a session's payment names. */
+  readonly reader?: OwnerName
+}
 
 /** The status of an otherwise valid request for one resource. */
 export function expectedStatus(row: Row, caller: Caller, resource: Resource): 200 | 401 | 403 | 404 {
-  return authErrorStatus(row, caller) ?? (ownsOrAdministers(row, caller, resource) ? 200 : 404)
+  const error = authErrorStatus(row, caller)
+  if (error !== undefined) return error
+  if (ownsOrAdministers(row, caller, resource)) return 200
+  return isReader(caller, resource) ? (row.readers ?? 404) : 404
+}
+
+/** Whether a guest reads the payment of a session. */
+export function isReader({ owner, standing }: Caller, { reader }: Resource): boolean {
+  return standing === 'guest' && reader !== undefined && reader === owner
 }
 
 /** Whether a caller with access owns the resource. */
