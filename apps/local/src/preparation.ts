@@ -16,7 +16,7 @@ export type Preparation = {
   readonly directory: string
   readonly baseUrl: string
   readonly plan: readonly PlannedService[]
-  /** Environment of every process. The embedded Postgres adds DATABASE_URL when it is ready. */
+  /** Environment of every process. The embedded Postgres adds its URL when it is ready. */
   readonly environment: Readonly<Record<string, string>>
   /** Releases the lock on the data directory. */
   readonly unlock: () => void
@@ -56,11 +56,12 @@ function sharedEnvironment(
   api: Address,
   ports: Readonly<Record<InternalService, number>>,
 ): Record<string, string> {
-  const { DATABASE_URL, REDIS_URL } = settings
+  const { DATABASE_URL, REDIS_URL, SANDBOX_DATABASE_URL = DATABASE_URL } = settings
   return {
     HOST: api.host,
     PORT: String(api.port),
     ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
+    ...(SANDBOX_DATABASE_URL === undefined ? {} : { SANDBOX_DATABASE_URL }),
     EVENTSTORE_URL:
       settings.EVENTSTORE_URL ??
       `esdb://${eventStoreCredentials(directory).credentials}@127.0.0.1:${ports['embedded-event-store']}?tls=false`,

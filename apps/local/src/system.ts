@@ -76,7 +76,9 @@ export function createSystem(options: {
     running.set(name, service)
     publish()
     const { databaseUrl } = await service.ready
-    if (typeof databaseUrl === 'string') environment.DATABASE_URL = databaseUrl
+    if (typeof databaseUrl !== 'string') return
+    environment.DATABASE_URL = databaseUrl
+    environment.SANDBOX_DATABASE_URL ??= databaseUrl
   }
 
   return {

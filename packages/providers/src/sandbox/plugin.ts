@@ -1,10 +1,9 @@
 // The sandbox's plugin. Its notifications have the generic shape of interface section 6.1.
-import { bool, commaList } from '@paylog/config/kinds'
+import { bool, commaList, url } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { genericName, genericNames, genericSubscription } from '../genericEvent.ts'
 import { definePlugin, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
 import { codeIn } from '../simulatedFacts.ts'
-import { createSandbox } from './sandbox.ts'
 
 /** `factsOfObject` reads the generic fields for every provider, so the sandbox reads nothing itself. */
 const emptyNotification = {
@@ -43,14 +42,24 @@ export const sandbox = definePlugin({
   variables: {
     SANDBOX_PROVIDER: bool(false),
     SANDBOX_WEBHOOK_SECRET: Type.Optional(commaList()),
+    /** Where all processes remember the sandbox's intents. Without it the sandbox cannot be queried. */
+    SANDBOX_DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
   },
   problems: ({ SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets = [] }) =>
     isEnabled && webhookSecrets.length === 0
       ? ['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true']
       : [],
   isLive: () => false,
-  async create({ SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets }) {
-    return isEnabled && webhookSecrets ? createSandbox({ webhookSecrets }) : undefined
+  async create(settings, timeoutMs) {
+    const { SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets } = settings
+    if (!isEnabled || !webhookSecrets) return undefined
+    const { createSandbox } = await import('./sandbox.ts')
+    const { SANDBOX_DATABASE_URL: databaseUrl } = settings
+    const { createPostgresMemory } = await import('./postgresMemory.ts')
+    return createSandbox({
+      webhookSecrets,
+      memory: databaseUrl ? createPostgresMemory({ databaseUrl, timeoutMs }) : undefined,
+    })
   },
   receiver: {
     operationId: 'receiveSandboxWebhook',

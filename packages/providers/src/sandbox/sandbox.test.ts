@@ -33,9 +33,13 @@ const intent = {
   amount_cents: 2599,
   currency: 'EUR',
   description: null,
+  capture_method: 'automatic',
+  return_url: null,
+  cancel_url: null,
+  statement_descriptor: null,
   provider_method_id: null,
   provider_customer_id: null,
-}
+} as const
 
 t.test('sandbox: the same idempotency key returns the same intent, another key another one', async (t) => {
   const first = await sandbox.createIntent(intent)
@@ -62,9 +66,12 @@ t.test('sandbox: an intent or a charge contains its payment’s id', async (t) =
   t.equal(paid.report && (await sandbox.findPaymentId(paid.report)), payment_id)
 })
 
-t.test('sandbox: pm_card_declined is declined', async (t) => {
-  const declined = sandbox.createIntent({ ...intent, provider_method_id: 'pm_card_declined' })
-  await t.rejects(declined, { name: 'ProviderError', kind: 'declined' } satisfies Partial<ProviderError>)
+t.test('sandbox: pm_card_declined and pm_card_insufficientFunds are declined, each with its code', async (t) => {
+  const codes = { pm_card_declined: 'card_declined', pm_card_insufficientFunds: 'insufficient_funds' }
+  for (const [provider_method_id, code] of Object.entries(codes)) {
+    const declined = { name: 'ProviderError', kind: 'declined', code } satisfies Partial<ProviderError>
+    await t.rejects(sandbox.createIntent({ ...intent, provider_method_id }), declined)
+  }
 })
 
 if (!sandbox.methods) throw new Error('The sandbox lacks methods')
@@ -122,7 +129,7 @@ t.test('sandbox: unknown and declined cards are not saved', async (t) => {
   await t.rejects(attach('u1', 'pm_card_declined'), declined)
   await t.rejects(read('guest:a@example.com', 'pm_card_declined'), declined)
   const { provider_method_id } = await attach('u1', 'pm_card_visa')
-  for (const token of ['', 'pm_card_discover', 'tok_visa', 'constructor', provider_method_id]) {
+  for (const token of ['', 'pm_card_discover', 'pm_card_approval', 'tok_visa', 'constructor', provider_method_id]) {
     const rejected = { name: 'ProviderError', kind: 'rejected' }
     await t.rejects(attach('u2', token), rejected, token)
     await t.rejects(read('guest:a@example.com', token), rejected, token)
@@ -136,8 +143,8 @@ t.test('sandbox: a saved method can be used and detached, but not retrieved', as
   const paid = await sandbox.createIntent({ ...intent, ...method })
   t.ok(paid.provider_intent_id)
   t.notOk(sandbox.isTestMethod(method.provider_method_id))
-  for (const token of ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex', 'pm_card_declined'])
-    t.ok(sandbox.isTestMethod(token), token)
+  const behaviours = ['declined', 'insufficientFunds', 'actionRequired', 'approval', 'refundFails', 'dispute']
+  for (const name of ['visa', 'mastercard', 'amex', ...behaviours]) t.ok(sandbox.isTestMethod(`pm_card_${name}`), name)
   await methods.detachMethod(method)
   await methods.detachMethod(method)
   t.equal(methods.retrieveMethod, null)

@@ -1,35 +1,55 @@
-// The sandbox provider: deterministic, stateless and without a network. Its ids are hashes of the request's fields.
-import { createHash } from 'node:crypto'
-import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import { notificationJson, paymentIdFrom } from '../fields.ts'
-import { type GenericEventOptions, readGenericEvent } from '../genericEvent.ts'
-import type { ProductCatalog } from '../productCatalog.ts'
-import { type Provider, ProviderError, type ProviderMethods, type ProviderNotification } from '../provider.ts'
+// The sandbox provider: no network and no payers. Its ids follow from the requests.
+import { DomainError } from '@paylog/domain/errors'
+import type { IntentRef, Provider } from '../provider.ts'
+import { sandboxCatalog } from './catalog.ts'
+import {
+  canceled,
+  capturedApproval,
+  capturedAuthorized,
+  clientSecretOf,
+  newIntent,
+  paymentIdIn,
+  refundableOf,
+  refundIn,
+  type SandboxIntent,
+  snapshotOf,
+  withRefund,
+} from './intent.ts'
+import { createLocalMemory, type SandboxMemory } from './memory.ts'
+import { isTestMethod, requireAccepted, sandboxMethods } from './methods.ts'
+import { readNotification, remember } from './notifications.ts'
 import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
 
-/** @param options `webhookSecrets`: for the notifications' signatures; several during a rotation */
-export function createSandbox(options: { readonly webhookSecrets: readonly string[] }): Provider {
+/**
+ * @param options `webhookSecrets`: for the notifications' signatures; several during a rotation. `memory`: shared by all
+ *   processes. Without it each process knows only what it did itself, so that the sandbox cannot be queried.
+ */
+export function createSandbox(options: {
+  readonly webhookSecrets: readonly string[]
+  readonly memory?: SandboxMemory | undefined
+}): Provider {
+  const { memory = createLocalMemory() } = options
+  const isShared = options.memory !== undefined
   return {
     id: 'sandbox',
     newPaymentId: null,
 
-    async createIntent({ payment_id, idempotency_key, provider_method_id }) {
-      if (provider_method_id === declinedCard) throw declined()
+    async createIntent({ payment_id, idempotency_key, provider_method_id: token, amount_cents, currency }) {
+      requireAccepted(token)
       // Derived from the key, so that a repeated call returns the same intent. The key keeps its UUID form, see
       // `derivedId`.
       const provider_intent_id = `sandbox_pi_${idempotency_key}`
-      return { provider_intent_id, client_secret: `${provider_intent_id}_secret_${payment_id.slice(-12)}` }
+      const intent = { provider_intent_id, payment_id, token, amount_cents, currency }
+      await memory.update(provider_intent_id, (known) => known ?? newIntent(intent))
+      return { provider_intent_id, client_secret: clientSecretOf(provider_intent_id, payment_id) }
     },
 
     checkAmount: () => undefined,
-    isTestMethod: (paymentMethodId) => cards.has(paymentMethodId) || paymentMethodId === declinedCard,
-    // The sandbox stores nothing that could be retrieved.
-    retrieveIntent: null,
-    findIntents: null,
+    isTestMethod,
     findPaymentId: async ({ provider_intent_id, provider_payment_id }) =>
       paymentIdIn(provider_intent_id ?? provider_payment_id),
-    cancelIntent: null,
-    captureIntent: null,
+    ...intentCalls(memory, isShared),
+    pagesExpire: false,
 
     async createSetupIntent({ idempotency_key }) {
       const provider_setup_intent_id = `sandbox_seti_${idempotency_key}`
@@ -43,94 +63,79 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     },
     async verifyNotification({ body, headers, now }) {
       verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)
+      const notification = readable(body)
+      if (notification) await remember(memory, notification)
     },
     readNotification,
     completeNotification: null,
-    close: async () => undefined,
+    close: () => memory.close(),
   }
 }
 
-const sandboxCatalog: ProductCatalog = {
-  keepsPrice: () => true,
-  checkProduct: () => undefined,
-
-  async putProduct({ product: { product_id, price }, price: priceAction, known }) {
-    const { amount_cents, currency, recurring } = price
-    const terms = recurring && [recurring.interval, recurring.trial_days]
-    const priceId = `sandbox_price_${derivedId(['price', product_id, amount_cents, currency, terms])}`
-    return {
-      provider_product_id: `sandbox_prod_${product_id}`,
-      provider_price_id: priceAction === 'put' ? priceId : (known?.provider_price_id ?? null),
-      kept_fields: [],
-    }
-  },
+/** @returns undefined for a body that `readNotification` rejects */
+function readable(body: Buffer) {
+  try {
+    return readNotification(body)
+  } catch (error) {
+    if (error instanceof DomainError) return undefined
+    throw error
+  }
 }
 
-const declinedCard = 'pm_card_declined'
+type IntentCalls = Pick<
+  Provider,
+  'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'captureIntent' | 'captureAuthorized' | 'refund'
+>
 
-const card = (card_brand: string, last_four: string): MethodDetails => ({
-  payment_type: 'card',
-  wallet_type: null,
-  card_brand,
-  last_four,
-  expiry_month: '12',
-  expiry_year: '2034',
-})
+function intentCalls(memory: SandboxMemory, isShared: boolean): IntentCalls {
+  const snapshot = (intent: SandboxIntent) => snapshotOf(intent, new Date())
+  const queries: Pick<IntentCalls, 'retrieveIntent' | 'findIntents' | 'captureIntent'> = {
+    async retrieveIntent({ provider_intent_id }) {
+      const intent = await memory.read(provider_intent_id)
+      return intent ? snapshot(intent) : null
+    },
+    async findIntents(paymentId) {
+      const found = await memory.ofPayment(paymentId)
+      return found.map(({ provider_intent_id, payment_id, status }) => {
+        return { provider_intent_id, client_secret: clientSecretOf(provider_intent_id, payment_id), status }
+      })
+    },
+    async captureIntent(ref) {
+      const isManual = ref.capture_method === 'manual'
+      return snapshot(await change(ref, 0, (intent) => capturedApproval(intent, isManual)))
+    },
+  }
 
-/** The test tokens. They are shared, and each owner gets a different method from the same token. */
-const cards: ReadonlyMap<string, MethodDetails> = new Map([
-  ['pm_card_visa', card('visa', '4242')],
-  ['pm_card_mastercard', card('mastercard', '4444')],
-  ['pm_card_amex', card('amex', '8431')],
-])
+  /** Changes an intent. A process without a shared memory may have to trust what it is told of one. */
+  async function change(ref: IntentRef, amount_cents: number, by: (intent: SandboxIntent) => SandboxIntent) {
+    const { provider_intent_id, payment_id, currency } = ref
+    const assumed = newIntent({ provider_intent_id, payment_id, currency, amount_cents, token: null })
+    const changed = await memory.update(provider_intent_id, (known) => by(known ?? assumed))
+    return changed ?? assumed
+  }
 
-const sandboxMethods: ProviderMethods = {
-  createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
-
-  async attachMethod({ token, provider_customer_id }) {
-    if (provider_customer_id === null) throw new Error('A method at the sandbox must be attached to a customer')
-    const provider_method_id = `sandbox_pm_${derivedId(['attached', provider_customer_id, token])}`
-    return { ...cardOf(token), provider_method_id, provider_customer_id }
-  },
-
-  async readMethod({ token, owner }) {
-    return { ...cardOf(token), provider_method_id: `sandbox_pm_${derivedId(['read', owner, token])}` }
-  },
-
-  // The sandbox stores nothing that could be retrieved.
-  retrieveMethod: null,
-  detachMethod: async () => undefined,
-}
-
-/** @throws ProviderError `declined`, `rejected` */
-function cardOf(token: string): MethodDetails {
-  if (token === declinedCard) throw declined()
-  const found = cards.get(token)
-  if (found) return found
-  throw new ProviderError('rejected', 'unknown_token', 'The token is not a test card of the sandbox')
-}
-
-function declined(): ProviderError {
-  return new ProviderError('declined', 'card_declined', 'The card was declined')
-}
-
-const genericEventOptions: GenericEventOptions = {
-  chargeOf: (intentId) => `sandbox_ch_${intentId.replace('sandbox_pi_', '')}`,
-  failure: { failure_code: 'card_declined', failure_message: 'The sandbox declined the payment' },
-}
-
-/** @throws DomainError `invalid_request` */
-function readNotification(body: Buffer): ProviderNotification {
-  const notification = readGenericEvent(notificationJson(body).json, genericEventOptions)
-  const { object_id, referenced_payment_id } = notification
-  return { ...notification, referenced_payment_id: paymentIdIn(object_id) ?? referenced_payment_id }
-}
-
-/** The ids of intents and charges contain the payment's. */
-const paymentIdIn = (id: string | null) => paymentIdFrom(/^sandbox_(?:pi|ch)_(.{36})(?:-\d+)?$/.exec(id ?? '')?.[1])
-
-/** UUID-shaped: our check for card numbers could mistake a plain hash for one when a client sends the id back. */
-function derivedId(parts: readonly unknown[]): string {
-  const digits = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+  return {
+    ...(isShared ? queries : { retrieveIntent: null, findIntents: null, captureIntent: null }),
+    async cancelIntent({ provider_intent_id }) {
+      const intent = await memory.update(provider_intent_id, (known) => known && canceled(known))
+      return intent ? snapshot(intent) : null
+    },
+    async captureAuthorized(ref) {
+      const { amount_cents } = ref
+      const authorized = ({ status }: SandboxIntent) =>
+        isShared || status === 'succeeded' ? {} : { capturable_cents: amount_cents }
+      return snapshot(
+        await change(ref, amount_cents, (intent) =>
+          capturedAuthorized({ ...intent, ...authorized(intent) }, amount_cents),
+        ),
+      )
+    },
+    async refund(request) {
+      const { amount_cents, refund_id } = request
+      const intent = await change(request, amount_cents, (known) =>
+        withRefund(known, request, isShared ? refundableOf(known) : amount_cents),
+      )
+      return refundIn(intent, refund_id, new Date())
+    },
+  }
 }

@@ -1,0 +1,103 @@
+// The memory of the sandbox in Postgres.
+import { migrate } from '@paylog/runtime/postgres/migrate'
+import pg from 'pg'
+import { Compile } from 'typebox/compile'
+import { ProviderError } from '../provider.ts'
+import { SandboxIntent } from './intent.ts'
+import type { SandboxMemory } from './memory.ts'
+
+const maxConnections = 3
+const stored = Compile(SandboxIntent)
+
+/**
+ * A memory that all processes with the same database share. It creates its schema `sandbox` on first use.
+ * @param options `timeoutMs` for each statement
+ */
+export function createPostgresMemory(options: {
+  readonly databaseUrl: string
+  readonly timeoutMs: number
+}): SandboxMemory {
+  const { databaseUrl, timeoutMs } = options
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'paylog sandbox',
+    max: maxConnections,
+    connectionTimeoutMillis: timeoutMs,
+    statement_timeout: timeoutMs,
+    // A statement that hangs without the server noticing.
+    query_timeout: timeoutMs,
+    idle_in_transaction_session_timeout: timeoutMs,
+  })
+  // A lost idle connection is replaced; without a listener it would end the process.
+  pool.on('error', () => undefined)
+  let migrated: Promise<unknown> | undefined
+
+  async function withTables<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      migrated ??= migrate(pool, { schema: 'sandbox', directory: new URL('./migrations/', import.meta.url) })
+      await migrated.catch((error: unknown) => {
+        migrated = undefined
+        throw error
+      })
+      return await work()
+    } catch (cause) {
+      if (cause instanceof ProviderError) throw cause
+      const message = 'The memory of the sandbox did not respond'
+      throw new ProviderError('unknown', 'sandbox_memory', message, { cause })
+    }
+  }
+
+  return {
+    read: (intentId) => withTables(() => read(pool, intentId)),
+    ofPayment: (paymentId) =>
+      withTables(async () => {
+        const sql = 'select intent from sandbox.intents where payment_id = $1 order by provider_intent_id'
+        const { rows } = await pool.query<{ intent: unknown }>(sql, [paymentId])
+        return rows.map(({ intent }) => decoded(intent))
+      }),
+    update: (intentId, change) => withTables(() => inTransaction(pool, (client) => update(client, intentId, change))),
+    close: () => pool.end(),
+  }
+}
+
+type Connection = Pick<pg.ClientBase, 'query'>
+
+async function inTransaction<Result>(pool: pg.Pool, work: (client: Connection) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const result = await work(client)
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    // Closing the connection rolls back, in any state.
+    client.release(true)
+    throw error
+  }
+}
+
+async function read(connection: Pick<pg.Pool, 'query'> | Connection, intentId: string) {
+  const sql = 'select intent from sandbox.intents where provider_intent_id = $1'
+  const { rows } = await connection.query<{ intent: unknown }>(sql, [intentId])
+  return rows[0] && decoded(rows[0].intent)
+}
+
+async function update(client: Connection, intentId: string, change: Parameters<SandboxMemory['update']>[1]) {
+  // A row that does not exist yet cannot be locked.
+  await client.query(`select pg_advisory_xact_lock(hashtextextended('sandbox ' || $1, 0))`, [intentId])
+  const known = await read(client, intentId)
+  const changed = change(known)
+  if (!changed || changed === known) return changed
+  await client.query(
+    `insert into sandbox.intents (provider_intent_id, payment_id, intent) values ($1, $2, $3)
+     on conflict (provider_intent_id) do update set intent = excluded.intent, updated_at = now()`,
+    [intentId, changed.payment_id, JSON.stringify(changed)],
+  )
+  return changed
+}
+
+function decoded(intent: unknown): SandboxIntent {
+  if (stored.Check(intent)) return intent
+  throw new Error('an intent of the sandbox has another shape')
+}
