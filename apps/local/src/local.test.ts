@@ -160,6 +160,12 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
       stderr: 'There is no payment unknown.\n',
     })
     t.match(await opsCommand('migrate'), { code: 0, stdout: 'Everything is up to date.\n' })
+    const silent = await createPayment(baseUrl)
+    t.match(await opsCommand('sandbox', 'settle', silent, 'succeeded', '--silent'), { code: 0 })
+    t.match(await opsCommand('payments', 'reconcile', '--json'), {
+      code: 0,
+      stdout: `{"finding":"late","payment_id":"${silent}"`,
+    })
   })
 
   await t.test('the commands of the README tour work as printed', hasCurl ? {} : { skip: 'needs curl' }, async (t) => {

@@ -147,6 +147,8 @@ for (const [name, memory] of Object.entries(memories)) {
     const ended = await Promise.allSettled(both)
     t.same(ended.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'], 'two at once')
     t.match((await snapshot(ref))?.refunds, [{ refund_id: first.refund_id }, { refund_cents: 400 }])
+    const unknown = { ...ref, provider_intent_id: `sandbox_pi_${randomUUID()}` }
+    await t.rejects(async () => provider.refund?.({ ...unknown, ...refundOf(1) }), { code: 'intent_not_found' })
   })
 
   t.test(`sandbox, ${name} memory: a refund with pm_card_refundFails is pending until it fails`, async (t) => {

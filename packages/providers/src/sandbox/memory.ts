@@ -7,15 +7,17 @@ export type SandboxMemory = {
   /** @throws ProviderError `unknown` */
   ofPayment(paymentId: string): Promise<readonly SandboxIntent[]>
   /**
-   * Changes an intent. Concurrent changes of one intent wait for each other.
-   * @param change gets undefined for an unknown intent; what it throws is thrown, and nothing is changed
-   * @returns the intent afterwards
+   * Adds an intent, unless it is there.
    * @throws ProviderError `unknown`
    */
-  update(
-    intentId: string,
-    change: (intent: SandboxIntent | undefined) => SandboxIntent | undefined,
-  ): Promise<SandboxIntent | undefined>
+  add(intent: SandboxIntent): Promise<void>
+  /**
+   * Changes an intent. Concurrent changes of one intent wait for each other.
+   * @param change what it throws is thrown, and nothing is changed
+   * @returns the intent afterwards; undefined for an unknown one
+   * @throws ProviderError `unknown`
+   */
+  update(intentId: string, change: (intent: SandboxIntent) => SandboxIntent): Promise<SandboxIntent | undefined>
   close(): Promise<void>
 }
 
@@ -28,11 +30,16 @@ export function createLocalMemory(): SandboxMemory {
   return {
     read: async (intentId) => intents.get(intentId),
     ofPayment: async (paymentId) => [...intents.values()].filter(({ payment_id }) => payment_id === paymentId),
-    async update(intentId, change) {
-      const changed = change(intents.get(intentId))
-      if (changed) intents.set(intentId, changed)
+    async add(intent) {
+      const id = intent.provider_intent_id
+      if (!intents.has(id)) intents.set(id, intent)
       const [oldest] = intents.keys()
       if (intents.size > maxKept && oldest !== undefined) intents.delete(oldest)
+    },
+    async update(intentId, change) {
+      const known = intents.get(intentId)
+      const changed = known && change(known)
+      if (changed) intents.set(intentId, changed)
       return changed
     },
     close: async () => undefined,

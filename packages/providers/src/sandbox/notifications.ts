@@ -112,12 +112,11 @@ export async function remember(memory: SandboxMemory, { report, status }: Provid
   const id = report?.provider_intent_id ?? null
   const payment_id = paymentIdIn(id)
   if (!report || id === null || payment_id === null) return
-  if (report.about === 'refund') await memory.update(id, (intent) => intent && withReportedRefund(intent, report))
+  if (report.about === 'refund') await memory.update(id, (intent) => withReportedRefund(intent, report))
   if (report.about !== 'status') return
-  const { amount_cents, currency } = report
-  await memory.update(id, (known) => {
-    const fields = { provider_intent_id: id, payment_id, token: null }
-    const intent = known ?? newIntent({ ...fields, amount_cents: amount_cents ?? 0, currency: currency ?? '' })
-    return withReport(intent, report, status === approved)
-  })
+  const apply = () => memory.update(id, (intent) => withReport(intent, report, status === approved))
+  if (await apply()) return
+  const money = { amount_cents: report.amount_cents ?? 0, currency: report.currency ?? '' }
+  await memory.add(newIntent({ provider_intent_id: id, payment_id, token: null, ...money }))
+  await apply()
 }

@@ -47,13 +47,22 @@ export function createPostgresMemory(options: {
     }
   }
 
+  async function find(column: 'provider_intent_id' | 'payment_id', id: string): Promise<SandboxIntent[]> {
+    const sql = `select intent from sandbox.intents where ${column} = $1 order by provider_intent_id`
+    const { rows } = await pool.query<{ intent: unknown }>(sql, [id])
+    return rows.map(({ intent }) => decoded(intent))
+  }
+
   return {
-    read: (intentId) => withTables(() => read(pool, intentId)),
-    ofPayment: (paymentId) =>
+    read: (intentId) => withTables(async () => (await find('provider_intent_id', intentId))[0]),
+    ofPayment: (paymentId) => withTables(() => find('payment_id', paymentId)),
+    add: (intent) =>
       withTables(async () => {
-        const sql = 'select intent from sandbox.intents where payment_id = $1 order by provider_intent_id'
-        const { rows } = await pool.query<{ intent: unknown }>(sql, [paymentId])
-        return rows.map(({ intent }) => decoded(intent))
+        await pool.query(
+          `insert into sandbox.intents (provider_intent_id, payment_id, intent) values ($1, $2, $3)
+           on conflict (provider_intent_id) do nothing`,
+          [intent.provider_intent_id, intent.payment_id, JSON.stringify(intent)],
+        )
       }),
     update: (intentId, change) => withTables(() => inTransaction(pool, (client) => update(client, intentId, change))),
     close: () => pool.end(),
@@ -77,23 +86,17 @@ async function inTransaction<Result>(pool: pg.Pool, work: (client: Connection) =
   }
 }
 
-async function read(connection: Pick<pg.Pool, 'query'> | Connection, intentId: string) {
-  const sql = 'select intent from sandbox.intents where provider_intent_id = $1'
-  const { rows } = await connection.query<{ intent: unknown }>(sql, [intentId])
-  return rows[0] && decoded(rows[0].intent)
-}
-
 async function update(client: Connection, intentId: string, change: Parameters<SandboxMemory['update']>[1]) {
-  // A row that does not exist yet cannot be locked.
-  await client.query(`select pg_advisory_xact_lock(hashtextextended('sandbox ' || $1, 0))`, [intentId])
-  const known = await read(client, intentId)
+  const sql = 'select intent from sandbox.intents where provider_intent_id = $1 for update'
+  const { rows } = await client.query<{ intent: unknown }>(sql, [intentId])
+  if (!rows[0]) return undefined
+  const known = decoded(rows[0].intent)
   const changed = change(known)
-  if (!changed || changed === known) return changed
-  await client.query(
-    `insert into sandbox.intents (provider_intent_id, payment_id, intent) values ($1, $2, $3)
-     on conflict (provider_intent_id) do update set intent = excluded.intent, updated_at = now()`,
-    [intentId, changed.payment_id, JSON.stringify(changed)],
-  )
+  if (changed !== known)
+    await client.query('update sandbox.intents set intent = $2, updated_at = now() where provider_intent_id = $1', [
+      intentId,
+      JSON.stringify(changed),
+    ])
   return changed
 }
 

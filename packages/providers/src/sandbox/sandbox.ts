@@ -1,6 +1,6 @@
 // The sandbox provider: no network and no payers. Its ids follow from the requests.
 import { DomainError } from '@paylog/domain/errors'
-import type { IntentRef, Provider } from '../provider.ts'
+import { type IntentRef, type Provider, ProviderError } from '../provider.ts'
 import { sandboxCatalog } from './catalog.ts'
 import {
   canceled,
@@ -40,7 +40,7 @@ export function createSandbox(options: {
       // `derivedId`.
       const provider_intent_id = `sandbox_pi_${idempotency_key}`
       const intent = { provider_intent_id, payment_id, token, amount_cents, currency }
-      await memory.update(provider_intent_id, (known) => known ?? newIntent(intent))
+      await memory.add(newIntent(intent))
       return { provider_intent_id, client_secret: clientSecretOf(provider_intent_id, payment_id) }
     },
 
@@ -106,29 +106,28 @@ function intentCalls(memory: SandboxMemory, isShared: boolean): IntentCalls {
     },
   }
 
-  /** Changes an intent. A process without a shared memory may have to trust what it is told of one. */
+  /** Changes an intent. A process without a shared memory has to believe that an intent exists. */
   async function change(ref: IntentRef, amount_cents: number, by: (intent: SandboxIntent) => SandboxIntent) {
     const { provider_intent_id, payment_id, currency } = ref
     const assumed = newIntent({ provider_intent_id, payment_id, currency, amount_cents, token: null })
-    const changed = await memory.update(provider_intent_id, (known) => by(known ?? assumed))
-    return changed ?? assumed
+    if (!isShared) await memory.add(assumed)
+    const changed = await memory.update(provider_intent_id, by)
+    if (changed) return changed
+    throw new ProviderError('rejected', 'intent_not_found', 'The sandbox does not know this payment')
   }
 
   return {
     ...(isShared ? queries : { retrieveIntent: null, findIntents: null, captureIntent: null }),
     async cancelIntent({ provider_intent_id }) {
-      const intent = await memory.update(provider_intent_id, (known) => known && canceled(known))
+      const intent = await memory.update(provider_intent_id, canceled)
       return intent ? snapshot(intent) : null
     },
     async captureAuthorized(ref) {
       const { amount_cents } = ref
-      const authorized = ({ status }: SandboxIntent) =>
-        isShared || status === 'succeeded' ? {} : { capturable_cents: amount_cents }
-      return snapshot(
-        await change(ref, amount_cents, (intent) =>
-          capturedAuthorized({ ...intent, ...authorized(intent) }, amount_cents),
-        ),
-      )
+      const trusted = (intent: SandboxIntent) =>
+        isShared || intent.status === 'succeeded' ? intent : { ...intent, capturable_cents: amount_cents }
+      const capture = (intent: SandboxIntent) => capturedAuthorized(trusted(intent), amount_cents)
+      return snapshot(await change(ref, amount_cents, capture))
     },
     async refund(request) {
       const { amount_cents, refund_id } = request
