@@ -69,6 +69,15 @@ t.test('a partly configured provider is a configuration error that names every m
   ])
 })
 
+t.test('the sandbox can be queried when SANDBOX_DATABASE_URL is set', async (t) => {
+  const databases = { none: {}, shared: { SANDBOX_DATABASE_URL: 'postgres://127.0.0.1:1/sandbox' } }
+  for (const [name, database] of Object.entries(databases)) {
+    const provider = (await enabledProviders(config({ ...sandbox, ...database }))).get('sandbox')
+    t.equal(provider?.retrieveIntent !== null, name === 'shared', name)
+    await provider?.close()
+  }
+})
+
 t.test('the sandbox beside live credentials is a configuration error that names only the providers', async (t) => {
   const live = { ...stripe, STRIPE_SECRET_KEY: 'sk_live_made_up' }
   t.same(credentialProblems(config({ ...live, ...paypal, ...authorizeNet, ...sandbox })), [
