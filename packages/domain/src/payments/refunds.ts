@@ -149,7 +149,8 @@ function exceedingMark(
   known: RefundState | undefined,
   { refund_cents, status }: { readonly refund_cents: number | null; readonly status: RefundStatus },
 ) {
-  if (status === 'failed') return {}
+  // Before the payment's success is known, a refund shows only that it will be.
+  if (status === 'failed' || receivedOf(payment) === 0) return {}
   const others = payment.refunds.filter((refund) => refund !== known && refund.status !== 'failed')
   const isExceeding = sumOf(others) + (refund_cents ?? 0) > receivedOf(payment)
   return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : {}
