@@ -13,7 +13,7 @@ import {
 } from '@paylog/domain/payments/payment'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
+import { type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { finishOperation, isInFlight } from '../providerOperation.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext, refOf } from './applySnapshot.ts'
@@ -90,7 +90,7 @@ export async function reconcilePayment(
       return { ...base, payment: now, finding: isLate ? 'late' : 'same' }
     const { loaded, snapshot } = await applySnapshot(context, called, maxAgeMs)
     const after = existingPayment(loaded.state)
-    const finding = findingOf(now, after, snapshot)
+    const finding = isLapsing(provider, after, snapshot) ? 'same' : findingOf(now, after, snapshot)
     return { ...base, payment: after, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
@@ -155,6 +155,12 @@ async function adoptFoundIntent(
 }
 
 const isPayable = (status: PaymentStatus) => status === 'pending' || status === 'failed'
+
+/** Where an intent cannot be canceled, it stays open until it lapses. Nothing is captured of it. */
+function isLapsing({ pagesExpire }: Provider, { status }: Payment, snapshot: IntentSnapshot | undefined): boolean {
+  const isUnpaid = snapshot?.evidence.status === 'pending' || snapshot?.awaits_capture
+  return pagesExpire && status === 'canceled' && Boolean(isUnpaid)
+}
 
 function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {
   if (!snapshot) return 'missing'
