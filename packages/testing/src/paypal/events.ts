@@ -1,7 +1,18 @@
 // PayPal's notifications with their whole bodies.
 
-import { type Capture, type Order, payee, payer, representation } from './orders.ts'
 import { paypalId } from './responses.ts'
+import {
+  type Authorization,
+  type Capture,
+  type Order,
+  payee,
+  payer,
+  type Refund,
+  representation,
+  shownAuthorization,
+  shownCapture,
+  shownRefund,
+} from './shownOrder.ts'
 
 export type PaypalEvent = {
   readonly id: string
@@ -65,74 +76,52 @@ export function captureEvent(
   order: Order,
   capture: Capture,
 ): PaypalEvent {
-  const { id, amount, create_time } = capture
-  const { custom_id, invoice_id } = order.unit
-  const self = `https://api.paypal.com/v2/payments/captures/${id}`
+  const { amount, authorization_id } = capture
   const status = event_type.slice('PAYMENT.CAPTURE.'.length)
   const resource = {
-    id,
+    ...shownCapture(order, capture),
     status: status === 'DENIED' ? 'DECLINED' : status,
-    ...(status === 'PENDING' ? { status_details: { reason: 'PENDING_REVIEW' } } : {}),
-    amount,
-    final_capture: true,
-    seller_protection: { status: 'NOT_ELIGIBLE' },
     seller_receivable_breakdown: { gross_amount: amount, paypal_fee: { ...amount, value: '0' }, net_amount: amount },
-    custom_id,
-    invoice_id,
-    supplementary_data: { related_ids: { order_id: order.id } },
-    create_time,
-    update_time: create_time,
-    links: [
-      { href: self, rel: 'self', method: 'GET' },
-      { href: `${self}/refund`, rel: 'refund', method: 'POST' },
-      { href: `https://api.paypal.com/v2/checkout/orders/${order.id}`, rel: 'up', method: 'GET' },
-    ],
+    supplementary_data: { related_ids: { order_id: order.id, ...(authorization_id && { authorization_id }) } },
   }
   return event(event_type, { resource_type: 'capture', resource_version: '2.0', resource })
 }
 
-/** A refund by the merchant or by PayPal. It only links to the capture. */
-export function refundEvent(
-  event_type: 'PAYMENT.CAPTURE.REFUNDED' | 'PAYMENT.CAPTURE.REVERSED',
-  { order, capture, value }: { readonly order: Order; readonly capture: Capture; readonly value: string },
+export function authorizationEvent(
+  event_type: `PAYMENT.AUTHORIZATION.${'CREATED' | 'VOIDED'}`,
+  order: Order,
+  authorization: Authorization,
 ): PaypalEvent {
-  const id = paypalId()
-  const amount = { ...capture.amount, value }
-  const { custom_id, invoice_id } = order.unit
-  const create_time = new Date().toISOString()
-  const resource = {
-    seller_payable_breakdown: {
-      gross_amount: amount,
-      paypal_fee: { ...amount, value: '0' },
-      net_amount: amount,
-      total_refunded_amount: amount,
-    },
-    amount,
-    custom_id,
-    invoice_id,
-    create_time,
-    update_time: create_time,
-    links: [
-      { href: `https://api.paypal.com/v2/payments/refunds/${id}`, rel: 'self', method: 'GET' },
-      { href: `https://api.paypal.com/v2/payments/captures/${capture.id}`, rel: 'up', method: 'GET' },
-    ],
-    id,
-    status: 'COMPLETED',
-  }
-  return event(event_type, { resource_type: 'refund', resource_version: '2.0', resource })
+  const supplementary_data = { related_ids: { order_id: order.id } }
+  const resource = { ...shownAuthorization(order, authorization), supplementary_data }
+  return event(event_type, { resource_type: 'authorization', resource_version: '2.0', resource })
+}
+
+export type RefundEventType = `PAYMENT.CAPTURE.${'REFUNDED' | 'REVERSED'}` | `PAYMENT.REFUND.${'PENDING' | 'FAILED'}`
+
+/** A refund by the merchant or by PayPal. It only links to the capture. */
+export function refundEvent(event_type: RefundEventType, refund: Refund): PaypalEvent {
+  return event(event_type, { resource_type: 'refund', resource_version: '2.0', resource: shownRefund(refund) })
+}
+
+export type Dispute = {
+  readonly dispute_id: string
+  readonly create_time: string
+  readonly order: Order
+  readonly capture: Capture
+  status: string
+  outcome_code?: string
 }
 
 export function disputeEvent(
   event_type: `CUSTOMER.DISPUTE.${'CREATED' | 'UPDATED' | 'RESOLVED'}`,
-  { order, capture, status }: { readonly order: Order; readonly capture: Capture; readonly status: string },
+  { dispute_id, create_time, order, capture, status, outcome_code }: Dispute,
 ): PaypalEvent {
   const { custom_id: custom, invoice_id: invoice_number } = order.unit
-  const create_time = new Date().toISOString()
-  const dispute_id = `PP-D-${order.captures.indexOf(capture) + 27803}`
   const resource = {
     dispute_id,
     create_time,
-    update_time: create_time,
+    update_time: new Date().toISOString(),
     disputed_transactions: [
       {
         buyer_transaction_id: paypalId(),
@@ -151,6 +140,9 @@ export function disputeEvent(
     reason: 'MERCHANDISE_OR_SERVICE_NOT_RECEIVED',
     status,
     dispute_amount: capture.amount,
+    ...(outcome_code === undefined
+      ? { seller_response_due_date: '2026-12-31T23:59:59.000Z' }
+      : { dispute_outcome: { outcome_code } }),
     dispute_life_cycle_stage: 'INQUIRY',
     dispute_channel: 'INTERNAL',
     links: [{ href: `https://api.paypal.com/v1/customer/disputes/${dispute_id}`, rel: 'self', method: 'GET' }],

@@ -127,6 +127,70 @@ t.test('fake PayPal: an invalid order request gets PayPal’s issue', async (t) 
   t.equal(fake.orders.size, 0)
 })
 
+t.test('fake PayPal: an authorization is captured once and its rest released, or voided', async (t) => {
+  const fake = await startFakePaypal(t)
+  const authorize = async (custom_id: string) => {
+    const { id } = await post(fake, {
+      path: orders,
+      body: { ...order({ custom_id, invoice_id: custom_id }), intent: 'AUTHORIZE' },
+    })
+    fake.approve(id)
+    t.match(await post(fake, { path: `${orders}/${id}/capture` }), { status: 422 }, 'another intent')
+    t.equal((await post(fake, { path: `${orders}/${id}/authorize` })).status, 201)
+    return `/v2/payments/authorizations/${fake.orders.get(id)?.authorizations[0]?.id}`
+  }
+  const issue = (name: string) => ({ status: 422, json: { details: [{ issue: name }] } })
+  const first = await authorize('p1')
+  const part = (value: string) => ({ amount: { currency_code: 'EUR', value }, final_capture: true })
+  t.match(await post(fake, { path: `${first}/capture`, body: part('20.00') }), issue('MAX_CAPTURE_AMOUNT_EXCEEDED'))
+  t.match(await post(fake, { path: `${first}/capture`, body: part('5.00') }), {
+    status: 201,
+    json: { status: 'COMPLETED' },
+  })
+  t.match(await post(fake, { path: `${first}/capture`, body: part('5.00') }), issue('AUTHORIZATION_ALREADY_CAPTURED'))
+  t.same(fake.balanceOf('p1'), { received_cents: 500, refunded_cents: 0, capturable_cents: 0 })
+  const second = await authorize('p2')
+  t.equal(fake.balanceOf('p2').capturable_cents, 1999)
+  t.match(await post(fake, { path: `${second}/void`, whole: true }), { status: 200, json: { status: 'VOIDED' } })
+  t.match(await post(fake, { path: `${second}/void` }), issue('PREVIOUSLY_VOIDED'))
+  t.match(await post(fake, { path: `${second}/capture`, body: part('5.00') }), issue('AUTHORIZATION_VOIDED'))
+  t.equal(fake.balanceOf('p2').capturable_cents, 0)
+})
+
+t.test('fake PayPal: refunds never exceed their capture, and a failed one frees its amount', async (t) => {
+  const fake = await startFakePaypal(t)
+  const { id } = await post(fake, { path: orders, body: order({ custom_id: 'p1' }) })
+  fake.approve(id)
+  await post(fake, { path: `${orders}/${id}/capture` })
+  const path = `/v2/payments/captures/${fake.orders.get(id)?.captures[0]?.id}/refund`
+  const refund = (value: string, key?: string) =>
+    post(fake, { path, body: { amount: { currency_code: 'EUR', value } }, ...(key === undefined ? {} : { key }) })
+  const exceeded = { status: 422, json: { details: [{ issue: 'REFUND_AMOUNT_EXCEEDED' }] } }
+  fake.nextRefunds('pending')
+  const pending = await refund('15.00', 'r1')
+  t.match(pending, { status: 201, json: { status: 'PENDING' } })
+  t.match(await refund('15.00', 'r1'), { status: 200, id: pending.id }, 'a repeated key')
+  t.match(await refund('5.00'), exceeded)
+  fake.settleRefund(pending.id, 'failed')
+  t.equal(fake.balanceOf('p1').refunded_cents, 0)
+  t.equal((await refund('5.00')).status, 201)
+  t.match(await refund('15.00'), exceeded)
+  t.match(
+    await post(fake, { path }),
+    { status: 201, json: { amount: { value: '14.99' } } },
+    'without an amount the rest',
+  )
+  t.match(await refund('0.01'), { json: { details: [{ issue: 'CAPTURE_FULLY_REFUNDED' }] } })
+  t.equal(fake.balanceOf('p1').refunded_cents, 1999)
+  const types = fake.events.map(({ event_type }) => event_type).filter((type) => type.includes('REFUND'))
+  t.same(types, [
+    'PAYMENT.REFUND.PENDING',
+    'PAYMENT.REFUND.FAILED',
+    'PAYMENT.CAPTURE.REFUNDED',
+    'PAYMENT.CAPTURE.REFUNDED',
+  ])
+})
+
 t.test('fake PayPal: signed notifications are delivered in any order and number', async (t) => {
   const fake = await startFakePaypal(t)
   const received: string[] = []

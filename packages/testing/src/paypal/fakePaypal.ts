@@ -12,11 +12,14 @@ import {
   listen,
   type SignedEvent,
 } from '../fakeServer.ts'
+import { type Balance, balanceOf } from './balances.ts'
+import type { CaptureOutcome } from './captures.ts'
 import { createProductStore, type ProductStore } from './catalog.ts'
 import type { PaypalEvent } from './events.ts'
-import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
-import { captureEvents, createPayerActions, type PayerActions } from './payer.ts'
+import { createPayerActions, type PayerActions } from './payer.ts'
+import { createPaymentStores } from './paymentStores.ts'
 import { createPlans, type Plans } from './plans.ts'
+import type { RefundOutcome } from './refunds.ts'
 import {
   createIssuedTokens,
   createRequestIds,
@@ -25,6 +28,7 @@ import {
   readCall,
   respondToCall,
 } from './routes.ts'
+import type { Order } from './shownOrder.ts'
 import { createSignatures } from './signatures.ts'
 import { createFakeVault, type Vault } from './vault.ts'
 
@@ -52,6 +56,11 @@ export type FakePaypal = PayerActions & {
   readonly vault: Pick<Vault, 'approveSetup' | 'tokens' | 'remove' | 'change' | 'loseCustomer'>
   readonly catalog: FakeCatalog
   nextCaptures(...outcomes: readonly CaptureOutcome[]): void
+  nextRefunds(...outcomes: readonly RefundOutcome[]): void
+  /** The next call that changes a payment gets a 422 with this issue, and does nothing. */
+  rejectNext(issue: string): void
+  /** The money of a payment of ours, in minor units. */
+  balanceOf(paymentId: string): Balance
   /** Revokes all access tokens. */
   expireTokens(): void
   /** Forgets all request keys, as PayPal does after some time. */
@@ -92,16 +101,13 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     events.push(event)
     return event
   }
-  const orders = createOrders({
-    ledger,
-    apiBase,
-    onCapture: (order, capture) => void events.push(...captureEvents(order, capture, origin)),
-  })
+  const vault = createFakeVault({ apiBase, recordEvent })
+  const stores = createPaymentStores({ ledger, vault, apiBase, recordEvent })
   const catalog = createProductStore()
   const plans = createPlans((id) => catalog.products.has(id))
   const parts: FakePaypalParts = {
-    orders,
-    vault: createFakeVault({ apiBase, recordEvent }),
+    ...stores,
+    vault,
     catalog,
     catalogLimit: createFakeRateLimit(),
     plans,
@@ -112,6 +118,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     readFaults: createFaultPlan(),
     tokenFaults: createFaultPlan(),
     verificationFaults: createFaultPlan(),
+    rejections: [],
   }
   const server = createServer((request, response) => {
     readCall(request).then(
@@ -123,9 +130,9 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     )
   })
   origin = await listen(t, server)
-  const { faults, readFaults, tokenFaults, verificationFaults, vault, signatures } = parts
+  const { faults, readFaults, tokenFaults, verificationFaults, signatures } = parts
   return {
-    ...createPayerActions({ orders, apiBase, recordEvent }),
+    ...createPayerActions({ ...stores, apiBase, recordEvent }),
     apiBase: origin,
     clientId,
     clientSecret,
@@ -140,7 +147,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     calls,
     callsTo: (path) => calls.filter((call) => path.test(call.path)),
     charges: ledger.charges,
-    orders: orders.all,
+    orders: stores.orders.all,
     events,
     faults,
     readFaults,
@@ -148,7 +155,10 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     verificationFaults,
     vault,
     catalog: fakeCatalog(parts),
-    nextCaptures: orders.nextCaptures,
+    nextCaptures: stores.captures.nextCaptures,
+    rejectNext: (issue) => void parts.rejections.push(issue),
+    nextRefunds: stores.refunds.nextRefunds,
+    balanceOf: (paymentId) => balanceOf(stores.orders.all.values(), paymentId),
     expireTokens: parts.tokens.expire,
     forgetRequestIds: parts.requestIds.forget,
     signed: signatures.sign,

@@ -1,15 +1,21 @@
 // Actions of payers, banks and PayPal outside the API, with the resulting notifications.
+
+import type { Captures } from './captures.ts'
 import {
   approvalReversed,
+  authorizationEvent,
   captureEvent,
+  type Dispute,
   disputeEvent,
   orderApproved,
   orderCompleted,
   type PaypalEvent,
   refundEvent,
 } from './events.ts'
-import type { Capture, Order, OrderStatus, Orders } from './orders.ts'
+import type { Orders } from './orders.ts'
+import type { Refunds } from './refunds.ts'
 import { paypalId } from './responses.ts'
+import type { Authorization, Capture, Order, OrderStatus, Refund } from './shownOrder.ts'
 
 export type PayerActions = {
   /** The payer approves the order at PayPal's page. @param at in PayPal's format; default: now */
@@ -18,11 +24,16 @@ export type PayerActions = {
   reverseApproval(orderId: string): PaypalEvent
   /** A pending capture ends. */
   settleCapture(captureId: string, end: 'completed' | 'denied'): PaypalEvent
-  /** The merchant refunds a capture. @param value default: the whole amount */
+  /** The merchant refunds a capture in PayPal's dashboard. @param value default: all that is left */
   refund(captureId: string, value?: string): PaypalEvent
-  /** PayPal reverses a capture. */
+  /** PayPal reverses a capture, or what is left of it. */
   reverse(captureId: string): PaypalEvent
-  dispute(captureId: string, step?: 'CREATED' | 'UPDATED' | 'RESOLVED', status?: string): PaypalEvent
+  /** A pending refund ends, or a completed one fails. */
+  settleRefund(refundId: string, end: 'completed' | 'failed' | 'cancelled', reason?: string): PaypalEvent
+  /** A pending authorization is approved or denied, or PayPal voids one, for example after 30 days. */
+  settleAuthorization(orderId: string, status: 'CREATED' | 'DENIED' | 'VOIDED'): PaypalEvent
+  /** Opens the capture's dispute, or changes it. @param outcome of a resolved dispute */
+  dispute(captureId: string, step?: 'CREATED' | 'UPDATED' | 'RESOLVED', status?: string, outcome?: string): PaypalEvent
   /** Sets a status that no other action leads to. */
   setOrderStatus(orderId: string, status: OrderStatus): void
   /** Removes an order, as PayPal does when it is not approved in time. */
@@ -34,10 +45,13 @@ export type PayerActions = {
 /** @param options `recordEvent`: called for every notification */
 export function createPayerActions(options: {
   readonly orders: Orders
+  readonly captures: Captures
+  readonly refunds: Refunds
   readonly apiBase: () => string
   readonly recordEvent: (event: PaypalEvent) => PaypalEvent
 }): PayerActions {
-  const { orders, recordEvent, apiBase } = options
+  const { orders, captures, refunds, recordEvent, apiBase } = options
+  const disputes = new Map<string, Dispute>()
   return {
     approve(orderId, at) {
       const order = orders.get(orderId)
@@ -51,26 +65,33 @@ export function createPayerActions(options: {
     },
     settleCapture(captureId, end) {
       const { order, capture } = orders.byCapture(captureId)
-      if (end === 'completed') orders.complete(order, capture)
+      if (end === 'completed') captures.complete(order, capture)
       else capture.status = 'DECLINED'
       return recordEvent(
         captureEvent(end === 'completed' ? 'PAYMENT.CAPTURE.COMPLETED' : 'PAYMENT.CAPTURE.DENIED', order, capture),
       )
     },
-    refund(captureId, value) {
-      const { order, capture } = orders.byCapture(captureId)
-      const isWhole = value === undefined || value === capture.amount.value
-      capture.status = isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED'
-      return recordEvent(
-        refundEvent('PAYMENT.CAPTURE.REFUNDED', { order, capture, value: value ?? capture.amount.value }),
-      )
+    refund: (captureId, value) =>
+      recordEvent(refundEvent('PAYMENT.CAPTURE.REFUNDED', refunds.giveBack(captureId, value))),
+    reverse: (captureId) => recordEvent(refundEvent('PAYMENT.CAPTURE.REVERSED', refunds.giveBack(captureId))),
+    settleRefund: (refundId, end, reason) =>
+      recordEvent(refundEventOf(refunds.settle(refundId, refundEnds[end], reason))),
+    settleAuthorization(orderId, status) {
+      const order = orders.get(orderId)
+      const authorization = order.authorizations.at(-1)
+      if (!authorization) throw new Error(`no authorization of ${orderId}`)
+      authorization.status = status
+      const type = status === 'CREATED' ? 'CREATED' : 'VOIDED'
+      return recordEvent(authorizationEvent(`PAYMENT.AUTHORIZATION.${type}`, order, authorization))
     },
-    reverse(captureId) {
+    dispute(captureId, step = 'CREATED', status = step === 'RESOLVED' ? 'RESOLVED' : 'OPEN', outcome) {
       const { order, capture } = orders.byCapture(captureId)
-      return recordEvent(refundEvent('PAYMENT.CAPTURE.REVERSED', { order, capture, value: capture.amount.value }))
-    },
-    dispute(captureId, step = 'CREATED', status = step === 'RESOLVED' ? 'RESOLVED' : 'OPEN') {
-      return recordEvent(disputeEvent(`CUSTOMER.DISPUTE.${step}`, { ...orders.byCapture(captureId), status }))
+      const opened = { dispute_id: `PP-D-${disputes.size + 27803}`, create_time: new Date().toISOString() }
+      const known = disputes.get(captureId) ?? { ...opened, order, capture, status }
+      const outcome_code = outcome ?? 'RESOLVED_SELLER_FAVOUR'
+      const dispute = { ...known, status, ...(status === 'RESOLVED' && { outcome_code }) }
+      disputes.set(captureId, dispute)
+      return recordEvent(disputeEvent(`CUSTOMER.DISPUTE.${step}`, dispute))
     },
     setOrderStatus(orderId, status) {
       orders.get(orderId).status = status
@@ -82,20 +103,39 @@ export function createPayerActions(options: {
         id: paypalId(),
         amount: order.unit.amount,
         create_time: new Date().toISOString(),
+        final_capture: true,
         status: 'PENDING',
       }
       order.captures.push(capture)
-      orders.complete(order, capture)
+      captures.complete(order, capture)
       return capture.id
     },
   }
+}
+
+const refundEnds = { completed: 'COMPLETED', failed: 'FAILED', cancelled: 'CANCELLED' } as const
+
+/** The notification that PayPal sends about a refund in this state. */
+export function refundEventOf(refund: Refund): PaypalEvent {
+  if (refund.status === 'COMPLETED') return refundEvent('PAYMENT.CAPTURE.REFUNDED', refund)
+  return refundEvent(refund.status === 'PENDING' ? 'PAYMENT.REFUND.PENDING' : 'PAYMENT.REFUND.FAILED', refund)
+}
+
+/** The notification that PayPal sends about an authorization that was made. */
+export function authorizationEvents(order: Order, authorization: Authorization): readonly PaypalEvent[] {
+  if (authorization.status === 'DENIED') return []
+  return [authorizationEvent('PAYMENT.AUTHORIZATION.CREATED', order, authorization)]
 }
 
 /** The notifications that PayPal sends after a capture call. */
 export function captureEvents(order: Order, capture: Capture, apiBase: string): readonly PaypalEvent[] {
   switch (capture.status) {
     case 'COMPLETED':
-      return [orderCompleted(order, apiBase), captureEvent('PAYMENT.CAPTURE.COMPLETED', order, capture)]
+      return [
+        // The order of an authorization was completed before.
+        ...(capture.authorization_id === undefined ? [orderCompleted(order, apiBase)] : []),
+        captureEvent('PAYMENT.CAPTURE.COMPLETED', order, capture),
+      ]
     case 'PENDING':
       return [captureEvent('PAYMENT.CAPTURE.PENDING', order, capture)]
     default:

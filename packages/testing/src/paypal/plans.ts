@@ -1,7 +1,7 @@
 // The fake's billing plans: request checks, list pages, and status changes.
 
 import { valueAt } from '../fakeServer.ts'
-import { currencies, type Money, withoutDecimals } from './orders.ts'
+import { currencies, type Money, withoutDecimals } from './orderRequests.ts'
 import { errorResponse, type FakeResponse, paypalId, respondWith, textIssue } from './responses.ts'
 
 export type Cycle = {

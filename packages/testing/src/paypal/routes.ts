@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { FakeRateLimit, FaultPlan } from '../fakeServer.ts'
+import { type FakeRateLimit, type FaultPlan, valueAt } from '../fakeServer.ts'
+import type { Authorizations } from './authorizations.ts'
 import type { ProductStore } from './catalog.ts'
 import type { Orders } from './orders.ts'
 import type { Plans } from './plans.ts'
+import type { Refunds } from './refunds.ts'
 import {
   errorResponse,
   type FakeResponse,
@@ -119,6 +121,8 @@ export type FakePaypalParts = {
   readonly tokenFaults: FaultPlan
   readonly verificationFaults: FaultPlan
   readonly orders: Orders
+  readonly authorizations: Authorizations
+  readonly refunds: Refunds
   readonly vault: Vault
   readonly catalog: ProductStore
   readonly catalogLimit: FakeRateLimit
@@ -126,6 +130,8 @@ export type FakePaypalParts = {
   readonly tokens: IssuedTokens
   readonly requestIds: RequestIds
   readonly signatures: Signatures
+  /** The issues that the next calls are rejected with, one each. */
+  readonly rejections: string[]
 }
 
 type ReceivedCall = PaypalCall & { readonly bytes: Buffer }
@@ -164,10 +170,10 @@ export function respondToCall(parts: FakePaypalParts, call: ReceivedCall, respon
 }
 
 const objects =
-  /^\/(v2\/checkout\/orders|v2\/payments\/captures|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
+  /^\/(v2\/checkout\/orders|v2\/payments\/(?:captures|authorizations|refunds)|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
 
 function readResource(
-  { orders, vault, catalog, plans }: FakePaypalParts,
+  { orders, authorizations, refunds, vault, catalog, plans }: FakePaypalParts,
   { path, isWhole }: ReceivedCall,
 ): FakeResponse {
   const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
@@ -178,6 +184,10 @@ function readResource(
       return orders.show(id)
     case 'v2/payments/captures':
       return orders.showCapture(id)
+    case 'v2/payments/authorizations':
+      return authorizations.show(id)
+    case 'v2/payments/refunds':
+      return refunds.show(id)
     case 'v3/vault/setup-tokens':
       return vault.showSetup(id)
     case 'v3/vault/payment-tokens':
@@ -191,15 +201,16 @@ function readResource(
   }
 }
 
-function changeResource(
-  { orders, vault, catalog, plans }: FakePaypalParts,
-  { method, path, body, isWhole }: ReceivedCall,
-): FakeResponse {
+const paymentAction =
+  /^\/v2\/(checkout\/orders|payments\/authorizations|payments\/captures)\/([^/]+)\/(capture|authorize|void|refund)$/
+
+function changeResource(parts: FakePaypalParts, call: ReceivedCall): FakeResponse {
+  const { vault, catalog, plans } = parts
+  const { method, path, body, isWhole, key } = call
   const [, planId, action] = /^\/v1\/billing\/plans\/([^/]+)(?:\/(activate|deactivate))?$/.exec(path) ?? []
   if (planId !== undefined && action !== undefined && method === 'POST')
     return action === 'activate' ? plans.activate(planId) : plans.deactivate(planId)
   const json = parseJson(body)
-  const [, orderId] = /^\/v2\/checkout\/orders\/([^/]+)\/capture$/.exec(path) ?? []
   const [, tokenId] = /^\/v3\/vault\/payment-tokens\/([^/]+)$/.exec(path) ?? []
   const [, productId] = /^\/v1\/catalogs\/products\/([^/]+)$/.exec(path) ?? []
   if (method === 'DELETE' && tokenId !== undefined) return vault.detach(tokenId)
@@ -207,10 +218,36 @@ function changeResource(
   if (method === 'PATCH' && productId !== undefined) return catalog.patch(productId, json)
   if (method === 'PATCH' && planId !== undefined) return plans.patch(planId, json)
   if (method !== 'POST') return errorResponse(404, 'INVALID_RESOURCE_ID')
-  if (orderId !== undefined) return orders.capture(orderId, isWhole)
-  if (path === '/v2/checkout/orders') return orders.create(json, isWhole)
+  if (path === '/v2/checkout/orders') {
+    const needsKey = valueAt(json, 'payment_source') !== undefined && key === undefined
+    return needsKey ? errorResponse(400, 'PAYPAL_REQUEST_ID_REQUIRED') : parts.orders.create(json, isWhole)
+  }
   if (path === '/v3/vault/payment-tokens') return vault.attach(json)
   if (path === '/v1/catalogs/products') return catalog.create(json)
   if (path === '/v1/billing/plans') return plans.create(json, isWhole)
-  return errorResponse(404, 'INVALID_RESOURCE_ID')
+  return changePayment(parts, call, json)
+}
+
+function changePayment(
+  { orders, authorizations, refunds, rejections }: FakePaypalParts,
+  { path, isWhole }: ReceivedCall,
+  json: unknown,
+) {
+  const issue = rejections.shift()
+  if (issue) return errorResponse(422, issue)
+  const [, kind = '', id = '', action = ''] = paymentAction.exec(path) ?? []
+  switch (`${kind} ${action}`) {
+    case 'checkout/orders capture':
+      return orders.pay(id, 'capture', isWhole)
+    case 'checkout/orders authorize':
+      return orders.pay(id, 'authorize', isWhole)
+    case 'payments/authorizations capture':
+      return authorizations.capture(id, json)
+    case 'payments/authorizations void':
+      return authorizations.void(id, isWhole)
+    case 'payments/captures refund':
+      return refunds.refund(id, json)
+    default:
+      return errorResponse(404, 'INVALID_RESOURCE_ID')
+  }
 }
