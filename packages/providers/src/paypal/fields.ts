@@ -1,6 +1,7 @@
 // PayPal's field formats: money, captures, notification envelopes, and lenient access to their objects.
 import { DomainError } from '@paylog/domain/errors'
 import { currencyExponent } from '@paylog/domain/money'
+import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -79,6 +80,8 @@ export const Capture = Type.Object({
   status: Type.String(),
   amount: Money,
   status_details: Type.Optional(Type.Object({ reason: Type.Optional(Code) })),
+  final_capture: Type.Optional(Type.Boolean()),
+  links: Type.Optional(Type.Unknown()),
 })
 export type Capture = Static<typeof Capture>
 
@@ -112,6 +115,18 @@ export function captureFailure(reason?: string | null) {
     failure_message: 'PayPal could not capture the payment',
   }
 }
+
+/** https://developer.paypal.com/docs/api/payments/v2/#refunds_get */
+export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
+  COMPLETED: 'succeeded',
+  PENDING: 'pending',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+}
+
+/** The code of a failed refund: PayPal's reason, or its status. */
+export const refundFailure = (status: string | null, reason?: string | null): string =>
+  (reason ?? status ?? 'failed').toLowerCase()
 
 /** The envelope of every notification. `resource` depends on the type. */
 const Envelope = Type.Object({
@@ -200,13 +215,31 @@ function instant(text: string): string | null {
 }
 
 /**
+ * Our own refunds name their payment and themselves, because PayPal shows only a refund's own `custom_id`. An invoice number
+ * is not sent: PayPal may reject a refund with the number of its payment as `DUPLICATE_INVOICE_ID`.
+ */
+export const refundCustomId = (payment_id: string, refund_id: string): string => `${payment_id}.${refund_id}`
+
+const ownRefund = /^([^.]+)\.([^.]+)$/
+
+/**
  * The payment that an object names. We write the payment id into both fields of an order.
  * @param object an order, a capture, an authorization, a refund, or a dispute's transaction
  */
 export function paymentIdIn(object: unknown): string | null {
   const unit = valueAt(object, 'purchase_units', 0)
   const invoice = valueAt(object, 'invoice_id') ?? valueAt(unit, 'invoice_id') ?? valueAt(object, 'invoice_number')
-  return paymentIdFrom(customIdIn(object)) ?? paymentIdFrom(invoice)
+  const custom = customIdIn(object)
+  return paymentIdFrom(custom) ?? idsOfRefund(custom)?.payment_id ?? paymentIdFrom(invoice)
+}
+
+/** The refund of ours that a refund at PayPal names. */
+export const refundIdIn = (refund: unknown): string | null => idsOfRefund(customIdIn(refund))?.refund_id ?? null
+
+function idsOfRefund(custom: unknown): { readonly payment_id: string; readonly refund_id: string } | null {
+  const [, payment, refund] = typeof custom === 'string' ? (ownRefund.exec(custom) ?? []) : []
+  const [payment_id, refund_id] = [paymentIdFrom(payment), paymentIdFrom(refund)]
+  return payment_id !== null && refund_id !== null ? { payment_id, refund_id } : null
 }
 
 function customIdIn(object: unknown): unknown {
@@ -220,13 +253,21 @@ export function isOthersObject(object: unknown): boolean {
 }
 
 const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
+const captureLink = /\/captures?\/([A-Za-z0-9-]+)$/
+const authorizationLink = /\/authorizations\/([A-Za-z0-9-]+)$/
 
 /** The order that an object belongs to. Some objects name it, others only link to it. */
 export function orderIn(object: unknown): string | null {
   return codeAt(object, 'supplementary_data', 'related_ids', 'order_id') ?? linkedUp(object, orderLink)
 }
 
-export function linkedUp(object: unknown, link: RegExp): string | null {
+/** The capture that a refund only links to. */
+export const linkedCapture = (object: unknown): string | null => linkedUp(object, captureLink)
+
+/** The authorization that a capture was made of, if any. */
+export const linkedAuthorization = (object: unknown): string | null => linkedUp(object, authorizationLink)
+
+function linkedUp(object: unknown, link: RegExp): string | null {
   const links = valueAt(object, 'links')
   const up = Array.isArray(links) ? links.find((each) => valueAt(each, 'rel') === 'up') : undefined
   return link.exec(codeAt(up, 'href') ?? '')?.[1] ?? null

@@ -1,5 +1,7 @@
 // Reads PayPal's notifications: generic type, payment report, and subscription facts.
 import { Email } from '@paylog/domain/fields'
+import type { RefundStatus } from '@paylog/domain/payments/events'
+import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
@@ -13,6 +15,7 @@ import {
   statusOfGenericType,
 } from '../genericEvent.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
+import { disputeReport } from './disputes.ts'
 import {
   type Amount,
   amountAt,
@@ -21,11 +24,15 @@ import {
   type Envelope,
   instantAt,
   isOthersObject,
-  linkedUp,
+  linkedAuthorization,
+  linkedCapture,
   orderIn,
   parseNotification,
   paymentIdIn,
   readEnvelope,
+  refundFailure,
+  refundIdIn,
+  refundStatuses,
   valueAt,
 } from './fields.ts'
 
@@ -42,42 +49,61 @@ const statuses: Readonly<Record<string, PaymentStatus>> = {
   'PAYMENT.CAPTURE.PENDING': 'processing',
 }
 
-const refunds: ReadonlySet<string> = new Set(['PAYMENT.CAPTURE.REFUNDED', 'PAYMENT.CAPTURE.REVERSED'])
-
-const captureLink = /\/captures?\/([A-Za-z0-9-]+)$/
+/** Events about a refund. PayPal reverses a capture itself: after a lost dispute, or when a bank takes the money back. */
+const refunds: ReadonlySet<string> = new Set([
+  'PAYMENT.CAPTURE.REFUNDED',
+  'PAYMENT.CAPTURE.REVERSED',
+  'PAYMENT.REFUND.PENDING',
+  'PAYMENT.REFUND.FAILED',
+])
 
 const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
 /** @param reported the amount and the time of the report */
 function reportOf(event: Envelope, reported: Amount & { readonly provider_time: string }): ProviderReport | null {
   const { id: provider_event_id, event_type, resource } = event
-  const source = { provider_event_id, provider_time: reported.provider_time, provider_intent_id: intentIn(event) }
-  if (isDispute(event))
-    return {
-      about: 'dispute',
-      ...source,
-      provider_payment_id: codeAt(resource, 'disputed_transactions', 0, 'seller_transaction_id'),
-      dispute_id: codeAt(resource, 'dispute_id'),
-      dispute_status: codeAt(resource, 'status')?.toLowerCase() ?? 'unknown',
-      disputed_cents: reported.amount_cents,
-    }
-  if (refunds.has(event_type))
-    return {
-      about: 'refund',
-      ...source,
-      provider_payment_id: refundedCapture(event),
-      refund_id: isRefund(event) ? codeAt(resource, 'id') : null,
-      refunded_cents: reported.amount_cents,
-    }
-  return statusReport(event, reported, source)
+  const { provider_time } = reported
+  if (isDispute(event)) return { ...disputeReport(resource), provider_event_id, provider_time }
+  const source = { provider_event_id, provider_time, provider_intent_id: intentIn(event) }
+  return refunds.has(event_type) ? refundReport(event, reported, source) : statusReport(event, reported, source)
 }
 
-type ReportSource = Pick<ProviderReport, 'provider_event_id' | 'provider_time' | 'provider_intent_id'>
+type Source = Pick<ReportSource, 'provider_event_id' | 'provider_time' | 'provider_intent_id'>
 
-function statusReport(event: Envelope, reported: Amount, source: ReportSource): ProviderReport | null {
+function refundReport(event: Envelope, { amount_cents }: Amount, source: Source): ProviderReport {
+  const { event_type, resource } = event
+  const charge = { ...source, provider_payment_id: refundedCapture(event) }
+  const isReversal = event_type === 'PAYMENT.CAPTURE.REVERSED'
+  // A capture does not show how much of it was refunded just now.
+  if (!isRefund(event) && !isReversal) return { about: 'refunded_total', ...charge, refunded_cents: null }
+  const state = codeAt(resource, 'status')
+  const status = refundStatus(event_type, state)
+  const reason = codeAt(resource, 'status_details', 'reason')
+  return {
+    about: 'refund',
+    ...charge,
+    refund_id: refundIdIn(resource),
+    provider_refund_id: isRefund(event) ? codeAt(resource, 'id') : null,
+    refund_cents: amount_cents,
+    status,
+    ...(isReversal && { reason: 'other', note: reason?.toLowerCase() ?? 'reversed' }),
+    ...(status === 'failed' && { failure_code: refundFailure(state, reason) }),
+  }
+}
+
+function refundStatus(event_type: string, state: string | null): RefundStatus {
+  if (event_type === 'PAYMENT.REFUND.FAILED') return 'failed'
+  const named = state !== null && Object.hasOwn(refundStatuses, state) ? refundStatuses[state] : undefined
+  return named ?? (event_type === 'PAYMENT.REFUND.PENDING' ? 'pending' : 'succeeded')
+}
+
+function statusReport(event: Envelope, reported: Amount, source: Source): ProviderReport | null {
   const { event_type, resource } = event
   const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : statusOfGenericType(event_type)
   if (!status) return isReference(event) ? { about: 'object', ...source, provider_payment_id: null } : null
+  // The money is still authorized, and may be captured again.
+  if (status === 'failed' && linkedAuthorization(resource) !== null)
+    return { about: 'object', ...source, provider_payment_id: codeAt(resource, 'id') }
   const { amount_cents, currency } = reported
   // Without an amount we cannot check the price. The order can be fetched instead.
   if (status === 'succeeded' && (amount_cents === null || currency === null)) return null
@@ -88,9 +114,17 @@ function statusReport(event: Envelope, reported: Amount, source: ReportSource): 
     provider_payment_id: event_type.startsWith('PAYMENT.CAPTURE.') ? codeAt(resource, 'id') : null,
     amount_cents,
     currency,
+    ...authorizedIn(event, amount_cents),
     ...(status === 'failed' ? captureFailure(codeAt(resource, 'status_details', 'reason')) : {}),
     ...(status === 'canceled' ? { reason: event_type.toLowerCase() } : {}),
   }
+}
+
+/** What can be captured of a new authorization. One that PayPal reviews is pending. */
+function authorizedIn({ event_type, resource }: Envelope, amount_cents: number | null) {
+  const isOpen =
+    event_type === 'PAYMENT.AUTHORIZATION.CREATED' && (codeAt(resource, 'status') ?? 'CREATED') === 'CREATED'
+  return isOpen && amount_cents !== null ? { capturable_cents: amount_cents } : {}
 }
 
 /** These events only identify the payment: a completed order contains less than its capture's own notification. */
@@ -103,13 +137,13 @@ function intentIn({ event_type, resource }: Envelope): string | null {
   return isPaymentType(event_type) ? (named ?? codeAt(resource, 'id')) : named
 }
 
-/** In old reversal notifications the object is the capture instead of a refund. */
+/** In old notifications the object is the capture instead of a refund. */
 const isRefund = ({ resource_type }: Envelope) => resource_type !== 'capture'
 
 /** A refund only links to its capture. */
 function refundedCapture(event: Envelope): string | null {
   const { resource } = event
-  const named = linkedUp(resource, captureLink) ?? codeAt(resource, 'supplementary_data', 'related_ids', 'capture_id')
+  const named = linkedCapture(resource) ?? codeAt(resource, 'supplementary_data', 'related_ids', 'capture_id')
   return named ?? (isRefund(event) ? null : codeAt(resource, 'id'))
 }
 

@@ -16,7 +16,8 @@ t.test('PayPal: an order is created with the payment id, and client_secret is it
   const { fake, paypal } = await paypalHarness(t)
   const intent = await paypal.createIntent(createRequest)
   const id = intent.provider_intent_id
-  t.same(intent, { provider_intent_id: id, client_secret: `https://www.sandbox.paypal.com/checkoutnow?token=${id}` })
+  const page = `https://www.sandbox.paypal.com/checkoutnow?token=${id}`
+  t.same(intent, { provider_intent_id: id, client_secret: page, redirect_url: page })
   const [call] = fake.callsTo(/checkout/)
   t.match(call, { method: 'POST', path: '/v2/checkout/orders', key: paymentId, isWhole: true })
   t.same(JSON.parse(call?.body ?? ''), {
@@ -228,8 +229,8 @@ t.test('PayPal: a capture rejected for another reason throws', async (t) => {
   t.equal(fake.charges.length, 0)
 })
 
-t.test('PayPal has no findIntents, cancelIntent and createSetupIntent', async (t) => {
+t.test('PayPal has no findIntents and createSetupIntent, and its pages expire', async (t) => {
   const { paypal } = await paypalHarness(t)
-  t.match(paypal, { id: 'paypal', findIntents: null, cancelIntent: null, createSetupIntent: null })
+  t.match(paypal, { id: 'paypal', findIntents: null, createSetupIntent: null, pagesExpire: true })
   t.notOk(paypal.isTestMethod('pm_card_visa'))
 })

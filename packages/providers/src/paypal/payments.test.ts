@@ -66,7 +66,7 @@ t.test('PayPal: an object with another system’s custom_id has no report', (t) 
 t.test('PayPal: a refund with another system’s custom_id is reported with its capture', (t) => {
   t.match(read('PAYMENT.CAPTURE.REFUNDED', refundOf({ custom: 'refund-17' })), {
     referenced_payment_id: null,
-    report: { about: 'refund', refund_id: 'R1', provider_payment_id: 'C1' },
+    report: { about: 'refund', refund_id: null, provider_refund_id: 'R1', provider_payment_id: 'C1' },
   })
   t.end()
 })
@@ -75,7 +75,7 @@ t.test('PayPal: a dispute without ids of ours is reported with its capture', (t)
   const [disputed] = objects.filter(([type]) => type.startsWith('CUSTOMER.'))
   t.match(read('CUSTOMER.DISPUTE.CREATED', disputed?.[1]({}) ?? {}), {
     referenced_payment_id: null,
-    report: { about: 'dispute', dispute_id: 'D1', provider_intent_id: null, provider_payment_id: 'C1' },
+    report: { about: 'dispute', provider_dispute_id: 'D1', provider_intent_id: null, provider_payment_id: 'C1' },
   })
   t.end()
 })

@@ -1,11 +1,15 @@
 // The PayPal adapter: orders that a payer approves and we capture, saved methods, products, and signed notifications.
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
+import { cancelOrder, captureAuthorized } from './authorizations.ts'
 import { createCatalog } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
+import { createOrder } from './createOrder.ts'
 import { checkAmount } from './fields.ts'
+import { findPaymentId } from './findPaymentId.ts'
 import { readNotification } from './notifications.ts'
-import { captureOrder, createOrder, findPaymentId, retrieveOrder } from './orders.ts'
+import { captureOrder, retrieveOrder } from './orders.ts'
+import { refundPayment } from './refundPayment.ts'
 import { createVault } from './vault.ts'
 import { createVerifier, readSignature } from './verification.ts'
 
@@ -33,10 +37,14 @@ export function createPaypal(options: {
     createIntent: (request) => createOrder(client, request),
     retrieveIntent: ({ provider_intent_id }) => retrieveOrder(client, provider_intent_id),
     captureIntent: (request) => captureOrder(client, request),
-    // Orders cannot be searched or canceled. An unapproved order expires after some hours.
+    captureAuthorized: (request) => captureAuthorized(client, request),
+    refund: (request) => refundPayment(client, request),
+    cancelIntent: (request) => cancelOrder(client, request),
+    // Orders cannot be searched.
     findIntents: null,
     findPaymentId: (ids) => findPaymentId(client, ids),
-    cancelIntent: null,
+    // PayPal forgets an unapproved order after some hours.
+    pagesExpire: true,
 
     createSetupIntent: null,
     methods: createVault(client),

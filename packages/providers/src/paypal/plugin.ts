@@ -9,6 +9,7 @@ import { readNotification } from './notifications.ts'
 const resourceTypes: readonly (readonly [string, string])[] = [
   ['PAYMENT.CAPTURE.REFUNDED', 'refund'],
   ['PAYMENT.CAPTURE.REVERSED', 'refund'],
+  ['PAYMENT.REFUND.', 'refund'],
   ['PAYMENT.CAPTURE.', 'capture'],
   ['PAYMENT.AUTHORIZATION.', 'authorization'],
   ['PAYMENT.SALE.', 'sale'],

@@ -1,7 +1,7 @@
 // Attaching, reading and detaching methods at PayPal.
 import t from 'tap'
 import { customerMissing, type ProviderMethods } from '../provider.ts'
-import { createRequest, paypalHarness } from './testing/paypalHarness.ts'
+import { paypalHarness } from './testing/paypalHarness.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
 const owner = 'guest:pat@example.com'
@@ -176,15 +176,4 @@ t.test('PayPal: method notifications have generic type, method and customer', as
   t.equal(received.length, 2)
   t.match(received[0], { ...about, generic_type: 'payment_method.attached', customer_id: provider_customer_id })
   t.match(received[1], { ...about, generic_type: 'payment_method.detached' })
-})
-
-t.test('PayPal: an order for a saved method is created without payment_source, so it takes no money', async (t) => {
-  const { fake, paypal, methods } = await start(t)
-  const token = fake.vault.approveSetup(card)
-  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
-  const saved = await methods.attachMethod(request)
-  await paypal.createIntent({ ...createRequest, ...saved })
-  const [order] = fake.callsTo(/orders/)
-  t.notOk(order?.body.includes(saved.provider_method_id))
-  t.notOk('payment_source' in JSON.parse(order?.body ?? ''))
 })

@@ -3,7 +3,7 @@ import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { readResponse } from '../http.ts'
+import { type HttpResponse, readResponse } from '../http.ts'
 import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
 import { type PaypalClient, type PaypalRejection, rejectionError } from './client.ts'
 
@@ -76,6 +76,18 @@ export function createVault(client: PaypalClient): ProviderMethods {
       if (rejection && rejection.status !== 404) throw rejectionError(rejection)
     },
   }
+}
+
+/**
+ * The kind of a saved method, which the `vault_id` of an order has to be sent with. A method that PayPal no longer knows is
+ * sent as `paypal`: the order is rejected then, unless the call is repeated and an earlier one was paid.
+ * @throws ProviderError
+ */
+export async function vaultedSource(client: PaypalClient, id: string, timeoutMs: number): Promise<string> {
+  const read = (response: HttpResponse) => readResponse(paymentToken, response)
+  const found = await client.call({ method: 'GET', path: tokenPath(id) }, read, timeoutMs)
+  if (found.rejection && found.rejection.status !== 404) throw rejectionError(found.rejection)
+  return detailsOf(found.rejection ? {} : found.value.payment_source).payment_type ?? 'paypal'
 }
 
 /** PayPal documents no error for an unknown customer. We treat a rejection of the customer id field as one. */

@@ -1,0 +1,41 @@
+// Finds the payment that a notification is about, when the notification does not name it.
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
+import { readResponse } from '../http.ts'
+import type { ProviderIds } from '../provider.ts'
+import { unreadableResponse } from '../responses.ts'
+import type { PaypalClient } from './client.ts'
+import { orderIn, paymentIdIn } from './fields.ts'
+
+const withId = Compile(Type.Object({ id: Code }))
+
+/** Ids of another form are not sent: the object of a generic event may have any id. */
+const idForm = /^[A-Za-z0-9-]{1,36}$/
+
+/**
+ * The payment that the order names. Without an order id, the capture names the payment or its order.
+ * @throws ProviderError
+ */
+export async function findPaymentId(
+  client: PaypalClient,
+  { provider_intent_id, provider_payment_id }: ProviderIds,
+): Promise<string | null> {
+  const giveUpAt = performance.now() + client.timeoutMs
+
+  /** `null` for an id that PayPal does not know. */
+  async function read(path: string, id: string | null): Promise<unknown> {
+    if (id === null || !idForm.test(id)) return null
+    const found = await client.call(
+      { method: 'GET', path: `${path}/${id}` },
+      (response) => readResponse(withId, response),
+      giveUpAt - performance.now(),
+    )
+    if (found.rejection) return null
+    if (found.value.id !== id) throw unreadableResponse('another_object')
+    return found.value
+  }
+
+  const capture = provider_intent_id === null ? await read('/v2/payments/captures', provider_payment_id) : null
+  return paymentIdIn(capture) ?? paymentIdIn(await read('/v2/checkout/orders', provider_intent_id ?? orderIn(capture)))
+}
