@@ -106,7 +106,7 @@ t.test('a PayPal refund or dispute is recorded even if it does not name the paym
     withoutPaymentId(fake.dispute(capture)),
     withoutPaymentId(fake.reverse(capture)),
   )
-  t.same((await historyOf(id)).slice(2), ['PaymentRefundRecorded', 'PaymentDisputeRecorded', 'PaymentRefundRecorded'])
+  t.same((await historyOf(id)).slice(2), ['RefundRecorded', 'PaymentDisputeRecorded', 'RefundRecorded'])
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'succeeded' } })
 })
 

@@ -99,7 +99,7 @@ const scenarios = {
   'paid after a decline and refunded': {
     status: 'succeeded',
     length: 4,
-    facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 1 },
+    facts: { PaymentSucceeded: 1, RefundRecorded: 1 },
     async play(payment: OpenedPayment) {
       const approved = fake.approve(payment.intent)
       fake.nextCaptures('pending')

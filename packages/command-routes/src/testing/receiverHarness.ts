@@ -141,6 +141,7 @@ export async function paypalHarness(t: Test) {
   return {
     ...receiver,
     fake,
+    provider,
     /** Sends signed notifications. @throws unless they are accepted */
     async deliver(...events: readonly PaypalEvent[]): Promise<void> {
       for (const event of events) {
