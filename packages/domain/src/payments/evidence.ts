@@ -86,6 +86,13 @@ export function ignoredReport(
   }
 }
 
+/** A charge that the provider took back: if its money was received, that is a refund of all of it. */
+export type Reversal = {
+  readonly provider_payment_id: string
+  /** The provider's own word for it. */
+  readonly note: string
+}
+
 /** A report about the status of a payment. */
 export type Evidence = ReportSource & {
   readonly status: PaymentStatus
@@ -96,6 +103,7 @@ export type Evidence = ReportSource & {
   readonly failure_code?: string
   readonly failure_message?: string
   readonly reason?: string
+  readonly reversals?: readonly Reversal[]
 }
 
 export type RecordEvidence = ReceivedReport &

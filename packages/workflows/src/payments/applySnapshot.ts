@@ -2,10 +2,11 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
+import { amountMatches } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, isAbsorbing, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/reversals'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
@@ -175,7 +176,7 @@ export function eventsOf(
     current = recorded.reduce(paymentFold.evolve, current)
     events.push(...recorded)
   }
-  for (const report of reports) record(recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current))
+  for (const report of reports) record(recordStatus({ ...report, occurred_at, source: 'snapshot' }, current))
   for (const refund of refunds) record(recordRefund({ ...refund, occurred_at }, current))
   return events
 }

@@ -2,10 +2,11 @@
 import type { EventMetadata } from '@paylog/domain/events'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { isAppliedBefore, isForeignIntent, isIntentUndecided, recordEvidence } from '@paylog/domain/payments/evidence'
+import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, factsOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund, recordRefundedTotal } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/reversals'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification, ProviderReport } from '@paylog/providers/provider'
@@ -100,7 +101,7 @@ function consequences({ provider, notification }: Notified, payment: Payment, oc
   switch (report.about) {
     case 'status': {
       const source = provider.retrieveIntent ? 'queryable_notification' : 'notification'
-      return recordEvidence({ ...report, source }, payment)
+      return recordStatus({ ...report, source }, payment)
     }
     case 'object':
       return []

@@ -1,7 +1,7 @@
 // Compares a payment with its provider: finishes an open create call, captures an approved payment, applies the snapshot.
 
 import type { EventMetadata } from '@paylog/domain/events'
-import { amountMatches } from '@paylog/domain/payments/evidence'
+import { amountMatches, type Evidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import {
@@ -168,8 +168,19 @@ function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot |
   if ((evidence.status === 'succeeded' || awaits_capture) && !amountMatches(evidence, payment)) return 'amount_differs'
   const isAsBefore = payment.status === before.status && payment.failures === before.failures
   if (isDeclinedApproval(snapshot, payment)) return isAsBefore ? 'approval_waits' : 'late'
-  if (payment.status !== evidence.status || isChargedTwice(snapshot, payment)) return 'conflict'
+  if (!isStatusKnown(evidence, payment) || isChargedTwice(snapshot, payment)) return 'conflict'
   return isAsBefore ? 'same' : 'late'
+}
+
+/**
+ * A payment stays succeeded when its charge is reversed. A canceled one may still look unpaid where an intent cannot be
+ * canceled, and lapses.
+ */
+function isStatusKnown({ status, reversals = [], provider_payment_id }: Evidence, payment: Payment): boolean {
+  if (status === payment.status) return true
+  const isReversed = reversals.some((reversal) => reversal.provider_payment_id === provider_payment_id)
+  if (payment.status === 'succeeded') return isReversed
+  return payment.status === 'canceled' && (status === 'pending' || status === 'failed')
 }
 
 function isChargedTwice({ evidence, further_charges }: IntentSnapshot, payment: Payment): boolean {
