@@ -2,11 +2,13 @@
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { createChargeLedger, createFaultPlan, deliverEvents, listen } from '../fakeServer.ts'
+import { moneyOf } from './balances.ts'
 import { merchantOf } from './merchant.ts'
 import { methodsOf } from './methods.ts'
 import { createEvent, type FakeEvent, signEvent } from './notifications.ts'
 import { createProfiles } from './profiles.ts'
 import { type AuthorizeNetCall, type FakeServer, respond } from './server.ts'
+import { submissionsTo, unsuccessful } from './submissions.ts'
 import { createTransactions, type SettlementBatch, type Transaction } from './transactions.ts'
 
 export type FakeAuthorizeNetOptions = {
@@ -48,10 +50,11 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOp
     return event
   }
   const profiles = createProfiles(notify)
+  const merchant = merchantOf(transactions, createChargeLedger(t, { allowDouble }), notify)
   const calls: AuthorizeNetCall[] = []
   const plannedErrors: FakeServer['plannedErrors'] = []
   const fakeServer: FakeServer = {
-    methods: methodsOf(transactions, profiles, currencies),
+    methods: methodsOf(transactions, profiles, { currencies, submit: submissionsTo(transactions, merchant) }),
     login: { name: apiLoginId, transactionKey },
     faults: createFaultPlan(),
     readFaults: createFaultPlan(),
@@ -95,14 +98,10 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOp
     advance(ms: number) {
       aheadMs += ms
     },
-    /** Makes the next call fail, or the next call of a method. */
-    failNext(
-      code: string,
-      { text = 'Planned error.', method }: { readonly text?: string; readonly method?: string } = {},
-    ) {
-      plannedErrors.push({ code, text, method })
-    },
-    ...merchantOf(transactions, createChargeLedger(t, { allowDouble }), notify),
+    ...plannedFailures(plannedErrors),
+    ...merchant,
+    /** All that was captured for an invoice, and all that went back. */
+    moneyOf: (invoiceNumber: string) => moneyOf(transactions.all, invoiceNumber),
     /** Sends any other notification, such as `customer.created`. */
     notify,
     signed: (event: Pick<FakeEvent, 'body'>, { key = signatureKey }: { readonly key?: string } = {}) =>
@@ -110,5 +109,22 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOp
     /** Posts the notifications in the given order, `times` times. @returns the response statuses */
     deliver: (url: string, sent: readonly FakeEvent[] = events, { times }: { readonly times?: number } = {}) =>
       deliverEvents(url, { events: sent, sign: (event) => signEvent(event, signatureKey), times }),
+  }
+}
+
+function plannedFailures(plannedErrors: FakeServer['plannedErrors']) {
+  return {
+    /** Makes the next call fail, or the next call of a method. */
+    failNext(
+      code: string,
+      { text = 'Planned error.', method }: { readonly text?: string; readonly method?: string } = {},
+    ) {
+      plannedErrors.push({ code, text, method, members: {} })
+    },
+    /** Makes the next submitted transaction fail with this reason code. */
+    failNextTransaction(reasonCode: string, responseCode: 2 | 3 = 3) {
+      const { code, message: text, members } = unsuccessful(reasonCode, responseCode)
+      plannedErrors.push({ code, text, method: 'createTransaction', members })
+    },
   }
 }

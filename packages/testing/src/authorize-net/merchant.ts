@@ -1,7 +1,14 @@
 // Actions of payers and the merchant, with the resulting notifications and charges.
 import type { ChargeLedger } from '../fakeServer.ts'
 import { type FakeEvent, transactionPayload } from './notifications.ts'
-import type { ChargeSource, FakePayment, PaymentAttempt, Transaction, Transactions } from './transactions.ts'
+import type {
+  ChargeSource,
+  FakePayment,
+  PaymentAttempt,
+  RefundOrder,
+  Transaction,
+  Transactions,
+} from './transactions.ts'
 
 type Notify = (eventType: string, payload: object) => FakeEvent
 
@@ -27,12 +34,6 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
     })
   }
 
-  function review(transId: string, transactionStatus: string, responseCode: 1 | 2): Transaction {
-    const reviewed = transactions.find(transId)
-    if (reviewed.transactionStatus !== 'FDSPendingReview') throw new Error(`${transId} is not held`)
-    return Object.assign(reviewed, { transactionStatus, responseCode, responseReasonCode: responseCode })
-  }
-
   return {
     ledger,
 
@@ -50,19 +51,24 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
     capture(transId: string, cents = transactions.find(transId).authCents): void {
       const transaction = transactions.find(transId)
       if (transaction.transactionStatus !== 'authorizedPendingCapture') throw new Error(`${transId} is not authorized`)
-      Object.assign(transaction, { transactionStatus: 'capturedPendingSettlement', settleCents: cents })
+      Object.assign(transaction, {
+        transactionStatus: 'capturedPendingSettlement',
+        settleCents: cents,
+        capturedCents: cents,
+      })
       charge(transaction)
       notifyTransaction('payment.priorAuthCapture.created', transaction)
     },
 
     approveHeld(transId: string): void {
-      const transaction = review(transId, 'capturedPendingSettlement', 1)
+      const transaction = review(transactions, transId, 'capturedPendingSettlement', 1)
+      transaction.capturedCents = transaction.settleCents
       charge(transaction)
       notifyTransaction('payment.fraud.approved', transaction)
     },
 
     declineHeld(transId: string): void {
-      notifyTransaction('payment.fraud.declined', review(transId, 'failedReview', 2))
+      notifyTransaction('payment.fraud.declined', review(transactions, transId, 'failedReview', 2))
     },
 
     /** Voids an unsettled transaction. */
@@ -75,17 +81,28 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
       )
     },
 
-    /** @param options `invoiceNumber`: the merchant may give one, but need not */
-    refund(
-      transId: string,
-      cents = transactions.find(transId).settleCents,
-      { invoiceNumber = null }: { readonly invoiceNumber?: string | null } = {},
-    ): Transaction {
-      const refund = transactions.refund(transactions.find(transId), cents, invoiceNumber)
+    /** @param order `invoiceNumber`: the merchant may give one, but need not */
+    refund(transId: string, cents = transactions.find(transId).settleCents, order: RefundOrder = {}): Transaction {
+      const refund = transactions.refund(transactions.find(transId), cents, order)
       notifyTransaction('payment.refund.created', refund)
       return refund
     },
 
+    /** The bank returns an eCheck after its settlement. There is no notification about it. */
+    returnCheck(transId: string): void {
+      const charge = transactions.find(transId)
+      if (charge.transactionStatus !== 'settledSuccessfully') throw new Error(`${transId} is not settled`)
+      charge.returnedItems = [{ id: `${transId}1`, code: 'R01', description: 'Insufficient Funds' }]
+    },
+
     settle: () => transactions.settle(),
   }
+}
+
+export type Merchant = ReturnType<typeof merchantOf>
+
+function review(transactions: Transactions, transId: string, transactionStatus: string, responseCode: 1 | 2) {
+  const reviewed = transactions.find(transId)
+  if (reviewed.transactionStatus !== 'FDSPendingReview') throw new Error(`${transId} is not held`)
+  return Object.assign(reviewed, { transactionStatus, responseCode, responseReasonCode: responseCode })
 }

@@ -3,6 +3,7 @@
 import { valueAt } from '../fakeServer.ts'
 import type { Profiles } from './profiles.ts'
 import { type ApiMethod, AuthorizeNetApiError, decimal, textAt } from './server.ts'
+import { centsAt, duplicateWindowOf } from './submissions.ts'
 import type { SettlementBatch, Transaction, Transactions } from './transactions.ts'
 
 const maxRangeMs = 31 * 24 * 60 * 60 * 1000
@@ -21,7 +22,7 @@ function transactionDetails({ all }: Transactions, transId: unknown) {
 }
 
 function detailsOf(transaction: Transaction) {
-  const { transId, refTransId, submittedAt, subscription, invoiceNumber, email, customerProfileId } = transaction
+  const { transId, refTransId, submittedAt, subscription, email, customerProfileId, returnedItems } = transaction
   return {
     transId,
     ...(refTransId === null ? {} : { refTransId }),
@@ -32,15 +33,25 @@ function detailsOf(transaction: Transaction) {
     responseReasonCode: transaction.responseReasonCode,
     ...(subscription === null ? {} : { subscription }),
     ...(transaction.batchId === null ? {} : { batch: { batchId: transaction.batchId } }),
-    ...(invoiceNumber === null ? {} : { order: { invoiceNumber } }),
+    ...orderOf(transaction),
     requestedAmountSpecified: false,
     authAmount: decimal(transaction.authCents),
     settleAmount: decimal(transaction.settleCents),
     payment: { creditCard: { cardNumber: 'XXXX1111', expirationDate: 'XXXX', cardType: 'Visa' } },
     ...(email === null ? {} : { customer: { typeSpecified: false, email } }),
     ...(customerProfileId === null ? {} : { profile: { customerProfileId } }),
+    ...(returnedItems.length === 0 ? {} : { returnedItems }),
     marketType: 'eCommerce',
   }
+}
+
+function orderOf({ invoiceNumber, description, poNumber }: Transaction) {
+  const order = {
+    ...(invoiceNumber === null ? {} : { invoiceNumber }),
+    ...(description === null ? {} : { description }),
+    ...(poNumber === null ? {} : { purchaseOrderNumber: poNumber }),
+  }
+  return Object.keys(order).length === 0 ? {} : { order }
 }
 
 function unsettledTransactions({ all }: Transactions, listing: Listing) {
@@ -103,11 +114,11 @@ function summaryOf(transaction: Transaction) {
   }
 }
 
-/** @param currencies of the merchant account */
+/** @param account `currencies` of the merchant, and `submit` for transactions */
 export function methodsOf(
   transactions: Transactions,
   profiles: Profiles,
-  currencies: readonly string[],
+  { currencies, submit }: { readonly currencies: readonly string[]; readonly submit: ApiMethod['act'] },
 ): Readonly<Record<string, ApiMethod>> {
   const changing = (act: ApiMethod['act']): ApiMethod => ({ changes: true, act })
   const reading = (act: ApiMethod['act']): ApiMethod => ({ changes: false, act })
@@ -117,6 +128,7 @@ export function methodsOf(
       if (customerProfileId !== '') profiles.customer(customerProfileId)
       return { token: transactions.tokens.create(hostedRequestOf(request)) }
     }),
+    createTransaction: changing(submit),
     getMerchantDetails: reading(() => merchantDetails(currencies)),
     getTransactionDetails: reading(({ transId }) => transactionDetails(transactions, transId)),
     getUnsettledTransactionList: reading((request) => unsettledTransactions(transactions, request)),
@@ -159,16 +171,11 @@ function merchantDetails(currencies: readonly string[]) {
 }
 
 function hostedRequestOf(request: unknown) {
-  const amount = /^(\d+)\.(\d\d)$/.exec(textAt(request, 'transactionRequest', 'amount'))
-  if (!amount) throw new AuthorizeNetApiError('E00003', "The 'amount' element is invalid.")
-  const settings = valueAt(request, 'transactionRequest', 'transactionSettings', 'setting')
-  const duplicateWindow = Array.isArray(settings)
-    ? settings.find((setting) => valueAt(setting, 'settingName') === 'duplicateWindow')
-    : undefined
   return {
     invoiceNumber: textAt(request, 'transactionRequest', 'order', 'invoiceNumber') || null,
-    amountCents: Number(`${amount[1]}${amount[2]}`),
+    amountCents: centsAt(request, 'transactionRequest', 'amount'),
     currency: textAt(request, 'transactionRequest', 'currencyCode') || 'USD',
-    duplicateWindowSeconds: duplicateWindow ? Number(valueAt(duplicateWindow, 'settingValue')) : null,
+    duplicateWindowSeconds: duplicateWindowOf(request),
+    authOnly: textAt(request, 'transactionRequest', 'transactionType') === 'authOnlyTransaction',
   }
 }

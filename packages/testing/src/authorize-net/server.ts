@@ -69,6 +69,25 @@ const requests: Readonly<Record<string, Sequence>> = {
     },
     hostedPaymentSettings: settings,
   },
+  createTransactionRequest: {
+    ...authentication,
+    transactionRequest: {
+      transactionType: true,
+      amount: true,
+      currencyCode: true,
+      payment: true,
+      profile: true,
+      authCode: true,
+      refTransId: 'digits',
+      order: { invoiceNumber: 20, description: 255 },
+      poNumber: 25,
+      customer: true,
+      billTo: true,
+      shipTo: true,
+      customerIP: true,
+      transactionSettings: settings,
+    },
+  },
   getMerchantDetailsRequest: authentication,
   getTransactionDetailsRequest: { ...authentication, transId: 'digits' },
   getUnsettledTransactionListRequest: { ...authentication, status: true, ...listing },
@@ -157,7 +176,12 @@ export type FakeServer = {
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
   /** Errors for the next calls; one with a method waits for a call of that method. */
-  readonly plannedErrors: { readonly code: string; readonly text: string; readonly method: string | undefined }[]
+  readonly plannedErrors: {
+    readonly code: string
+    readonly text: string
+    readonly method: string | undefined
+    readonly members: object
+  }[]
   readonly calls: AuthorizeNetCall[]
   readonly now: () => number
   /** The real API begins every response with one. */
@@ -206,7 +230,7 @@ function perform(server: FakeServer, call: AuthorizeNetCall | undefined, method:
     throw new AuthorizeNetApiError('E00007', 'User authentication failed due to invalid authentication values.')
   const index = server.plannedErrors.findIndex((planned) => (planned.method ?? call.method) === call.method)
   const [planned] = index === -1 ? [] : server.plannedErrors.splice(index, 1)
-  if (planned) throw new AuthorizeNetApiError(planned.code, planned.text)
+  if (planned) throw new AuthorizeNetApiError(planned.code, planned.text, planned.members)
   const { refId } = call.request
   return { ...method.act(call.request), ...(refId === undefined ? {} : { refId }) }
 }

@@ -7,6 +7,7 @@ export type HostedRequest = {
   readonly amountCents: number
   readonly currency: string
   readonly duplicateWindowSeconds: number | null
+  readonly authOnly: boolean
 }
 
 /** A payer pays with a token; a merchant can also charge without one. */
@@ -29,7 +30,7 @@ function createHostedTokens(now: () => number) {
     requestOf(source: ChargeSource): HostedRequest {
       if (!('token' in source)) {
         const { invoiceNumber, amount_cents: amountCents } = source
-        return { invoiceNumber, amountCents, currency: 'USD', duplicateWindowSeconds: null }
+        return { invoiceNumber, amountCents, currency: 'USD', duplicateWindowSeconds: null, authOnly: false }
       }
       const found = tokens.get(source.token)
       if (!found || found.expiresAt < now()) throw new Error('The form does not open: the token is not valid')
@@ -51,11 +52,20 @@ export type Transaction = {
   settleCents: number
   readonly submittedAt: number
   readonly refTransId: string | null
+  /** All money that was captured, even if it was voided later. */
+  capturedCents: number
+  readonly description: string | null
+  readonly poNumber: string | null
+  /** The return of an eCheck. */
+  returnedItems: readonly { readonly id: string; readonly code: string; readonly description: string }[]
   readonly subscription: { readonly id: number; readonly payNum: number } | null
   readonly email: string | null
   readonly customerProfileId: string | null
   batchId: string | null
 }
+
+/** What a refund says about itself. */
+export type RefundOrder = Partial<Pick<Transaction, 'invoiceNumber' | 'description' | 'poNumber'>>
 
 export type SettlementBatch = { readonly batchId: string; readonly settledAt: number }
 
@@ -105,6 +115,28 @@ function isDuplicate(all: readonly Transaction[], request: HostedRequest, card: 
   )
 }
 
+/** A new transaction, but for what the payer adds. */
+function paidWith(
+  { invoiceNumber, currency, amountCents }: HostedRequest,
+  { outcome, authOnly }: { readonly outcome: keyof typeof outcomes; readonly authOnly: boolean },
+) {
+  return {
+    transactionType: authOnly ? ('authOnlyTransaction' as const) : ('authCaptureTransaction' as const),
+    ...outcomes[outcome],
+    ...(authOnly && outcome === 'approved' ? { transactionStatus: 'authorizedPendingCapture' } : {}),
+    invoiceNumber,
+    currency,
+    authCents: amountCents,
+    settleCents: outcome === 'approved' || outcome === 'held' ? amountCents : 0,
+    capturedCents: outcome === 'approved' && !authOnly ? amountCents : 0,
+    refTransId: null,
+    description: null,
+    poNumber: null,
+    returnedItems: [],
+    customerProfileId: null,
+  }
+}
+
 /** @param now in ms since 1970 */
 export function createTransactions(now: () => number) {
   const all: Transaction[] = []
@@ -127,6 +159,7 @@ export function createTransactions(now: () => number) {
 
   return {
     all,
+    now,
     batches,
     tokens,
     find,
@@ -136,37 +169,37 @@ export function createTransactions(now: () => number) {
       source: ChargeSource,
       payment: FakePayment,
     ): { readonly attempt: PaymentAttempt; readonly transaction?: Transaction } {
-      const { outcome = 'approved', card = 'card-1', authOnly = false } = payment
+      const { outcome = 'approved', card = 'card-1' } = payment
       const request = tokens.requestOf(source)
+      const { authOnly = request.authOnly } = payment
       if (outcome === 'approved' && isDuplicate(all, request, card, now()))
         return { attempt: { responseCode: 3, responseReasonCode: 11, transId: '0' } }
       const transaction = add({
-        transactionType: authOnly ? 'authOnlyTransaction' : 'authCaptureTransaction',
-        ...outcomes[outcome],
-        ...(authOnly && outcome === 'approved' ? { transactionStatus: 'authorizedPendingCapture' } : {}),
-        invoiceNumber: request.invoiceNumber,
+        ...paidWith(request, { outcome, authOnly }),
         card,
-        currency: request.currency,
-        authCents: request.amountCents,
-        settleCents: outcome === 'approved' || outcome === 'held' ? request.amountCents : 0,
-        refTransId: null,
         subscription: payment.subscription ?? null,
         email: payment.email ?? null,
-        customerProfileId: null,
       })
       return { attempt: transaction, transaction }
     },
 
     /** A refund is a separate transaction. */
-    refund(original: Transaction, cents: number, invoiceNumber: string | null): Transaction {
+    refund(
+      original: Transaction,
+      cents: number,
+      { invoiceNumber = null, description = null, poNumber = null }: RefundOrder = {},
+    ): Transaction {
       return add({
         ...original,
         transactionType: 'refundTransaction',
         transactionStatus: 'refundPendingSettlement',
         authCents: cents,
         settleCents: cents,
+        capturedCents: 0,
         refTransId: original.transId,
         invoiceNumber,
+        description,
+        poNumber,
       })
     },
 
