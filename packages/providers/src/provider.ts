@@ -51,10 +51,18 @@ export type Provider = {
   readonly captureIntent: ((request: IntentRef & WithKey) => Promise<IntentSnapshot>) | null
   /** Captures money that is authorized, and releases the rest. `null` where payments cannot be authorized first. */
   readonly captureAuthorized: ((request: CaptureAuthorized) => Promise<IntentSnapshot>) | null
+  /**
+   * Checks, before a refund is recorded, what the provider would reject. Absent where there is nothing to check.
+   * @throws DomainError `payment_not_refundable`
+   */
+  readonly checkRefund?: (request: RefundCharge) => Promise<void>
   /** Gives money back. The result may still be pending. A refund that the provider declines is a ProviderError. */
   readonly refund: ((request: RefundCharge) => Promise<ReportedRefund>) | null
   /** Whether the page of an unpaid intent expires, so that the payer needs another intent. */
   readonly pagesExpire: boolean
+
+  /** The provider's hosted form, to which our page posts the client secret; absent where clients need no such page. */
+  readonly hostedFormUrl?: string
 
   /** Prepares saving a payment method. */
   readonly createSetupIntent: ((request: CreateSetupIntent) => Promise<ProviderSetupIntent>) | null

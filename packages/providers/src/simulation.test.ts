@@ -15,7 +15,14 @@ const connection = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSeco
 const providers: readonly Provider[] = [
   createStripe({ secretKey: 'sk_test_example', webhookSecrets: [dummy], ...connection }),
   createPaypal({ clientId: dummy, clientSecret: dummy, webhookIds: [dummy], ...connection }),
-  createAuthorizeNet({ apiLoginId: dummy, transactionKey: dummy, signatureKeys: [dummy], ...connection }),
+  createAuthorizeNet({
+    pageUrl: null,
+    hostedFormUrl: 'https://test.authorize.net/payment/payment',
+    apiLoginId: dummy,
+    transactionKey: dummy,
+    signatureKeys: [dummy],
+    ...connection,
+  }),
   createSandbox({ webhookSecrets: [dummy] }),
 ]
 t.teardown(() => Promise.all(providers.map((provider) => provider.close())))

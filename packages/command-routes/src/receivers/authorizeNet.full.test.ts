@@ -36,7 +36,7 @@ t.test('an Authorize.Net notification is applied with either key during a rotati
     ),
     ok,
   )
-  t.same(await historyOf(payment.id), ['PaymentSucceeded', 'PaymentRefundRecorded'])
+  t.same(await historyOf(payment.id), ['PaymentSucceeded', 'RefundRecorded'])
 })
 
 t.test(
@@ -108,15 +108,22 @@ t.test('an Authorize.Net notification is stored while the gateway cannot be quer
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
 })
 
-t.test('a payment that is voided after it succeeded stays succeeded, and the void is reported', async (t) => {
+t.test('a payment that is voided after it succeeded stays succeeded, and the void is a refund', async (t) => {
   const payment = await open()
   const { event, transId } = pay(payment)
   await deliver(event)
   await deliver(notificationOf(() => fake.voidTransaction(transId)))
-  const history = await historyOf(payment.id)
-  t.equal(history[0], 'PaymentSucceeded')
-  t.same(history.slice(1), ['ProviderEventIgnored'])
-  t.match(await reconcile(payment.id), { finding: 'conflict', payment: { status: 'succeeded' } })
+  t.same(await historyOf(payment.id), ['PaymentSucceeded', 'RefundRecorded'])
+  t.match(await reconcile(payment.id), {
+    finding: 'same',
+    payment: {
+      status: 'succeeded',
+      refunds: [
+        { amount_cents: 2599, status: 'succeeded', reason: 'other', note: 'voided', provider_refund_id: transId },
+      ],
+    },
+  })
+  t.same(await historyOf(payment.id), ['PaymentSucceeded', 'RefundRecorded'])
 })
 
 t.test('an Authorize.Net decline sends no notification and is found by reconciliation', async (t) => {
@@ -140,7 +147,7 @@ t.test('an Authorize.Net refund that names only the charge finds the payment', a
   await deliver(notificationOf(() => fake.refund(transId, 500)))
   const [paid, refund] = (await gateway.store.readStream(`payment-${payment.id}`)).slice(2)
   t.equal(paid?.type, 'PaymentSucceeded')
-  t.match(refund, { type: 'PaymentRefundRecorded', data: { refunded_cents: 500, provider_payment_id: transId } })
+  t.match(refund, { type: 'RefundRecorded', data: { refund_cents: 500, provider_payment_id: transId } })
 })
 
 t.test('an Authorize.Net charge with another amount is not a success', async (t) => {
@@ -246,7 +253,7 @@ t.test('an unmatched Authorize.Net notification is recorded with its fields', as
 const scenarios = {
   'held, released and refunded in two parts': {
     status: 'succeeded',
-    facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 2 },
+    facts: { PaymentSucceeded: 1, RefundRecorded: 2 },
     play(payment: OpenedPayment) {
       const { event, transId } = pay(payment, 'held')
       return [

@@ -40,7 +40,21 @@ const Transaction = Type.Object({
   responseCode: Type.String({ pattern: '^[0-9]$' }),
   responseReasonCode: maybe(Type.String({ pattern: '^[0-9]{1,6}$' })),
   subscription: maybe(Type.Object({ id: Id, payNum: Id })),
-  order: maybe(Type.Object({ invoiceNumber: maybe(Text) })),
+  order: maybe(Type.Object({ invoiceNumber: maybe(Text), description: maybe(Text) })),
+  payment: maybe(
+    Type.Object({
+      creditCard: maybe(Type.Object({ cardNumber: Text })),
+      bankAccount: maybe(
+        Type.Object({
+          accountType: maybe(Text),
+          routingNumber: maybe(Text),
+          accountNumber: maybe(Text),
+          nameOnAccount: maybe(Text),
+        }),
+      ),
+    }),
+  ),
+  returnedItems: maybe(Type.Array(Type.Object({ code: maybe(Text), description: maybe(Text) }))),
   authAmount: Decimal,
   settleAmount: Decimal,
   customer: maybe(Type.Object({ email: maybe(Text) })),
@@ -60,6 +74,18 @@ const TransactionSummary = Type.Object({
 export type TransactionSummary = Static<typeof TransactionSummary>
 /** `transactions` is missing when there are none. */
 export const transactionList = Compile(Type.Object({ transactions: maybe(Type.Array(TransactionSummary)) }))
+
+/** `messages` of an approved transaction, `errors` of another one. `transId` is 0 when there is none. */
+const TransactionResult = Type.Object({
+  transactionResponse: Type.Object({
+    responseCode: Type.String({ pattern: '^[0-9]$' }),
+    transId: maybe(Id),
+    messages: maybe(Type.Array(Type.Object({ code: Text }))),
+    errors: maybe(Type.Array(Type.Object({ errorCode: Text }))),
+  }),
+})
+export type TransactionResult = Static<typeof TransactionResult>
+export const transactionResult = Compile(TransactionResult)
 
 export const batchList = Compile(
   Type.Object({ batchList: maybe(Type.Array(Type.Object({ batchId: Id, settlementTimeUTC: Text }))) }),

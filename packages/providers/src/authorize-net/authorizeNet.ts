@@ -2,12 +2,15 @@
 import { newFindableId } from '../findableId.ts'
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
+import { cancelIntent, captureAuthorized } from './captures.ts'
 import { completeNotification } from './completeNotification.ts'
 import { checkAmount } from './fields.ts'
 import { createGateway } from './gateway.ts'
-import { createIntent, findPaymentId, retrieveIntent } from './intents.ts'
+import { createIntent } from './hostedPage.ts'
+import { findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
 import { readNotification, readSignature, verifySignature } from './notifications.ts'
+import { checkRefund, refund } from './refunds.ts'
 
 export type AuthorizeNetOptions = {
   readonly apiLoginId: string
@@ -16,6 +19,9 @@ export type AuthorizeNetOptions = {
   readonly signatureKeys: readonly string[]
   /** The origin of the API. */
   readonly apiBase: string
+  readonly hostedFormUrl: string
+  /** Of our page that opens the hosted form; `null` when its address is not known. */
+  readonly pageUrl: string | null
   /** For all calls of one request together. */
   readonly timeoutMs: number
   /** Calls; 0 for no limit. */
@@ -23,7 +29,7 @@ export type AuthorizeNetOptions = {
 }
 
 export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
-  const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs } = options
+  const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs, hostedFormUrl } = options
   const pace = createPace({ perSecond: options.maxPerSecond })
   const gateway = createGateway({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs, pace })
   return {
@@ -32,14 +38,18 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     isTestMethod: () => false,
     newPaymentId: newFindableId,
 
-    createIntent: (request) => createIntent(gateway, request),
+    createIntent: (request) => createIntent(gateway, request, options.pageUrl),
     retrieveIntent: (intent) => retrieveIntent(gateway, intent),
     // The intent's id is the invoice number, which follows from the payment id: no search is needed.
     findIntents: null,
     findPaymentId: (ids) => findPaymentId(gateway, ids),
-    // An unused token expires within minutes, and a used one is captured at once.
-    cancelIntent: null,
+    cancelIntent: (intent) => cancelIntent(gateway, intent),
     captureIntent: null,
+    captureAuthorized: (request) => captureAuthorized(gateway, request),
+    checkRefund: (request) => checkRefund(gateway, request),
+    refund: (request) => refund(gateway, request),
+    pagesExpire: true,
+    hostedFormUrl,
 
     createSetupIntent: null,
     methods: createMethods(gateway),

@@ -70,7 +70,11 @@ t.test(
   async (t) => {
     const { fake, provider, transId } = await paidGateway(t)
     fake.notify('payment.void.created', { responseCode: 1, authAmount: 25.99, entityName: 'transaction', id: transId })
-    t.match((await receiveLatest(fake, provider)).completed.report, { about: 'status', status: 'canceled' })
+    t.match((await receiveLatest(fake, provider)).completed.report, {
+      about: 'status',
+      status: 'canceled',
+      reversals: [{ provider_payment_id: transId, note: 'voided' }],
+    })
   },
 )
 
@@ -86,19 +90,24 @@ t.test('Authorize.Net: a refund notification reports a refund of the refunded pa
       provider_event_id: notification.provider_event_id,
       provider_intent_id: sampleInvoice,
       provider_payment_id: transId,
-      refund_id: refund.transId,
-      refunded_cents: 72,
+      refund_id: null,
+      provider_refund_id: refund.transId,
+      refund_cents: 72,
+      status: 'succeeded',
     })
   }
 })
 
-t.test('Authorize.Net: a voided refund is not reported and does not cancel its payment', async (t) => {
+t.test('Authorize.Net: a voided refund is reported as failed and does not cancel its payment', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   const refund = fake.refund(transId, 72)
   fake.voidTransaction(refund.transId)
   const { completed } = await receiveLatest(fake, provider)
-  t.match(completed, { generic_type: null, report: null }, 'the payment is not canceled')
+  t.match(completed, {
+    generic_type: null,
+    report: { about: 'refund', provider_refund_id: refund.transId, status: 'failed', failure_code: 'voided' },
+  })
 })
 
 t.test('Authorize.Net: a payment with a foreign invoice number, and its refund, have no report', async (t) => {

@@ -1,7 +1,6 @@
 // Completes a notification about a transaction with its payment, the amount and the payment's status.
 
 import { Email } from '@paylog/domain/fields'
-import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
 import { statusOfGenericType } from '../genericEvent.ts'
@@ -11,15 +10,9 @@ import { type Api, type ApiResponse, type Deadline, startDeadline, type Transact
 import { amountOf, evidenceOf, ownInvoiceOf, paymentIdOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { isAboutTransaction } from './notifications.ts'
-import {
-  type Attempt,
-  findAttempts,
-  isRefund,
-  isRefunded,
-  isTransactionId,
-  readTransaction,
-  statusOf,
-} from './transactions.ts'
+import { reportedRefundOf } from './refundReports.ts'
+import { isRefund, isTransactionId, reversalsOf, statusOf } from './statuses.ts'
+import { type Attempt, findAttempts, readTransaction } from './transactions.ts'
 
 const emailText = Compile(Email)
 
@@ -39,9 +32,10 @@ export async function completeNotification(
   if (notification.report || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
     return notification
   const deadline = startDeadline(gateway.timeoutMs)
-  const response = await readTransaction(gateway.api, object_id, deadline)
-  if (!response) return throwUntilReported(notification)
+  const read = await readTransaction(gateway.api, object_id, deadline)
+  if (!read) return throwUntilReported(notification)
   const currency = await gateway.currency(deadline)
+  const response = { ...read, body: afterVoid(notification, read.body) }
   const { body: transaction } = response
   const completed = {
     ...notification,
@@ -51,7 +45,7 @@ export async function completeNotification(
     customer_email: emailOf(transaction),
   }
   if (isRefund(transaction)) return refundNotification(gateway.api, deadline, completed, response)
-  const status = statusAfter(notification, transaction)
+  const status = statusOf(transaction)
   const amount_cents = amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount')
   const withAmount = { ...completed, amount_cents }
   if (transaction.subscription) return invoiceNotification(withAmount, transaction.subscription)
@@ -69,8 +63,8 @@ function throwUntilReported(notification: ProviderNotification): ProviderNotific
 }
 
 /** A void is final, even if the details do not show it yet. */
-function statusAfter({ generic_type }: ProviderNotification, transaction: Transaction): PaymentStatus {
-  return generic_type === 'payment_intent.canceled' ? 'canceled' : statusOf(transaction)
+function afterVoid({ generic_type }: ProviderNotification, transaction: Transaction): Transaction {
+  return generic_type === 'payment_intent.canceled' ? { ...transaction, transactionStatus: 'voided' } : transaction
 }
 
 /** A payment of a subscription's invoice is never one of our payments. */
@@ -86,33 +80,23 @@ function invoiceNotification(
   }
 }
 
-/**
- * A refund names the refunded transaction, but has an invoice number only if its creator gave one. A declined or voided
- * refund is not reported.
- */
+/** A refund names the refunded transaction, but has an invoice number only if its creator gave one. */
 async function refundNotification(
   api: Api,
   deadline: Deadline,
   notification: ProviderNotification,
-  { body: transaction, responded_at }: ApiResponse<Transaction>,
+  response: ApiResponse<Transaction>,
 ): Promise<ProviderNotification> {
-  const refunded_cents = amountOf(transaction, 'settleAmount')
-  const refunded = { ...notification, generic_type: null, amount_cents: refunded_cents }
-  if (!isRefunded(transaction)) return refunded
+  const { body: transaction } = response
+  const refunded = { ...notification, generic_type: null, amount_cents: amountOf(transaction, 'settleAmount') }
   const charge = transaction.refTransId && isTransactionId(transaction.refTransId) ? transaction.refTransId : null
   const original = charge === null ? null : await readTransaction(api, charge, deadline)
   const provider_intent_id = ownInvoiceOf((original ?? { body: transaction }).body)
   if (provider_intent_id === null) return refunded
-  const report: ProviderReport = {
-    about: 'refund',
-    provider_time: responded_at,
-    provider_event_id: notification.provider_event_id,
-    provider_intent_id,
-    provider_payment_id: charge,
-    refund_id: transaction.transId,
-    refunded_cents,
-  }
-  return { ...refunded, referenced_payment_id: paymentIdOf(provider_intent_id), report }
+  const { provider_event_id } = notification
+  const refund = reportedRefundOf(response, { provider_intent_id, provider_event_id })
+  if (refund === null) return refunded
+  return { ...refunded, referenced_payment_id: paymentIdOf(provider_intent_id), report: { about: 'refund', ...refund } }
 }
 
 function emailOf({ customer }: Transaction): string | null {
@@ -141,7 +125,12 @@ async function statusReport(
   const best = await bestAttempt(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
   const provider_time = repeatsEvent ? occurred_at : best.responded_at
-  return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
+  const reversals = [...reversalsOf(own.body), ...(best === own ? [] : reversalsOf(best.body))]
+  return {
+    about: 'status',
+    ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }),
+    ...(reversals.length > 0 && { reversals }),
+  }
 }
 
 async function bestAttempt(
@@ -155,6 +144,6 @@ async function bestAttempt(
   if (Number.isNaN(at)) throw unreadableResponse('unreadable_answer')
   const submitted = { first: at - attemptsMs, last: at + attemptsMs }
   const search = { ...gateway, invoiceNumber, submitted, isWide: true, deadline, asOf: Date.now() }
-  const { body: attempts } = await findAttempts(search, own)
-  return attempts[0] ?? own
+  const { body } = await findAttempts(search, own)
+  return body.attempts[0] ?? own
 }

@@ -5,6 +5,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { paymentIdEndingIn } from '../findableId.ts'
 import { unreadableResponse } from '../responses.ts'
 import type { Transaction } from './api.ts'
+import { isCapturable } from './statuses.ts'
 
 /** The currencies of all processors that Authorize.Net works with. All of them have two decimals. */
 const currencies: ReadonlySet<string> = new Set('AUD CAD CHF DKK EUR GBP NOK NZD PLN SEK USD ZAR'.split(' '))
@@ -69,6 +70,7 @@ export function evidenceOf(transaction: Transaction, status: PaymentStatus, sour
     provider_intent_id: ownInvoiceOf(transaction),
     provider_payment_id: transaction.transId,
     amount_cents: amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    ...(isCapturable(transaction) && { capturable_cents: amountOf(transaction, 'authAmount') }),
     ...(status === 'failed' ? failureOf(transaction) : {}),
   }
 }

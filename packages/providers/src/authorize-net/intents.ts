@@ -1,83 +1,24 @@
-// Authorize.Net's intents: tokens for the hosted payment form. A token charges nothing, so a second one does no harm.
-import { endOfPaymentId } from '../findableId.ts'
-import {
-  type CreateIntent,
-  type IntentRef,
-  type IntentSnapshot,
-  ProviderError,
-  type ProviderIds,
-  type ProviderIntent,
-} from '../provider.ts'
+// Authorize.Net's intents: what the transactions of an invoice number say about a payment.
+import { type IntentRef, type IntentSnapshot, ProviderError, type ProviderIds } from '../provider.ts'
 import { nullIfRejected } from '../responses.ts'
-import { type Deadline, hostedPaymentPage, isNotFound, startDeadline } from './api.ts'
-import { decimalOf, evidenceOf, paymentIdOf, plainText } from './fields.ts'
+import { startDeadline } from './api.ts'
+import { evidenceOf, paymentIdOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
-import { type Attempt, findAttempts, isTransactionId, readTransaction, statusOf } from './transactions.ts'
+import { reportedRefundOf } from './refundReports.ts'
+import { isTransactionId, reversalsOf, statusOf } from './statuses.ts'
+import { type Attempt, findAttempts, type InvoiceTransactions, readTransaction } from './transactions.ts'
 
-/**
- * How long the gateway rejects a repetition of the same card, amount and invoice, in seconds: its maximum. A payment
- * can have two tokens, and a payer may submit both.
- */
-const duplicateWindowSeconds = 28_800
+/** How long a token opens the form. */
+export const tokenLifeMs = 15 * 60 * 1000
 
-const formSettings = {
-  hostedPaymentButtonOptions: { text: 'Pay' },
-  // The invoice number is internal and means nothing to a payer.
-  hostedPaymentOrderOptions: { show: false },
-}
-
-/**
- * Creates a token that is valid for 15 minutes. A repeated call returns another token for the same invoice. The form lets
- * the payer choose among the saved methods; it cannot be limited to one of them.
- * https://developer.authorize.net/api/reference/features/accept-hosted.html
- * @throws ProviderError
- */
-export async function createIntent(gateway: Gateway, request: CreateIntent): Promise<ProviderIntent> {
-  const { provider_customer_id } = request
-  const deadline = startDeadline(gateway.timeoutMs)
-  if (provider_customer_id === null) return requestHostedPage(gateway, deadline, request)
-  try {
-    return await requestHostedPage(gateway, deadline, request)
-  } catch (error) {
-    // Without the customer the payer can still enter a card.
-    if (isNotFound(error)) return requestHostedPage(gateway, deadline, { ...request, provider_customer_id: null })
-    throw error
-  }
-}
-
-async function requestHostedPage({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<ProviderIntent> {
-  const { payment_id, description, provider_customer_id: customerProfileId } = request
-  // The gateway's limit is 20 characters.
-  const invoiceNumber = endOfPaymentId(payment_id)
-  const { body } = await api.idempotent({
-    method: 'getHostedPaymentPage',
-    members: {
-      refId: invoiceNumber,
-      transactionRequest: {
-        transactionType: 'authCaptureTransaction',
-        amount: decimalOf(request.amount_cents),
-        currencyCode: request.currency,
-        ...(customerProfileId === null ? {} : { profile: { customerProfileId } }),
-        order: { invoiceNumber, ...(description === null ? {} : { description: plainText(description) }) },
-        transactionSettings: {
-          setting: [{ settingName: 'duplicateWindow', settingValue: String(duplicateWindowSeconds) }],
-        },
-      },
-      hostedPaymentSettings: {
-        setting: Object.entries(formSettings).map(([settingName, value]) => ({
-          settingName,
-          settingValue: JSON.stringify(value),
-        })),
-      },
-    },
-    response: hostedPaymentPage,
-    deadline,
-  })
-  return { provider_intent_id: invoiceNumber, client_secret: body.token }
-}
-
-/** How long a payment can be paid: a token is valid for 15 minutes, and a client may request new ones for a while. */
+/** How long a payment can be paid: a client may request new tokens for a while. */
 const payableMs = 24 * 60 * 60 * 1000
+
+/** The transactions of a payment. */
+export type FoundTransactions = InvoiceTransactions & {
+  readonly responded_at: string
+  readonly currency: string | null
+}
 
 /**
  * Finds a payment's state from all transactions with its invoice number. Tokens cannot be retrieved, so no transaction
@@ -87,6 +28,12 @@ const payableMs = 24 * 60 * 60 * 1000
  * @throws ProviderError
  */
 export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
+  const found = await findPayment(gateway, intent)
+  return found && snapshotOf(intent, found)
+}
+
+/** @returns `null` only when the gateway does not know the recorded transaction @throws ProviderError */
+export async function findPayment(gateway: Gateway, intent: IntentRef): Promise<FoundTransactions | null> {
   const { api, lists, timeoutMs } = gateway
   const deadline = startDeadline(gateway.searchMs())
   const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
@@ -101,13 +48,16 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
   const asOf = intent.as_of === undefined ? Date.now() : Date.parse(intent.as_of)
   const search = { api, lists, timeoutMs, invoiceNumber, submitted, isWide, deadline, asOf }
   try {
-    const { body: attempts, responded_at } = await findAttempts(search, known)
-    const [best, ...others] = attempts
-    if (best) return snapshotOf(intent, [best, ...others], known ? currency : await gateway.currency(deadline))
-    return provider_payment_id === null ? unpaidSnapshot(intent, responded_at) : null
+    const { body, responded_at } = await findAttempts(search, known)
+    if (body.attempts.length === 0 && provider_payment_id !== null) return null
+    return {
+      ...body,
+      responded_at,
+      currency: body.attempts.length > 0 ? (currency ?? (await gateway.currency(deadline))) : null,
+    }
   } catch (error) {
     if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
-    return snapshotOf(intent, [known], currency)
+    return { attempts: [known], refunds: [], returns: [], responded_at: known.responded_at, currency }
   }
 }
 
@@ -130,34 +80,49 @@ function isConclusive({ status }: Attempt): boolean {
   return status === 'succeeded' || status === 'processing'
 }
 
-/** @param attempts best first */
-function snapshotOf(
-  { provider_intent_id }: IntentRef,
-  [best, ...others]: readonly [Attempt, ...Attempt[]],
-  currency: string | null,
-): IntentSnapshot {
+export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentSnapshot {
+  const { attempts, refunds, returns, currency } = found
+  const [best, ...others] = attempts
+  if (!best) return unpaidSnapshot(intent, found, 'pending')
+  const { provider_intent_id } = intent
+  const reversals = [...attempts, ...returns].flatMap(({ body }) => reversalsOf(body))
+  const source = { provider_time: best.responded_at, provider_event_id: null, currency }
+  const reported = refunds.flatMap((refund) => reportedRefundOf(refund, { provider_intent_id }) ?? [])
   return {
     evidence: {
-      ...evidenceOf(best.body, best.status, { provider_time: best.responded_at, provider_event_id: null, currency }),
+      ...evidenceOf(best.body, best.status, source),
       provider_intent_id,
+      ...(reversals.length > 0 && { reversals }),
     },
     further_charges: others.filter(({ status }) => status === 'succeeded').map(({ body }) => body.transId),
     awaits_capture: false,
+    ...(reported.length > 0 && { refunds: reported }),
+    ...(best.status === 'failed' && isPageExpired(intent, found) && { is_page_expired: true }),
   }
 }
 
-function unpaidSnapshot({ provider_intent_id }: IntentRef, provider_time: string): IntentSnapshot {
+/** @param status `canceled` for a payment that nobody is to pay any more */
+export function unpaidSnapshot(
+  intent: IntentRef,
+  found: Pick<FoundTransactions, 'responded_at'>,
+  status: 'pending' | 'canceled',
+): IntentSnapshot {
   return {
     evidence: {
-      status: 'pending',
-      provider_time,
+      status,
+      provider_time: found.responded_at,
       provider_event_id: null,
-      provider_intent_id,
+      provider_intent_id: intent.provider_intent_id,
       provider_payment_id: null,
       amount_cents: null,
       currency: null,
     },
     further_charges: [],
     awaits_capture: false,
+    ...(isPageExpired(intent, found) && { is_page_expired: true }),
   }
+}
+
+function isPageExpired({ created_at }: IntentRef, { responded_at }: Pick<FoundTransactions, 'responded_at'>): boolean {
+  return Date.parse(responded_at) - Date.parse(created_at) > tokenLifeMs
 }

@@ -69,12 +69,23 @@ const credentials = [
 
 const liveHosts = new Set(['https://api.authorize.net', 'https://api2.authorize.net'])
 
+/** Where the API serves the page that opens the hosted form. */
+export const hostedPagePath = '/pages/authorize-net'
+
+/** https://developer.authorize.net/api/reference/features/accept-hosted.html */
+function hostedFormUrl(apiBase: string): string {
+  const host = liveHosts.has(apiBase) ? 'accept' : 'test'
+  return `https://${host}.authorize.net/payment/payment`
+}
+
 export const authorizeNet = definePlugin({
   variables: {
     AUTHORIZE_NET_API_LOGIN_ID: Type.Optional(text()),
     AUTHORIZE_NET_TRANSACTION_KEY: Type.Optional(text()),
     AUTHORIZE_NET_SIGNATURE_KEY: Type.Optional(commaList()),
     AUTHORIZE_NET_API_BASE: origin('https://api.authorize.net'),
+    /** The API's public address, for the page that opens the hosted form. */
+    AUTHORIZE_NET_PAGE_URL: Type.Optional(origin()),
     /** Authorize.Net publishes no limits. */
     AUTHORIZE_NET_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
@@ -85,8 +96,17 @@ export const authorizeNet = definePlugin({
     const { AUTHORIZE_NET_SIGNATURE_KEY: signatureKeys, AUTHORIZE_NET_API_BASE: apiBase } = settings
     if (!apiLoginId || !transactionKey || !signatureKeys) return undefined
     const { createAuthorizeNet } = await import('./authorizeNet.ts')
-    const maxPerSecond = settings.AUTHORIZE_NET_MAX_PER_SECOND
-    return createAuthorizeNet({ apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs, maxPerSecond })
+    const { AUTHORIZE_NET_PAGE_URL: page, AUTHORIZE_NET_MAX_PER_SECOND: maxPerSecond } = settings
+    const pageUrl = page === undefined ? null : `${page}${hostedPagePath}`
+    const account = { apiLoginId, transactionKey, signatureKeys }
+    return createAuthorizeNet({
+      ...account,
+      apiBase,
+      hostedFormUrl: hostedFormUrl(apiBase),
+      pageUrl,
+      timeoutMs,
+      maxPerSecond,
+    })
   },
   receiver: {
     operationId: 'receiveAuthorizeNetWebhook',

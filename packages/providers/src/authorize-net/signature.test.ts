@@ -20,6 +20,8 @@ function verify(signatureKeys: readonly string[], header: string | string[] | un
     apiLoginId: 'login',
     transactionKey: 'key',
     signatureKeys,
+    pageUrl: null,
+    hostedFormUrl: 'https://test.authorize.net/payment/payment',
     apiBase: 'http://127.0.0.1:9',
     timeoutMs: 1000,
     maxPerSecond: 0,

@@ -1,6 +1,6 @@
 // Mapping the gateway's transaction statuses and response codes to payment statuses.
 import t from 'tap'
-import { isRefund, statusOf } from './transactions.ts'
+import { isRefund, statusOf } from './statuses.ts'
 
 const authCapture = 'authCaptureTransaction'
 

@@ -1,8 +1,7 @@
-// Authorize.Net's transactions: the payment status that follows from one, and the search for all of one invoice.
+// Authorize.Net's transactions: reading one, and the search for all of one invoice.
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ProviderError } from '../provider.ts'
-import { unreadableResponse } from '../responses.ts'
 import {
   type Api,
   type ApiResponse,
@@ -21,75 +20,7 @@ import {
   type TimeRange,
   type TransactionLists,
 } from './gateway.ts'
-
-/** Payment status by the gateway's transaction status. */
-const statusesByTransactionStatus: ReadonlyMap<string, PaymentStatus> = new Map(
-  Object.entries({
-    authorizedPendingCapture: 'processing',
-    authorizedPendingRelease: 'processing',
-    FDSPendingReview: 'processing',
-    FDSAuthorizedPendingReview: 'processing',
-    underReview: 'processing',
-    capturedPendingSettlement: 'succeeded',
-    pendingSettlement: 'succeeded',
-    updatingSettlement: 'succeeded',
-    pendingFinalSettlement: 'succeeded',
-    settledSuccessfully: 'succeeded',
-    // A dispute does not change the payment's status.
-    chargeback: 'succeeded',
-    chargebackReversal: 'succeeded',
-    declined: 'failed',
-    expired: 'failed',
-    failedReview: 'failed',
-    communicationError: 'failed',
-    generalError: 'failed',
-    settlementError: 'failed',
-    // The bank did not honour the transfer.
-    returnedItem: 'failed',
-    voided: 'canceled',
-  } as const),
-)
-
-/** With this status the response code holds the review's result. */
-const isReviewed = (transactionStatus: string) => transactionStatus === 'approvedReview'
-
-/** A refund is a separate transaction, not the payment. */
-export function isRefund(transaction: {
-  readonly transactionType?: string
-  readonly transactionStatus: string
-}): boolean {
-  return transaction.transactionType === 'refundTransaction' || isRefunded(transaction)
-}
-
-/** Whether a refund was accepted and not voided. */
-export function isRefunded({ transactionStatus }: { readonly transactionStatus: string }): boolean {
-  return transactionStatus.startsWith('refund')
-}
-
-/** @returns `null` when only the transaction's details show the status */
-function statusOfTransactionStatus(transactionStatus: string): PaymentStatus | null {
-  return statusesByTransactionStatus.get(transactionStatus) ?? null
-}
-
-/**
- * The payment status that follows from a transaction other than a refund.
- * @param transaction its details; `responseCode` 1 approved, 2 declined, 3 error, 4 held for review
- * @throws ProviderError for an approved transaction with an unknown status: it may have been reversed since
- */
-export function statusOf(transaction: {
-  readonly transactionType: string
-  readonly transactionStatus: string
-  readonly responseCode: string
-}): PaymentStatus {
-  const { transactionType, transactionStatus, responseCode } = transaction
-  const known = statusOfTransactionStatus(transactionStatus)
-  if (known !== null) return known
-  if (responseCode === '2' || responseCode === '3') return 'failed'
-  // An authorization alone moves no money, and a held transaction may still be declined.
-  if (responseCode !== '1' || transactionType.startsWith('authOnly')) return 'processing'
-  if (isReviewed(transactionStatus)) return 'succeeded'
-  throw unreadableResponse('unknown_status')
-}
+import { isRefund, isReturn, statusOf, statusOfTransactionStatus } from './statuses.ts'
 
 /** The gateway closes one batch per day and payment type. */
 const maxBatches = 200
@@ -123,14 +54,17 @@ export type TransactionSearch = ListReadOptions & {
  * @returns the transactions, and the time of the oldest response about unsettled ones
  * @throws ProviderError, also when there is too much to read
  */
-async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
+export async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
   const { lists, invoiceNumber, deadline } = search
   const found = new Map<string, TransactionSummary>()
   const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
   const responseTimes: string[] = []
   let asOf = search.asOf
+  // Refunds are submitted later than the payment.
+  const latest = search.isWide ? Math.max(submitted.last, Date.now() + clockMarginMs) : submitted.last
   const take = async (batch: SettlementBatch | null) => {
-    for await (const { byInvoice, responded_at, endedAt } of lists.pages(batch, submitted, search)) {
+    const range = batch ? submitted : { ...submitted, last: latest }
+    for await (const { byInvoice, responded_at, endedAt } of lists.pages(batch, range, search)) {
       for (const summary of byInvoice.get(invoiceNumber) ?? []) found.set(summary.transId, summary)
       if (batch) continue
       responseTimes.push(responded_at)
@@ -189,9 +123,6 @@ export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api
 /** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
 const maxDetails = 8
 
-/** The gateway rejects other ids, so a call with one would be repeated for ever. */
-export const isTransactionId = (text: string) => /^[0-9]{1,20}$/.test(text)
-
 /** @returns `null` when the gateway has no such transaction @throws ProviderError */
 export async function readTransaction(
   api: Api,
@@ -212,15 +143,23 @@ export async function readTransaction(
   }
 }
 
+/** The transactions of an invoice: attempts to pay it, best first, and what went back. */
+export type InvoiceTransactions = {
+  readonly attempts: readonly Attempt[]
+  readonly refunds: readonly ApiResponse<Transaction>[]
+  /** Returned eChecks. */
+  readonly returns: readonly ApiResponse<Transaction>[]
+}
+
 /**
  * @param known an attempt that was read already; it wins a tie
- * @returns the attempts of the invoice, best first, and the time at which the lists were read
+ * @returns the transactions of the invoice, and the time at which the lists were read
  * @throws ProviderError, also when one of them is unreadable
  */
 export async function findAttempts(
   search: AttemptSearch,
   known: Attempt | null,
-): Promise<ApiResponse<readonly Attempt[]>> {
+): Promise<ApiResponse<InvoiceTransactions>> {
   const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
   const hasSucceeded = (summary: TransactionSummary) =>
     isKnown(summary)
@@ -228,11 +167,22 @@ export async function findAttempts(
       : !isRefund(summary) && preferenceOf(summary) === preference.succeeded
   const found = await findTransactions({ ...search, isEnough: hasSucceeded })
   const others = found.body.filter((summary) => !isKnown(summary))
-  const all = [...(known ? [known] : []), ...(await readPreferred(search, others))]
-  return {
-    body: all.toSorted((a, b) => preference[a.status] - preference[b.status]),
-    responded_at: found.responded_at,
-  }
+  const read = [
+    ...(await readPreferred(
+      search,
+      others.filter((summary) => !isRefund(summary)),
+    )),
+    ...(await readPreferred(search, others.filter(isRefund))),
+  ]
+  const refunds = read.filter(({ body }) => isRefund(body))
+  const returns = read.filter(({ body }) => isReturn(body))
+  const paying = read
+    .filter(({ body }) => !isRefund(body) && !isReturn(body))
+    .map((response) => ({ ...response, status: statusOf(response.body) }))
+  const attempts = [...(known ? [known] : []), ...paying].toSorted(
+    (a, b) => preference[a.status] - preference[b.status],
+  )
+  return { body: { attempts, refunds, returns }, responded_at: found.responded_at }
 }
 
 /** An unknown status may be a success, so it ranks first. */
@@ -242,17 +192,16 @@ const preferenceOf = ({ transactionStatus }: TransactionSummary) =>
 async function readPreferred(
   { api, timeoutMs, deadline }: AttemptSearch,
   summaries: readonly TransactionSummary[],
-): Promise<Attempt[]> {
+): Promise<ApiResponse<Transaction>[]> {
   const candidates = summaries
-    .filter((summary) => !isRefund(summary))
     .map((summary) => ({ ...summary, rank: preferenceOf(summary) }))
     .toSorted((a, b) => a.rank - b.rank || compareIds(a.transId, b.transId))
     .slice(0, maxDetails)
-  const found: Attempt[] = []
+  const found: ApiResponse<Transaction>[] = []
   for (const { transId } of candidates) {
     const response = await readTransaction(api, transId, startDeadline(Math.min(timeoutMs, deadline.leftMs())))
     if (!response) throw transactionMissingError()
-    if (!isRefund(response.body)) found.push({ ...response, status: statusOf(response.body) })
+    found.push(response)
   }
   return found
 }

@@ -59,7 +59,17 @@ export function connectAuthorizeNet(
   { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
 ): Provider {
   const account = { apiLoginId, transactionKey, signatureKeys: [signatureKey] }
-  return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs, maxPerSecond }))
+  return closing(
+    t,
+    createAuthorizeNet({
+      ...account,
+      apiBase,
+      pageUrl: null,
+      hostedFormUrl: 'https://test.authorize.net/payment/payment',
+      timeoutMs,
+      maxPerSecond,
+    }),
+  )
 }
 
 /** Closes the provider with its test. */

@@ -9,7 +9,7 @@ import { existingPayment, openCall, type PaymentState } from '@paylog/domain/pay
 import { type RequestRefund, recordRefund, refundOf, requestRefund } from '@paylog/domain/payments/refunds'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { ProviderError, type ReportedRefund } from '@paylog/providers/provider'
+import { ProviderError, type RefundCharge, type ReportedRefund } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { beginOperation, finishOperation, type ProviderOperation } from '../providerOperation.ts'
 import { refOf } from './applySnapshot.ts'
@@ -40,6 +40,7 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   const known = await workflow.store.load(operation.stream, paymentFold)
   // Checked before the refund is recorded, because the call to a disabled provider cannot be made.
   providerOf(workflow, existingPayment(known.state))
+  if (!refundOf(existingPayment(known.state), refund_id)) await checkRefund(workflow, command, known.state)
   const begin = (state: PaymentState, occurred_at: string) => {
     const earlier = refundOf(existingPayment(state), refund_id)
     if (earlier) requireSameRequest(earlier, command.request_fingerprint)
@@ -64,6 +65,41 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   return { ...loaded, refund, replayed: !begun.began && !ended }
 }
 
+/** Checks at the provider what it would reject, so that no refund is recorded that cannot be made. */
+async function checkRefund(
+  workflow: Workflow,
+  command: Omit<RequestRefund, 'occurred_at'>,
+  state: PaymentState,
+): Promise<void> {
+  const provider = providerOf(workflow, existingPayment(state))
+  if (!provider.checkRefund) return
+  const begun = requestRefund({ ...command, occurred_at: workflow.now().toISOString() }, state)
+  await provider.checkRefund(refundRequest(begun.reduce(paymentFold.evolve, state), command.refund_id, false))
+}
+
+function refundRequest(state: PaymentState, refund_id: string, is_repeated: boolean): RefundCharge {
+  const payment = existingPayment(state)
+  const { amount_cents, reason, provider_payment_id, created_at } = existingRefund(state, refund_id)
+  const charge = payment.charges.find((each) => each.provider_payment_id === provider_payment_id)
+  return {
+    ...refOf(state),
+    provider_payment_id: provider_payment_id ?? payment.provider_payment_id,
+    idempotency_key: refund_id,
+    refund_id,
+    amount_cents,
+    is_whole: charge?.received_cents === amount_cents,
+    reason,
+    requested_at: created_at,
+    is_repeated,
+  }
+}
+
+function existingRefund(state: PaymentState, refund_id: string): RefundState {
+  const refund = refundOf(existingPayment(state), refund_id)
+  if (!refund) throw new Error('the refund is not recorded')
+  return refund
+}
+
 /** Finishes the refunds of a payment that are open and that nobody else is making. */
 export async function finishRefunds(
   workflow: Workflow,
@@ -85,34 +121,16 @@ function refundCall(
   payment_id: string,
   refund_id: string,
 ): ProviderOperation<PaymentState, PaymentEvent, ReportedRefund> {
-  const refundIn = (state: PaymentState) => {
-    const refund = refundOf(existingPayment(state), refund_id)
-    if (!refund) throw new Error('the refund is not recorded')
-    return refund
-  }
   return {
     stream: paymentStream(payment_id),
     fold: paymentFold,
     async call(state, _metadata, is_repeated) {
-      const payment = existingPayment(state)
-      const { amount_cents, reason, provider_payment_id, created_at } = refundIn(state)
-      const provider = providerOf(workflow, payment)
+      const provider = providerOf(workflow, existingPayment(state))
       if (!provider.refund) throw new ProviderError('rejected', 'not_supported', 'The provider cannot refund payments')
-      const charge = payment.charges.find((each) => each.provider_payment_id === provider_payment_id)
-      return provider.refund({
-        ...refOf(state),
-        provider_payment_id: provider_payment_id ?? payment.provider_payment_id,
-        idempotency_key: refund_id,
-        refund_id,
-        amount_cents,
-        is_whole: charge?.received_cents === amount_cents,
-        reason,
-        requested_at: created_at,
-        is_repeated,
-      })
+      return provider.refund(refundRequest(state, refund_id, is_repeated))
     },
     openCall(state) {
-      const { call, called_at } = refundIn(state)
+      const { call, called_at } = existingRefund(state, refund_id)
       return call === 'ended' ? null : openCall(call, called_at)
     },
     done: (reported, { state, occurred_at }) => recordRefund({ ...reported, refund_id, occurred_at }, state),

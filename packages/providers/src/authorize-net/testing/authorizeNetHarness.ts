@@ -14,6 +14,10 @@ export const sampleIntent: CreateIntent = {
   amount_cents: 2599,
   currency: 'USD',
   description: 'Two tickets',
+  capture_method: 'automatic',
+  return_url: null,
+  cancel_url: null,
+  statement_descriptor: null,
   provider_method_id: null,
   provider_customer_id: null,
 }
@@ -53,6 +57,7 @@ export const sampleRef = (created_at: number, more: Partial<IntentRef> = {}): In
   provider_intent_id: sampleInvoice,
   provider_payment_id: null,
   currency: 'USD',
+  capture_method: 'automatic',
   created_at: new Date(created_at).toISOString(),
   ...more,
 })

@@ -1,0 +1,168 @@
+// Refunds of settled transactions, and voids of those that are not.
+import t from 'tap'
+import type { Provider, RefundCharge } from '../provider.ts'
+import { paidGateway, receiveLatest, retrieve, sampleInvoice, sampleRef } from './testing/authorizeNetHarness.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const refund_id = '018f2a3b-0000-7000-8000-00000000000a'
+const otherId = '018f2a3b-0000-7000-8000-00000000000b'
+
+type Paid = { readonly transId: string; readonly requestedAt?: number }
+
+function requestFor({ transId, requestedAt = Date.now() }: Paid, more: Partial<RefundCharge> = {}): RefundCharge {
+  const base = { refund_id, amount_cents: 2599, is_whole: true, reason: 'other', is_repeated: false } as const
+  const request = { ...sampleRef(Date.now() - 1000, { provider_payment_id: transId }), ...base, ...more }
+  return { ...request, idempotency_key: request.refund_id, requested_at: new Date(requestedAt).toISOString() }
+}
+
+async function refund(provider: Provider, request: RefundCharge) {
+  if (!provider.refund) throw new Error('no refunds')
+  return await provider.refund(request)
+}
+
+t.test('Authorize.Net: a whole refund before settlement is a void, also when it is repeated', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  for (const is_repeated of [false, true])
+    t.match(await refund(provider, requestFor({ transId }, { is_repeated })), {
+      refund_id,
+      provider_refund_id: transId,
+      provider_payment_id: transId,
+      refund_cents: 2599,
+      status: 'succeeded',
+    })
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2599 })
+  t.equal(fake.transactions.length, 1)
+})
+
+t.test('Authorize.Net: a settled transaction is refunded with the last digits of its card and our id', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.settle()
+  const part = { amount_cents: 1000, is_whole: false }
+  const reported = await refund(provider, requestFor({ transId }, part))
+  const made = fake.transactions.at(-1)
+  t.match(reported, { refund_id, provider_refund_id: made?.transId, refund_cents: 1000, status: 'succeeded' })
+  t.match(fake.calls.at(-1), {
+    method: 'createTransaction',
+    request: {
+      transactionRequest: {
+        transactionType: 'refundTransaction',
+        amount: '10.00',
+        payment: { creditCard: { cardNumber: '1111', expirationDate: 'XXXX' } },
+        refTransId: transId,
+        order: { invoiceNumber: sampleInvoice, description: `Refund ${refund_id}` },
+        poNumber: 'b00007000800000000000000a',
+      },
+    },
+  })
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 1000 })
+  await refund(provider, requestFor({ transId }, { ...part, refund_id: otherId }))
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2000 }, 'the same amount again')
+})
+
+t.test('Authorize.Net: a refund whose response was lost is found by our id, and not made twice', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.settle()
+  const requestedAt = Date.now()
+  const request = (is_repeated: boolean) =>
+    requestFor({ transId, requestedAt }, { amount_cents: 1000, is_whole: false, is_repeated })
+  fake.refund(transId, 1000, { invoiceNumber: sampleInvoice })
+  fake.faults.next({ kind: 'drop', commits: true })
+  await t.rejects(refund(provider, request(false)), { name: 'ProviderError', kind: 'unknown' })
+  const made = fake.transactions.at(-1)
+  for (const settles of [false, true]) {
+    if (settles) fake.settle()
+    t.match(await refund(provider, request(true)), { refund_id, provider_refund_id: made?.transId })
+  }
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2000 }, 'the merchant’s own counts too')
+})
+
+t.test(
+  'Authorize.Net: a repeated refund that is not reported yet is rejected as a duplicate, and unknown',
+  async (t) => {
+    const { fake, provider, transId } = await paidGateway(t)
+    fake.settle()
+    const request = requestFor({ transId }, { amount_cents: 1000, is_whole: false })
+    await refund(provider, request)
+    const tooLate = new Date(Date.now() + 2 * dayMs).toISOString()
+    const repeated = { ...request, is_repeated: true, requested_at: tooLate }
+    // Settled long before the search begins, so that the search misses it.
+    fake.advance(-3 * dayMs)
+    fake.settle()
+    fake.advance(3 * dayMs)
+    await t.rejects(refund(provider, repeated), { kind: 'unknown', code: '11' })
+    t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 1000 })
+  },
+)
+
+t.test('Authorize.Net: a refund whose call never arrived is made by its repetition', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.settle()
+  fake.faults.next({ kind: 'drop', commits: false })
+  const request = requestFor({ transId })
+  await t.rejects(refund(provider, request), { name: 'ProviderError', kind: 'unknown' })
+  t.match(await refund(provider, { ...request, is_repeated: true }), { status: 'succeeded', refund_cents: 2599 })
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2599 })
+})
+
+t.test('Authorize.Net: a charge that settles before its void is refunded', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.failNextTransaction('16')
+  const pending = refund(provider, requestFor({ transId }))
+  await t.rejects(pending, { kind: 'rejected', code: '16' }, 'it has not settled')
+  fake.failNextTransaction('16')
+  fake.readFaults.next(undefined, { kind: 'slow', ms: 300 })
+  const [reported] = await Promise.all([
+    refund(provider, requestFor({ transId })),
+    new Promise((resolve) => setTimeout(resolve, 150)).then(() => fake.settle()),
+  ])
+  t.not(reported.provider_refund_id, transId)
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2599 })
+})
+
+t.test('Authorize.Net: each reason of a rejected refund is an error, and nothing is given back', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.settle()
+  for (const [code, kind] of [
+    ['11', 'unknown'],
+    ['16', 'rejected'],
+    ['54', 'rejected'],
+    ['55', 'rejected'],
+  ] as const) {
+    fake.failNextTransaction(code)
+    await t.rejects(refund(provider, requestFor({ transId })), { name: 'ProviderError', kind, code })
+  }
+  fake.failNextTransaction('2', 2)
+  await t.rejects(refund(provider, requestFor({ transId })), { kind: 'declined', code: '2' })
+  fake.failNext('E00027', { method: 'createTransaction' })
+  await t.rejects(refund(provider, requestFor({ transId })), { kind: 'declined', code: 'E00027' })
+  await t.rejects(refund(provider, requestFor({ transId }, { amount_cents: 2600 })), { kind: 'rejected', code: '55' })
+  const missing = { kind: 'rejected', code: 'transaction_not_found' }
+  await t.rejects(refund(provider, requestFor({ transId: '1' })), missing)
+  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 0 })
+})
+
+t.test('Authorize.Net: a part of an unsettled charge is not refundable until it settles', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  const part = requestFor({ transId }, { amount_cents: 1000, is_whole: false })
+  const check = (request: RefundCharge) => provider.checkRefund?.(request) ?? Promise.reject(new Error('no check'))
+  const error = await check(part).catch((thrown: unknown) => thrown)
+  t.match(error, { name: 'DomainError', code: 'payment_not_refundable', details: { settles_at: String } })
+  const settlesAt = Date.parse(Object(error).details.settles_at)
+  t.ok(settlesAt > Date.now() && settlesAt <= Date.now() + dayMs + 1000)
+  await t.rejects(refund(provider, part), { kind: 'rejected', code: 'not_settled' })
+  await t.resolves(check(requestFor({ transId })), 'the whole can be voided')
+  fake.readFaults.next({ kind: 'status', status: 403, commits: false })
+  await t.resolves(check(part), 'the refund itself finds out')
+  fake.settle()
+  await t.resolves(check(part))
+})
+
+t.test('Authorize.Net: our refund names our id in its notification and in the snapshot', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.settle()
+  await refund(provider, requestFor({ transId }))
+  const { completed } = await receiveLatest(fake, provider)
+  t.match(completed.report, { about: 'refund', refund_id, provider_payment_id: transId, status: 'succeeded' })
+  const { refunds } = await retrieve(provider, sampleRef(Date.now() - 1000, { provider_payment_id: transId }))
+  t.match(refunds, [{ refund_id, refund_cents: 2599, status: 'succeeded' }])
+})

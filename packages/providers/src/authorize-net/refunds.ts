@@ -1,0 +1,169 @@
+// Refunds at Authorize.Net. A settled transaction is refunded, by another transaction; until then it can only be voided.
+import { DomainError } from '@paylog/domain/errors'
+import { ProviderError, type RefundCharge, type ReportedRefund } from '../provider.ts'
+import { type ApiResponse, type Deadline, startDeadline, type Transaction } from './api.ts'
+import { isRejection, voidTransaction } from './captures.ts'
+import { decimalOf } from './fields.ts'
+import { clockMarginMs, type Gateway } from './gateway.ts'
+import { duplicateWindow } from './hostedPage.ts'
+import { refundDescription, refundIdOf, reportedRefundOf } from './refundReports.ts'
+import { isSettling } from './statuses.ts'
+import { submitTransaction } from './submit.ts'
+import { findTransactions, readTransaction } from './transactions.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/**
+ * Checks, before a refund is recorded, that its charge can be refunded by a part: only a settled one can. The refund itself
+ * finds out when the gateway does not respond.
+ * @throws DomainError `payment_not_refundable` with `settles_at`, when the gateway's next daily settlement is expected
+ */
+export async function checkRefund(gateway: Gateway, request: RefundCharge): Promise<void> {
+  if (request.is_whole) return
+  const deadline = startDeadline(gateway.timeoutMs)
+  try {
+    const charge = await readCharge(gateway, request, deadline)
+    if (!isSettling(charge.body)) return
+    const settles_at = await nextSettlement(gateway, charge, deadline)
+    const message = 'Authorize.Net refunds a part of a payment only after its settlement'
+    throw new DomainError('payment_not_refundable', message, { settles_at })
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+  }
+}
+
+/** The gateway settles once a day, at a time of the merchant's that it does not name: a day after the last settlement. */
+async function nextSettlement(
+  { lists }: Gateway,
+  { body, responded_at }: ApiResponse<Transaction>,
+  deadline: Deadline,
+): Promise<string> {
+  const now = Date.parse(responded_at)
+  const batches = await lists.batches({ first: now - 3 * dayMs, last: now }, { deadline, asOf: Date.now() })
+  const settled = batches.map(({ settledAt }) => settledAt).filter((at) => at <= now)
+  const submitted = Date.parse(body.submitTimeUTC ?? '')
+  const last = settled.length > 0 ? Math.max(...settled) : Number.isNaN(submitted) ? now : submitted
+  const days = Math.max(Math.floor((now - last) / dayMs), 0) + 1
+  return new Date(last + days * dayMs).toISOString()
+}
+
+/**
+ * Gives money of a charge back. There are no idempotency keys: a repeated call first searches for the refund of the earlier one,
+ * and while that may not be reported yet, the gateway rejects it as a duplicate.
+ * @throws ProviderError, also `unknown` for a duplicate: the refund exists, and a later search finds it
+ */
+export async function refund(gateway: Gateway, request: RefundCharge): Promise<ReportedRefund> {
+  const deadline = startDeadline(request.is_repeated ? gateway.searchMs() : gateway.timeoutMs)
+  const earlier = request.is_repeated ? await findOwnRefund(gateway, request, deadline) : null
+  if (earlier) return earlier
+  const charge = await readCharge(gateway, request, deadline)
+  if (charge.body.transactionStatus === 'voided' && request.is_whole) return voidedRefund(request, charge.responded_at)
+  if (!isSettling(charge.body)) return submitRefund(gateway, request, charge.body, deadline)
+  if (!request.is_whole)
+    throw new ProviderError('rejected', 'not_settled', 'Authorize.Net refunds a part only after the settlement')
+  try {
+    const { responded_at } = await voidTransaction(gateway.api, charge.body.transId, deadline)
+    return voidedRefund(request, responded_at)
+  } catch (error) {
+    // It may have settled since.
+    const now = isRejection(error) ? await readCharge(gateway, request, deadline) : charge
+    if (now.body.transactionStatus !== 'settledSuccessfully') throw error
+    return submitRefund(gateway, request, now.body, deadline)
+  }
+}
+
+async function readCharge(
+  { api }: Gateway,
+  { provider_payment_id }: RefundCharge,
+  deadline: Deadline,
+): Promise<ApiResponse<Transaction>> {
+  const found = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, deadline)
+  if (found) return found
+  throw new ProviderError('rejected', 'transaction_not_found', 'Authorize.Net does not know the transaction')
+}
+
+/** Refunds are few, and the newest come first in the lists. */
+const maxCandidates = 20
+
+/** The gateway's refund that names ours. A declined one gave nothing back, so it does not count. */
+async function findOwnRefund(
+  { api, lists }: Gateway,
+  request: RefundCharge,
+  deadline: Deadline,
+): Promise<ReportedRefund | null> {
+  const { provider_intent_id, provider_payment_id, refund_id } = request
+  const { body: summaries } = await findTransactions({
+    lists,
+    invoiceNumber: provider_intent_id,
+    submitted: { first: Date.parse(request.requested_at), last: Date.now() + clockMarginMs },
+    isWide: true,
+    isEnough: () => false,
+    deadline,
+    asOf: Date.now(),
+  })
+  const candidates = summaries.filter(({ transId }) => transId !== provider_payment_id)
+  if (candidates.length > maxCandidates)
+    throw new ProviderError('unknown', 'search_too_large', 'There are too many refunds to search')
+  for (const { transId } of candidates) {
+    const found = await readTransaction(api, transId, deadline)
+    if (!found) throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report a refund yet')
+    if (refundIdOf(found.body) !== refund_id) continue
+    const reported = reportedRefundOf(found, { provider_intent_id })
+    if (reported) return reported
+  }
+  return null
+}
+
+async function submitRefund(
+  { api }: Gateway,
+  request: RefundCharge,
+  charge: Transaction,
+  deadline: Deadline,
+): Promise<ReportedRefund> {
+  const { refund_id, provider_intent_id } = request
+  const transactionRequest = {
+    transactionType: 'refundTransaction',
+    amount: decimalOf(request.amount_cents),
+    currencyCode: request.currency,
+    payment: accountOf(charge),
+    refTransId: charge.transId,
+    order: { invoiceNumber: provider_intent_id, description: refundDescription(refund_id) },
+    // The gateway compares it, so that only a repetition of the same refund is a duplicate.
+    poNumber: refund_id.replaceAll('-', '').slice(-maxPoNumberLength),
+    transactionSettings: { setting: [duplicateWindow] },
+  }
+  const { transId, responded_at } = await submitTransaction(api, { transactionRequest, deadline, isIdempotent: false })
+  return succeededRefund(request, { provider_refund_id: transId, responded_at })
+}
+
+const maxPoNumberLength = 25
+
+/** The gateway checks the last digits against the charge, and needs no expiration date. */
+function accountOf(charge: Transaction) {
+  const { creditCard, bankAccount } = charge.payment ?? {}
+  if (creditCard) return { creditCard: { cardNumber: creditCard.cardNumber.slice(-4), expirationDate: 'XXXX' } }
+  if (!bankAccount)
+    throw new ProviderError('rejected', 'no_account', 'Authorize.Net does not name the account to refund')
+  const { accountType, routingNumber, accountNumber, nameOnAccount } = bankAccount
+  return { bankAccount: { accountType, routingNumber, accountNumber, nameOnAccount } }
+}
+
+/** A void has no transaction of its own. */
+const voidedRefund = (request: RefundCharge, responded_at: string) =>
+  succeededRefund(request, { provider_refund_id: request.provider_payment_id, responded_at })
+
+function succeededRefund(
+  { provider_intent_id, provider_payment_id, refund_id, amount_cents }: RefundCharge,
+  of: { readonly provider_refund_id: string | null; readonly responded_at: string },
+): ReportedRefund {
+  return {
+    provider_time: of.responded_at,
+    provider_event_id: null,
+    provider_intent_id,
+    provider_payment_id,
+    refund_id,
+    provider_refund_id: of.provider_refund_id,
+    refund_cents: amount_cents,
+    status: 'succeeded',
+  }
+}
