@@ -12,6 +12,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import type { CommandConfig } from './config.ts'
 import { rememberedGuest } from './guest-tokens/guestTokens.ts'
+import { hostedPageRoutes } from './hosted-pages/routes.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentChangeRoutes } from './payments/changeRoutes.ts'
@@ -42,6 +43,7 @@ export const commandApi =
     await app.register(productRoutes(dependencies))
     await app.register(productSyncRoutes(dependencies))
     await app.register(receiverRoutes(dependencies.workflow))
+    await app.register(hostedPageRoutes(dependencies.workflow))
     await app.register(webhookTestRoutes(dependencies, { endpoints, testsBy }))
   }
 
