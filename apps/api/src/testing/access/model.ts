@@ -129,6 +129,8 @@ export const rows: Readonly<Record<string, Row>> = {
 export const undocumented: Readonly<Record<string, Row>> = {
   'GET /openapi.json': { access: 'public', status: 200 },
   'GET /docs': { access: 'public', status: 200 },
+  // The provider is not enabled.
+  'GET /pages/authorize-net': { access: 'public', status: 404 },
   'HEAD /payments/{id}': ownPayment,
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
