@@ -1,7 +1,10 @@
 // Creating tokens for the hosted form, with rejected, lost and unsent calls.
+import { loadConfig } from '@paylog/config/environment'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
+import { Type } from 'typebox'
 import type { ProviderError } from '../provider.ts'
+import { authorizeNet } from './plugin.ts'
 import {
   authorizeNetHarness,
   connectTo,
@@ -64,6 +67,52 @@ t.test(
     t.equal(requested().profile.customerProfileId, provider_customer_id, 'sent once')
   },
 )
+
+t.test('Authorize.Net: return and cancel addresses are links of the form, and the receipt is skipped', async (t) => {
+  const { fake, provider } = await authorizeNetHarness(t)
+  const cases = [
+    [
+      null,
+      'https://shop.example/cart',
+      { showReceipt: true, cancelUrl: 'https://shop.example/cart', cancelUrlText: 'Cancel' },
+    ],
+    ['https://shop.example/done', null, { showReceipt: false, url: 'https://shop.example/done', urlText: 'Continue' }],
+  ] as const
+  for (const [return_url, cancel_url, expected] of cases) {
+    await openHostedPage(provider, { return_url, cancel_url })
+    const { setting } = Object(fake.calls.at(-1)?.request.hostedPaymentSettings)
+    const options = setting.find(
+      ({ settingName }: { settingName: string }) => settingName === 'hostedPaymentReturnOptions',
+    )
+    t.same(JSON.parse(options.settingValue), expected)
+  }
+})
+
+t.test(
+  'Authorize.Net: the redirect_url is our page with the token in its fragment, and null without a page',
+  async (t) => {
+    const { fake, provider } = await authorizeNetHarness(t)
+    t.equal((await provider.createIntent(sampleIntent)).redirect_url, null)
+    const env = { ...fake.env, AUTHORIZE_NET_PAGE_URL: 'https://pay.example.com' }
+    const withPage = await authorizeNet.create(loadConfig(Type.Object(authorizeNet.variables), env), 5000)
+    t.teardown(() => withPage?.close())
+    const intent = await withPage?.createIntent(sampleIntent)
+    const token = encodeURIComponent(intent?.client_secret ?? '')
+    t.equal(intent?.redirect_url, `https://pay.example.com/pages/authorize-net#${token}`)
+    t.equal(withPage?.hostedFormUrl, 'https://test.authorize.net/payment/payment')
+  },
+)
+
+t.test('Authorize.Net: the hosted form is the live one for the live API', async (t) => {
+  const env = {
+    AUTHORIZE_NET_API_LOGIN_ID: 'a',
+    AUTHORIZE_NET_TRANSACTION_KEY: 'b',
+    AUTHORIZE_NET_SIGNATURE_KEY: 'c',
+  }
+  const live = await authorizeNet.create(loadConfig(Type.Object(authorizeNet.variables), env), 5000)
+  t.teardown(() => live?.close())
+  t.equal(live?.hostedFormUrl, 'https://accept.authorize.net/payment/payment')
+})
 
 t.test('Authorize.Net: a long description is cut to the gateway’s limit', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
