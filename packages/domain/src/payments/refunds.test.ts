@@ -140,6 +140,25 @@ t.test('a refund whose call did not reach the provider can be requested again wi
   matchList(t, requests(first)(fold(history)), [{ type: 'RefundRequested', data: { refund_cents: 500 } }])
 })
 
+t.test('a refund beside a call whose outcome is unknown does not ask for attention', async (t) => {
+  const unknown = after(requests(first, { amount_cents: 2000 }), fails(first, 'unknown'))
+  const [beside] = reported({ refund_cents: 1000 })(fold(unknown))
+  t.notOk('attention' in (beside?.data ?? {}), 'the call may be rejected')
+  const known = after(
+    requests(first, { amount_cents: 2000 }),
+    fails(first, 'unknown'),
+    reported({ refund_cents: 1000 }),
+  )
+  const [made] = reported({ refund_id: first, refund_cents: 2000, provider_refund_id: 're_2' })(fold(known))
+  t.match(made, { data: { refund_id: first, attention: 'refund_exceeds_payment' } })
+})
+
+t.test('a refund that is reported before the success does not ask for attention', async (t) => {
+  const [early] = reported({})(fold(eventsAfter('processing')))
+  t.match(early, { type: 'RefundRecorded', data: { refund_cents: 500 } })
+  t.notOk('attention' in (early?.data ?? {}))
+})
+
 t.test('refunds from the dashboard count once, and more than was received asks for attention once', async (t) => {
   const history = after(reported({ refund_cents: 2000 }), reported({ provider_refund_id: 're_2', refund_cents: 600 }))
   const again = [...history, ...reported({ provider_refund_id: 're_3', refund_cents: 1 })(fold(history))]
@@ -168,4 +187,10 @@ t.test('a refunded total that differs from the recorded refunds makes us ask the
   given(t, paymentFold, history)
     .when(total(600))
     .then([{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
+})
+
+t.test('a refund whose call was rejected has succeeded when the provider says so', async (t) => {
+  const rejected = after(requests(first, { amount_cents: 500 }), fails(first, 'rejected'))
+  const found = [...rejected, ...reported({ refund_id: first })(fold(rejected))]
+  t.same(moneyAfter(found), { status: 'succeeded', amount_cents: 500, refunded: 500, open: 0 })
 })

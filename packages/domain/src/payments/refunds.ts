@@ -106,7 +106,9 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
   const isKnownCall = known?.call === 'ended' && known.provider_refund_id !== null
   if (known && isKnownCall && progress[command.status] <= progress[known.status]) return []
   const refund_cents = command.refund_cents ?? known?.amount_cents ?? null
-  const status = known && progress[known.status] > progress[command.status] ? known.status : command.status
+  // That our call was rejected says less than the provider's books.
+  const isLate = known && known.refusal === null && progress[known.status] > progress[command.status]
+  const status = isLate ? known.status : command.status
   const provider_refund_id = command.provider_refund_id ?? known?.provider_refund_id ?? null
   return [
     {
@@ -149,10 +151,14 @@ function exceedingMark(
   known: RefundState | undefined,
   { refund_cents, status }: { readonly refund_cents: number | null; readonly status: RefundStatus },
 ) {
-  // Before the payment's success is known, a refund shows only that it will be.
-  if (status === 'failed' || receivedOf(payment) === 0) return {}
-  const others = payment.refunds.filter((refund) => refund !== known && refund.status !== 'failed')
-  const isExceeding = sumOf(others) + (refund_cents ?? 0) > receivedOf(payment)
+  const received = receivedOf(payment)
+  // The report of the success may still be on its way.
+  if (status === 'failed' || received === 0) return {}
+  // A call whose outcome is unknown may be rejected.
+  const others = payment.refunds.filter(
+    (refund) => refund !== known && refund.status !== 'failed' && refund.call === 'ended',
+  )
+  const isExceeding = sumOf(others) + (refund_cents ?? 0) > received
   return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : {}
 }
 
