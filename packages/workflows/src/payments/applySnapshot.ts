@@ -177,6 +177,8 @@ export function eventsOf(
     events.push(...recorded)
   }
   for (const report of reports) record(recordStatus({ ...report, occurred_at, source: 'snapshot' }, current))
-  for (const refund of refunds) record(recordRefund({ ...refund, occurred_at }, current))
+  // Failed ones first: what they free may have been refunded again since.
+  const inOrder = refunds.toSorted((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
+  for (const refund of inOrder) record(recordRefund({ ...refund, occurred_at }, current))
   return events
 }
