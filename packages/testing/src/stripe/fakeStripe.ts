@@ -54,8 +54,8 @@ export type FakeStripe = {
   failNext(...errors: readonly PlannedError[]): void
   /** Calls above the rate get a 429 and are not executed. */
   readonly rateLimit: FakeRateLimit
-  /** The next changing call fails inside Stripe: its 500 is stored under its key, as Stripe does. */
-  failInside(how: { readonly commits: boolean }): void
+  /** The next changing call fails inside Stripe: its 500 is stored under its key, as Stripe does. `null` forgets the plan. */
+  failInside(how: { readonly commits: boolean } | null): void
   /** Until `catchUpSearch`, searches do not find intents created from now on. */
   delaySearch(): void
   catchUpSearch(): void

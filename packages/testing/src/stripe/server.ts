@@ -85,7 +85,7 @@ export type StripeControls = {
   readonly readFaults: FaultPlan
   readonly rateLimit: FakeRateLimit
   failNext(...errors: readonly PlannedError[]): void
-  failInside(how: { readonly commits: boolean }): void
+  failInside(how: { readonly commits: boolean } | null): void
   delaySearch(): void
   catchUpSearch(): void
 }
@@ -172,7 +172,7 @@ export function createStripeServer({
     rateLimit,
     failNext: (...all) =>
       void plannedErrors.push(...all.map(({ status, error, headers }) => new StripeApiError(status, error, headers))),
-    failInside: (how) => void internalErrors.push(how),
+    failInside: (how) => void (how ? internalErrors.push(how) : internalErrors.splice(0)),
     delaySearch() {
       searchable = new Set(state.intents.keys())
     },
