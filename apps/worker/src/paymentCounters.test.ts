@@ -37,7 +37,7 @@ t.test('the counters of enabled providers start at zero', async (t) => {
 
 t.test('a refund is counted when it succeeds, and again when it fails after that', async (t) => {
   const ended = (data: object) => recordedEvent('RefundRecorded', { data })
-  const { refunds } = await counted(
+  const { refunds, warnings } = await counted(
     ended({ status: 'pending' }),
     ended({ status: 'succeeded' }),
     ended({ status: 'succeeded', was_succeeded: true }),
@@ -45,6 +45,9 @@ t.test('a refund is counted when it succeeds, and again when it fails after that
     ended({ status: 'failed', was_succeeded: true }),
   )
   t.strictSame(refunds, [1, 1, 1])
+  const failure = [{ payment_id: '018f0000-0000-7000-8000-000000000001', provider_id: 'fake' }, 'a refund failed']
+  t.match(warnings, [failure, failure])
+  t.equal(warnings.length, 2)
 })
 
 t.test('a refund that the provider rejects is counted as failed, one that can be repeated is not', async (t) => {

@@ -1,4 +1,4 @@
-// Counts refunds, disputes and what needs attention, and logs the last of these.
+// Counts refunds, disputes and what needs attention, and logs what somebody has to act on.
 import { attentionMessage } from '@paylog/domain/payments/attention'
 import { AttentionCode, DisputeStatus } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
@@ -7,6 +7,7 @@ import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 
 const refundOutcomes = ['succeeded', 'failed', 'failed_after_success'] as const
 type RefundOutcome = (typeof refundOutcomes)[number]
+type RefundEvent = Extract<Recorded, { type: 'RefundRecorded' | 'ProviderCallFailed' }>
 
 /**
  * @param options `providers` are the enabled ones, which start at zero: Prometheus would miss the first increase of a counter
@@ -37,31 +38,39 @@ export function createPaymentCounters(
     for (const status of DisputeStatus.enum) countDispute({ provider, status }, 0)
     for (const code of AttentionCode.enum) countAttention({ provider, code }, 0)
   }
+  function reportRefund(event: RefundEvent): void {
+    const { provider_id, payment_id, refund_id, failure_code } = event.data
+    const outcome = refundOutcome(event)
+    if (outcome === undefined) return
+    countRefund({ provider: provider_id, outcome })
+    if (outcome !== 'succeeded')
+      log.warn({ provider_id, payment_id, refund_id, failure_code, ...sourceOf(event) }, 'a refund failed')
+  }
   return (events) => {
     for (const event of events) {
-      const refund = endedRefund(event)
-      if (refund) countRefund(refund)
+      if (event.type === 'RefundRecorded' || event.type === 'ProviderCallFailed') reportRefund(event)
       if (event.type === 'PaymentDisputeRecorded' && event.data.is_new_status)
         countDispute({ provider: event.data.provider_id, status: event.data.status })
       if (!('attention' in event.data) || event.data.attention === undefined) continue
       const { payment_id, provider_id, attention: code } = event.data
       countAttention({ provider: provider_id, code })
-      const { correlationId } = event.metadata
-      const about = { payment_id, provider_id, code, correlationId, event_id: event.id }
-      log.warn(about, `payment needs attention: ${attentionMessage(code)}`)
+      log.warn(
+        { provider_id, payment_id, code, ...sourceOf(event) },
+        `payment needs attention: ${attentionMessage(code)}`,
+      )
     }
   }
 }
 
-/** @returns undefined unless the event ends a refund */
-function endedRefund({ type, data }: Recorded): { provider: string; outcome: RefundOutcome } | undefined {
+const sourceOf = ({ id, metadata }: Recorded) => ({ event_id: id, correlationId: metadata.correlationId })
+
+/** @returns undefined when the refund has not ended, or ended before */
+function refundOutcome({ type, data }: RefundEvent): RefundOutcome | undefined {
   if (type === 'RefundRecorded') {
-    const { provider_id: provider, status, was_succeeded } = data
-    if (status === 'failed') return { provider, outcome: was_succeeded ? 'failed_after_success' : 'failed' }
-    return status === 'succeeded' && !was_succeeded ? { provider, outcome: 'succeeded' } : undefined
+    if (data.status === 'failed') return data.was_succeeded ? 'failed_after_success' : 'failed'
+    return data.status === 'succeeded' && !data.was_succeeded ? 'succeeded' : undefined
   }
-  if (type !== 'ProviderCallFailed') return undefined
+  if (data.call !== 'refund' || data.outcome !== 'rejected') return undefined
   // After `provider_unavailable` the refund can be requested again.
-  const isRejected = data.call === 'refund' && data.outcome === 'rejected' && data.refusal !== 'provider_unavailable'
-  return isRejected ? { provider: data.provider_id, outcome: 'failed' } : undefined
+  return data.refusal === 'provider_unavailable' ? undefined : 'failed'
 }
