@@ -33,6 +33,7 @@ const payment: Payment = {
   capturable_cents: 0,
   requested: null,
   calls_requested: 0,
+  has_unread_refunds: false,
   attention: [],
   charges: [],
   refunds: [],
