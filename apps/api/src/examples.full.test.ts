@@ -53,11 +53,15 @@ const scenario = [
   ...['createProduct', 'updateProduct', 'getProduct', 'listProducts', 'syncProducts'],
   ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
   ...['createSetupIntent', 'createPaymentMethod', 'updatePaymentMethod', 'getPaymentMethod', 'listPaymentMethods'],
-  ...['createPaymentIntent', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
+  ...['createPaymentIntent', 'refreshPayment', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
+  'cancelPayment',
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
+
+/** These need a payment that was authorized, and have their own test. */
+const ofAuthorized = ['capturePayment', 'createRefund']
 
 const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })
 
@@ -123,13 +127,62 @@ const firstLogEntry = () =>
   )
 
 t.test('the scenario covers every documented route', async (t) => {
-  t.same(routes.map(({ operationId }) => operationId).sort(), scenario.toSorted())
+  t.same(routes.map(({ operationId }) => operationId).sort(), [...scenario, ...ofAuthorized].sort())
 })
 
 for (const caller of [admin, guest, anonymous])
   t.test(`every example request of ${caller.name} succeeds with a documented response [4-envelope]`, (t) =>
     play(t, caller),
   )
+
+/** A payment of the administrator that is authorized at Stripe. */
+async function authorizedPayment(): Promise<string | undefined> {
+  const body = { total_cents: 2599, currency: 'EUR', provider_id: 'stripe', capture_method: 'manual' }
+  const opened = await send(route('createPaymentIntent'), admin, undefined, { body: JSON.stringify(body) })
+  const id = idOf(opened)
+  const { data } = Object(opened.body)
+  stripe.pay(data.provider_intent_id, 'requires_capture')
+  await send(route('refreshPayment'), admin, id)
+  return id
+}
+
+async function refundable(): Promise<string | undefined> {
+  const id = await authorizedPayment()
+  await send(route('capturePayment'), admin, id)
+  return id
+}
+
+t.test('the example requests of capturing and refunding succeed with documented responses', async (t) => {
+  const id = await authorizedPayment()
+  for (const each of ofAuthorized.map(route))
+    for (const body of bodiesOf(each)) {
+      const sent = { body, headers: repeatable(each) }
+      const response = await send(each, admin, id, sent)
+      t.ok(response.status < 300, `${each.name}: ${response.status} ${shown(response.body)}`)
+      assertAsDocumented(t, each, response)
+      if (!('idempotency-key' in sent.headers)) continue
+      const repeated = await send(each, admin, id, sent)
+      t.same([repeated.status, repeated.body], [response.status, response.body], `${each.name}, repeated`)
+      assertAsDocumented(t, each, repeated)
+    }
+})
+
+t.test('a change that the payment does not allow gets the documented error', async (t) => {
+  const id = await authorizedPayment()
+  for (const [operationId, status, code, body] of [
+    ['createRefund', 409, 'payment_not_refundable', {}],
+    ['capturePayment', 422, 'capture_exceeds_authorization', { amount_cents: 2600 }],
+    ['capturePayment', 200, undefined, { amount_cents: 2000 }],
+    ['capturePayment', 409, 'payment_not_capturable', {}],
+    ['cancelPayment', 409, 'payment_not_cancelable', {}],
+    ['createRefund', 422, 'refund_exceeds_payment', { amount_cents: 2001 }],
+  ] as const) {
+    const each = route(operationId)
+    const response = await send(each, admin, id, { body: JSON.stringify(body) })
+    t.match(response, { status, body: code ? { error: { code } } : { success: true } }, `${operationId}, ${code}`)
+    assertAsDocumented(t, each, response)
+  }
+})
 
 t.test('syncing an existing product returns the documented response', async (t) => {
   const product = await send(route('createProduct'), admin, undefined, { body: bodiesOf(route('createProduct'))[0] })
@@ -157,6 +210,7 @@ t.test('a change with a stale If-Match gets the documented error 412 [7-precondi
     ['createAddress', 'updateAddress', 'deleteAddress'],
     ['createPaymentMethod', 'updatePaymentMethod', 'deletePaymentMethod'],
     ['createProduct', 'updateProduct'],
+    ['createPaymentIntent', 'cancelPayment'],
   ] as const) {
     const id = idOf(await send(route(create), admin, undefined, { body: bodiesOf(route(create))[0] }))
     for (const each of changes.map(route)) {
@@ -201,11 +255,12 @@ t.test('an Idempotency-Key reused with another body gets the documented error 42
     parameters.some(({ name }) => name === 'idempotency-key'),
   )) {
     const headers = { 'idempotency-key': randomUUID() }
+    const id = each.operationId === 'createRefund' ? await refundable() : undefined
     // The only example of a setup intent equals an empty body.
     const otherBody =
       bodiesOf(each)[1] ?? (each.operationId === 'createSetupIntent' ? '{"provider_id":"stripe"}' : otherIntent)
-    await send(each, admin, undefined, { headers, body: bodiesOf(each)[0] })
-    const response = await send(each, admin, undefined, { headers, body: otherBody })
+    await send(each, admin, id, { headers, body: bodiesOf(each)[0] })
+    const response = await send(each, admin, id, { headers, body: otherBody })
     t.match(response, { status: 422, body: { error: { code: 'idempotency_key_reused' } } }, each.name)
     assertAsDocumented(t, each, response)
   }

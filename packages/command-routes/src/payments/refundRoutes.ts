@@ -90,11 +90,11 @@ export const refundRoutes =
         schema: refundSchema,
       },
       async (request, reply) => {
-        const payment_id = pathId(request.params.id)
-        const { amount_cents, reason = 'other', note = null } = request.body
-        const identity = repeatableRequest(request, `POST /payments/${payment_id}/refunds`)
-        rejectCardNumbers(request)
+        const identity = repeatableRequest(request, `POST /payments/${request.params.id.toLowerCase()}/refunds`)
         const { request_id: refund_id, request_fingerprint, metadata } = identity
+        const payment_id = pathId(request.params.id)
+        rejectCardNumbers(request)
+        const { amount_cents, reason = 'other', note = null } = request.body
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
           refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
         )
