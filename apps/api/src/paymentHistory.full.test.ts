@@ -58,7 +58,7 @@ t.test('every past state that an owner has read can be read again with as_of', a
   for (const { time, seen } of responses) {
     const then = await send(`/admin/payments/${opened.id}?as_of=${time}`, admin)
     t.same([then.status, then.etag, then.data], [200, seen.etag, seen.data], time)
-    const args = [ops, 'payment', 'show', opened.id, '--at', time, '--json']
+    const args = [ops, 'payments', 'show', opened.id, '--at', time, '--json']
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { EVENTSTORE_URL: system.eventStoreUrl },
     })

@@ -90,11 +90,11 @@ t.test('payments show prints the history as a table and every field', async (t) 
     'The deliveries cannot be shown: DATABASE_URL is not set',
   ])
   const fields = rest.slice(12).filter((line) => line !== '')
-  t.same(fields.slice(0, 2), [`  id                   ${id}`, '  subtotal_cents       2599'])
+  t.same(fields.slice(0, 2), [`  id                       ${id}`, '  subtotal_cents           2599'])
   t.equal(fields.length, Object.keys(PaymentResource.properties).length)
-  t.match(stdout, /^ {2}status {15}succeeded$/m)
-  t.match(stdout, /^ {2}description {10}-$/m)
-  t.match(stdout, /^ {2}completed_at {9}2026-01-01T00:00:21.000Z$/m)
+  t.match(stdout, /^ {2}status {19}succeeded$/m)
+  t.match(stdout, /^ {2}description {14}-$/m)
+  t.match(stdout, /^ {2}completed_at {13}2026-01-01T00:00:21.000Z$/m)
 })
 
 t.test('payments show --at prints the state as of that time, at and just before each event', async (t) => {
@@ -125,9 +125,9 @@ t.test('--at takes a time with an offset or an age', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   const { stdout } = await show(id, '--at', '2026-01-01T01:00:15+01:00')
   t.match(stdout, `Payment ${id}, as of 2026-01-01T00:00:15.000Z\n`)
-  t.match(stdout, /^ {2}status {15}processing$/m)
+  t.match(stdout, /^ {2}status {19}processing$/m)
   t.same(timesIn(stdout), [at(0), at(1), at(11)])
-  t.match((await show(id, '--at', '1m')).stdout, /^ {2}status {15}succeeded$/m)
+  t.match((await show(id, '--at', '1m')).stdout, /^ {2}status {19}succeeded$/m)
 })
 
 t.test('payments show names a missing payment and invalid arguments', async (t) => {
@@ -213,18 +213,23 @@ t.test('payments show replaces control characters that a client wrote', async (t
   const data = { ...first.data, description, metadata: { '\u001b': '\u202e' } }
   const { id } = await record([{ ...first, data }, ...rest])
   const { stdout } = await show(id)
-  t.match(stdout, /^ {2}description {10}red \?\[31m back \?0m line\?end \?\?é$/m)
-  t.match(stdout, /^ {2}metadata {13}\{"\\u001b":"\?"\}$/m)
+  t.match(stdout, /^ {2}description {14}red \?\[31m back \?0m line\?end \?\?é$/m)
+  t.match(stdout, /^ {2}metadata {17}\{"\\u001b":"\?"\}$/m)
   t.equal(JSON.parse((await show(id, '--json')).stdout).payment.description, description)
 })
 
 t.test('payments show exits with 0, 1 or 2', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
-  const command = (...args: string[]) => runOps(['payment', 'show', ...args], environment)
-  t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {15}succeeded\n/s, stderr: '' })
+  const command = (...args: string[]) => runOps(['payments', 'show', ...args], environment)
+  t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {19}succeeded\n/s, stderr: '' })
   t.match(await command('no-id'), { code: 2, stdout: '', stderr: /^ID must be .*\nUsage: .* payments show ID / })
   await appendUnknown(id, 'PaymentVanished')
   t.match(await command(id), { code: 1, stdout: /PaymentSucceeded/, stderr: /^CANNOT BE READ: [^\n]*\n$/ })
-  const nowhere = await runOps(['payment', 'show', id], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
+  const nowhere = await runOps(['payments', 'show', id], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
   t.same(nowhere, { code: 1, stdout: '', stderr: 'The event store cannot be read at the moment\n' })
+})
+
+t.test('payment show, the earlier name, is payments show', async (t) => {
+  const { id } = await record(eventsAfter('succeeded'))
+  t.same(await runOps(['payment', 'show', id], environment), await runOps(['payments', 'show', id], environment))
 })

@@ -64,7 +64,7 @@ async function notifiedPayment() {
   return { id, opened, events, facts }
 }
 
-const show = (...args: string[]) => runOps(['payment', 'show', ...args], env)
+const show = (...args: string[]) => runOps(['payments', 'show', ...args], env)
 const deliveriesIn = (stdout: string): Listed[] => JSON.parse(stdout).deliveries
 
 /** Waits until the worker has created these deliveries and attempted them. */
@@ -206,11 +206,11 @@ t.test('payments show without Postgres shows the payment, and says why not its d
   ]
   for (const [environment, reason] of reasons) {
     const problem = `The deliveries cannot be shown: ${reason}`
-    const text = await runOps(['payment', 'show', id], environment)
+    const text = await runOps(['payments', 'show', id], environment)
     t.same([text.code, text.stderr], [0, ''])
     t.same(text.stdout.split('\n').filter((line) => line.startsWith(problem)).length, 1, reason)
-    t.match(text.stdout, /^ {2}status {15}succeeded$/m)
-    const json = await runOps(['payment', 'show', id, '--json'], environment)
+    t.match(text.stdout, /^ {2}status {19}succeeded$/m)
+    const json = await runOps(['payments', 'show', id, '--json'], environment)
     t.match(JSON.parse(json.stdout), { payment: { id }, deliveries: null })
     t.ok(json.code === 0 && json.stderr.startsWith(problem) && json.stderr.trimEnd().split('\n').length === 1)
   }
