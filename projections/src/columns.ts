@@ -15,8 +15,10 @@ export type Merge = {
 }
 
 export type Column<Held extends Value = Value> = {
-  readonly type: 'text' | 'bigint' | 'boolean' | 'timestamptz' | 'json'
+  readonly type: 'text' | 'bigint' | 'boolean' | 'timestamptz' | 'json' | 'jsonb' | 'uuid'
   readonly isNullable: boolean
+  /** Whether an insert leaves the value of an existing row. */
+  readonly isKept?: true
   /** Columns without a merge rule cannot be patched. */
   readonly merge?: Merge
   readonly collation?: string
@@ -40,6 +42,7 @@ export type RecordOf<Described extends Columns, Computed extends ComputedColumns
 
 export const textOf = <Held extends string>(): Column<Held> => ({ type: 'text', isNullable: false })
 export const text = textOf<string>()
+export const uuid: Column<string> = { type: 'uuid', isNullable: false }
 export const bigint: Column<number> = { type: 'bigint', isNullable: false }
 export const boolean: Column<boolean> = { type: 'boolean', isNullable: false }
 /** An instant, in the program as ISO 8601 text. */
@@ -69,6 +72,21 @@ export const first = <Held extends Value>(column: Column<Held>): Column<Held> =>
     inTable: (current, later) => `coalesce(${current}, ${later})`,
   },
 })
+
+/** The value of the row's first event. A later insert of the row leaves it. */
+export const kept = <Held extends Value>(column: Column<Held>): Column<Held> => ({ ...first(column), isKept: true })
+
+/** A JSON object whose entries are replaced one by one; null without any. Keys of JSON have no NUL and no lone surrogates. */
+export const entriesOf = <Entry>(): Column<Readonly<Record<string, Entry>> | null> => ({
+  type: 'jsonb',
+  isNullable: true,
+  merge: {
+    inMemory: (earlier, later) => ({ ...objectOf(earlier), ...objectOf(later) }),
+    inTable: (current, later) => `coalesce(${current}, '{}') || ${later}`,
+  },
+})
+
+const objectOf = (value: Value | undefined) => (typeof value === 'object' ? value : null)
 
 /** A column that only the view has. @param sql its expression */
 export const computed = <Held extends Value>(column: Column<Held>, sql: string) => ({ ...column, sql })

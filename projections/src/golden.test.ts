@@ -35,7 +35,7 @@ t.test('every golden sample changes only columns that exist and have a merge rul
     for (const { name, change } of changing)
       for (const column of 'patch' in change ? Object.keys(change.patch) : [])
         t.ok(projection.columns[column]?.merge, `${projection.name}: ${name} changes ${column}`)
-    t.ok(beginning.length > 0 && changing.length > 0, projection.name)
+    t.ok(beginning.length > 0, projection.name)
   }
 })
 

@@ -26,7 +26,8 @@ export type Projection = {
  * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Events without a handler in `on` only
  * raise the revision. Handlers are pure and never throw, because a recorded event cannot be rejected.
  *
- * @param definition `idOf` returns the row of an event; one stream must feed one row, since revisions guard the row
+ * @param definition `idOf` returns the row of an event, `undefined` for none; one row must be fed by one stream, since revisions
+ *   guard the row
  */
 export function defineProjection<Schemas extends EventSchemas, TableColumns extends Columns>(definition: {
   readonly name: string
@@ -36,10 +37,10 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
   readonly computed?: ComputedColumns
   readonly indexes: (table: string) => string
   readonly events: Schemas
-  readonly idOf: (event: EventsOf<Schemas>) => string
+  readonly idOf: (event: EventsOf<Schemas>) => string | undefined
   readonly on: {
     readonly [Type in keyof Schemas]?: (
-      event: Extract<EventsOf<Schemas>, { type: Type }>,
+      event: Extract<EventsOf<Schemas>, { type: Type }> & { readonly revision: bigint },
     ) => Change<RowOf<TableColumns>>
   }
 }): Projection {
@@ -50,10 +51,11 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
     computed,
     changeOf(recorded) {
       // The codec has checked that the data fits the type, but the compiler cannot connect the two.
-      const event = recorded as DomainEvent as EventsOf<Schemas>
-      const handle = handlers.get(event.type) as ((event: EventsOf<Schemas>) => Change<Values>) | undefined
+      const event = recorded as DomainEvent as EventsOf<Schemas> & { readonly revision: bigint }
+      const handle = handlers.get(event.type) as ((event: ProjectedEvent) => Change<Values>) | undefined
       if (!Object.hasOwn(events, event.type)) return undefined
-      return { id: idOf(event), change: handle?.(event) ?? { patch: {} } }
+      const id = idOf(event)
+      return id === undefined ? undefined : { id, change: handle?.(recorded) ?? { patch: {} } }
     },
   }
 }

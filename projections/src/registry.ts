@@ -3,13 +3,23 @@
 import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
 import { defaults } from './defaults/projection.ts'
+import { disputes } from './disputes/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
 import { payments } from './payments/projection.ts'
 import { products } from './products/projection.ts'
 import type { Projection } from './projection.ts'
+import { refunds } from './refunds/projection.ts'
 import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
-export const projections: readonly Projection[] = [payments, paymentMethods, addresses, defaults, products]
+export const projections: readonly Projection[] = [
+  payments,
+  refunds,
+  disputes,
+  paymentMethods,
+  addresses,
+  defaults,
+  products,
+]
 
 /** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */
 export const readModelMigrations = {

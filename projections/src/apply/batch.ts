@@ -38,7 +38,8 @@ export function foldBatch(projection: Projection, events: readonly ProjectedEven
     const earlier = inserts.get(id) ?? patches.get(id)
     if (earlier !== undefined && revision <= earlier.revision) continue
     if ('insert' in change) {
-      inserts.set(id, { id, revision, values: { ...change.insert }, begins: revision === 0n })
+      const values = { ...change.insert, ...keptValues(projection, inserts.get(id)) }
+      inserts.set(id, { id, revision, values, begins: revision === 0n })
       patches.delete(id)
     } else if (earlier === undefined) {
       const values = {}
@@ -50,6 +51,12 @@ export function foldBatch(projection: Projection, events: readonly ProjectedEven
     }
   }
   return { inserts: [...inserts.values()], patches: [...patches.values()] }
+}
+
+/** The values of an earlier insert that a later one leaves. */
+function keptValues({ columns }: Projection, earlier: RowChange | undefined): Values {
+  if (earlier === undefined) return {}
+  return Object.fromEntries(Object.entries(earlier.values).filter(([name]) => columns[name]?.isKept))
 }
 
 function merge({ name, columns }: Projection, values: Record<string, Value>, patch: Partial<Values>): void {

@@ -11,7 +11,7 @@ import type { FoldedBatch, RowChange } from './batch.ts'
 /** The value as Postgres expects it. @param type of its column; JSON is text */
 export function storedText(type: string, value: Value): string | number | boolean | null {
   if (value === null) return null
-  if (type === 'json' || typeof value === 'object') return JSON.stringify(value)
+  if (type === 'json' || type === 'jsonb' || typeof value === 'object') return JSON.stringify(value)
   // Postgres text has no NUL. The APIs reject it, but a recorded NUL must not stop the projector.
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
 }
@@ -76,7 +76,8 @@ export function createStatements(projection: Projection, version: number): State
 function insertSql(table: string, columns: readonly [string, Column][]): string {
   const names = ['id', 'revision', ...columns.map(([name]) => name)]
   const types = ['uuid', 'bigint', ...columns.map(([, { type }]) => type)]
-  const updates = names.slice(1).map((name) => `${name} = excluded.${name}`)
+  const isReplaced = new Set(columns.filter(([, { isKept }]) => !isKept).map(([name]) => name)).add('revision')
+  const updates = names.filter((name) => isReplaced.has(name)).map((name) => `${name} = excluded.${name}`)
   return `insert into ${table} as t (${names.join(', ')})
     select * from unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})
     on conflict (id) do update set ${updates.join(', ')} where t.revision < excluded.revision`

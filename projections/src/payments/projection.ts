@@ -2,8 +2,14 @@
 
 import { guestOwner, userOwner } from '@paylog/domain/actor'
 import { mapFields } from '@paylog/domain/fields'
+import { attentionIn } from '@paylog/domain/payments/attention'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
-import { type PaymentEvent, type PaymentInitiated, paymentEvents } from '@paylog/domain/payments/events'
+import {
+  type CaptureMethod,
+  type PaymentEvent,
+  type PaymentInitiated,
+  paymentEvents,
+} from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/payment'
 import {
   bigint,
@@ -20,13 +26,17 @@ import {
   time,
 } from '../columns.ts'
 import { type Change, defineProjection } from '../projection.ts'
-import { foldCase } from '../queries/textFilters.ts'
+import { foldCase, foldedGuestEmail } from '../queries/textFilters.ts'
+import { computedMoneyColumns, moneyColumns } from './moneyColumns.ts'
+import { searchTerms, searchTermsSql } from './searchTerms.ts'
 
 const columns = {
   // 'user:<id>' or 'guest:<e-mail>'; null for an anonymous payment without e-mail.
   owner: nullable(text),
   // Lower-case id, e-mails and description, separated by U+001F, which no search term may contain.
   search_text: text,
+  // See searchTerms.ts.
+  search_terms: text,
   subtotal_cents: bigint,
   tax_cents: bigint,
   discount_cents: bigint,
@@ -38,6 +48,11 @@ const columns = {
   provider_payment_id: latest(nullable(text)),
   provider_intent_id: latest(nullable(text)),
   client_secret: latest(nullable(text)),
+  redirect_url: latest(nullable(text)),
+  capture_method: textOf<CaptureMethod>(),
+  amount_capturable_cents: latest(bigint),
+  expires_at: nullable(time),
+  ...moneyColumns,
   payment_method_id: nullable(text),
   is_guest_payment: boolean,
   guest_email: nullable(text),
@@ -47,36 +62,105 @@ const columns = {
   completed_at: first(nullable(time)),
 }
 
-const computedColumns = { amount_cents: computed(bigint, 'total_cents') }
+const computedColumns = {
+  amount_cents: computed(bigint, 'total_cents'),
+  // Null for a guest's payment.
+  user_id: computed(nullable(text), "case when owner like 'user:%' then substr(owner, 6) end"),
+  ...computedMoneyColumns,
+}
 
 type PaymentRow = RowOf<typeof columns>
 /** A row of the view `payments`. */
 export type PaymentRecord = RecordOf<typeof columns, typeof computedColumns>
 export const paymentColumns = { ...columns, ...computedColumns }
 
-type EvidenceEvent = Extract<PaymentEvent, { data: { provider_payment_id: string | null } }>
+type EvidenceEvent = Extract<
+  PaymentEvent,
+  {
+    type:
+      | 'PaymentActionRequired'
+      | 'PaymentProcessingStarted'
+      | 'PaymentSucceeded'
+      | 'PaymentAttemptFailed'
+      | 'PaymentCanceled'
+  }
+>
 
 /** A provider's report on the status, by the same rules as the domain's fold. */
 const evidence =
   (status: PaymentStatus) =>
-  ({ data }: EvidenceEvent): Change<PaymentRow> => ({
+  ({ data }: EvidenceEvent): { readonly patch: Partial<PaymentRow> } => ({
     patch: {
       status,
       updated_at: data.occurred_at,
+      amount_capturable_cents: 0,
       ...(isAbsorbing(status) && { completed_at: data.occurred_at }),
       ...(data.provider_payment_id !== null && { provider_payment_id: data.provider_payment_id }),
     },
   })
 
+const touched = ({ data }: { readonly data: { readonly occurred_at: string } }): Change<PaymentRow> => ({
+  patch: { updated_at: data.occurred_at },
+})
+
+type Revised<Event> = Event & { readonly revision: bigint }
+
+/** Postgres has neither NUL nor lone surrogates in JSON. */
+const jsonText = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
+
+const chargeReport = (revision: bigint, charge: string | null, cents: number) => ({
+  [String(revision)]: { charge: charge === null ? null : jsonText(charge), cents },
+})
+
+function attentionPatch(event: Revised<PaymentEvent>): Partial<PaymentRow> {
+  const attention = attentionIn(event)
+  if (attention === null) return {}
+  const { code, occurred_at, message } = attention
+  return { attention_entries: { [String(event.revision)]: { code, occurred_at, message } } }
+}
+
+/** Money in the payment's currency that came in another amount, or that nobody asked for. */
+function unexpectedMoney(
+  event: Revised<Extract<PaymentEvent, { type: 'PaymentAmountMismatch' | 'PaymentConflictDetected' }>>,
+): Change<PaymentRow> {
+  const { reported_amount_cents: cents, reported_currency, currency, provider_payment_id } = event.data
+  const isReceived = cents !== null && (reported_currency ?? currency) === currency
+  return {
+    patch: {
+      ...attentionPatch(event),
+      ...(isReceived && {
+        charge_reports: { ...chargeReport(event.revision, provider_payment_id, cents), others: true },
+      }),
+    },
+  }
+}
+
+const indexes = (table: string) => `
+  -- A search of an owner reads only that owner's payments. A trigram index over search_text would triple the time of
+  -- projecting, and a short pattern would read the whole index instead of one owner's rows.
+  create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc);
+  create index if not exists ${table}_by_guest on ${table} ((${foldedGuestEmail}), created_at desc, id desc)
+    where guest_email is not null;
+
+  -- The administrators' list and its searches.
+  create index if not exists ${table}_by_creation on ${table} (created_at, id);
+  create index if not exists ${table}_by_update on ${table} (updated_at, id);
+  create index if not exists ${table}_by_amount on ${table} (total_cents, id);
+  create index if not exists ${table}_by_intent on ${table} (provider_intent_id) where provider_intent_id is not null;
+  create index if not exists ${table}_by_charge on ${table} (provider_payment_id) where provider_payment_id is not null;
+  create index if not exists ${table}_by_terms on ${table} using gin ((${searchTermsSql}))
+    with (gin_pending_list_limit = 512);
+  create index if not exists ${table}_refunded on ${table} (created_at, id) where refunded_cents is not null;
+  create index if not exists ${table}_disputed on ${table} (created_at, id) where dispute_statuses is not null;
+  create index if not exists ${table}_with_attention on ${table} (created_at, id) where attention_entries is not null;`
+
 export const payments = defineProjection({
   name: 'payments',
-  schemaVersion: 1,
+  schemaVersion: 2,
   streamPrefixes: ['payment-'],
   columns,
   computed: computedColumns,
-  // Every query has one owner, so a search reads only that owner's payments. A trigram index over search_text would triple
-  // the time of projecting, and a short pattern would read the whole index instead of one owner's rows.
-  indexes: (table) => `create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc)`,
+  indexes,
   idOf: ({ data }) => data.payment_id,
   // Events without a handler still raise the revision.
   events: paymentEvents,
@@ -86,15 +170,44 @@ export const payments = defineProjection({
       patch: {
         provider_intent_id: data.provider_intent_id,
         client_secret: data.client_secret,
+        redirect_url: data.redirect_url ?? null,
         updated_at: data.occurred_at,
       },
     }),
-    PaymentAttemptStarted: ({ data }) => ({ patch: { status: 'pending', updated_at: data.occurred_at } }),
+    PaymentAttemptStarted: ({ data }) => ({
+      patch: {
+        status: 'pending',
+        provider_intent_id: null,
+        client_secret: null,
+        redirect_url: null,
+        updated_at: data.occurred_at,
+      },
+    }),
     PaymentActionRequired: evidence('pending'),
-    PaymentProcessingStarted: evidence('processing'),
-    PaymentSucceeded: evidence('succeeded'),
+    PaymentProcessingStarted: (event) => ({
+      patch: { ...evidence('processing')(event).patch, amount_capturable_cents: event.data.capturable_cents ?? 0 },
+    }),
+    PaymentSucceeded: (event) => {
+      const { provider_payment_id, received_cents, amount_cents } = event.data
+      const last = received_cents ?? amount_cents
+      const charge_reports = { ...chargeReport(event.revision, provider_payment_id, last), last }
+      return { patch: { ...evidence('succeeded')(event).patch, charge_reports } }
+    },
     PaymentAttemptFailed: evidence('failed'),
     PaymentCanceled: evidence('canceled'),
+    PaymentAmountMismatch: unexpectedMoney,
+    PaymentConflictDetected: unexpectedMoney,
+    ProviderEventIgnored: (event) => ({ patch: attentionPatch(event) }),
+    PaymentCancelRequested: touched,
+    PaymentCaptureRequested: touched,
+    RefundRequested: touched,
+    ProviderCallFailed: touched,
+    RefundRecorded: (event) => {
+      const { refund_id, refund_cents, status, occurred_at } = event.data
+      const refunded_cents = { [refund_id]: status === 'succeeded' ? (refund_cents ?? 0) : 0 }
+      return { patch: { ...attentionPatch(event), refunded_cents, updated_at: occurred_at } }
+    },
+    PaymentDisputeRecorded: ({ data }) => ({ patch: { dispute_statuses: { [data.dispute_id]: data.status } } }),
   },
 })
 
@@ -106,6 +219,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
         .filter((text) => text !== null)
         .join('\u001f'),
     ),
+    search_terms: searchTerms({ ...data, emails: [data.guest_email, data.payer.email] }),
     subtotal_cents: data.subtotal_cents,
     tax_cents: data.tax_cents,
     discount_cents: data.discount_cents,
@@ -117,6 +231,14 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
     provider_payment_id: null,
     provider_intent_id: null,
     client_secret: null,
+    redirect_url: null,
+    capture_method: data.capture_method ?? 'automatic',
+    amount_capturable_cents: 0,
+    expires_at: data.expires_at ?? null,
+    charge_reports: null,
+    refunded_cents: null,
+    dispute_statuses: null,
+    attention_entries: null,
     payment_method_id: data.payment_method_id,
     is_guest_payment: data.is_guest_payment,
     guest_email: data.guest_email,

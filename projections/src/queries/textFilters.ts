@@ -17,8 +17,8 @@ export function containsPattern(search: string): string {
 }
 
 /** `foldEmail` in SQL. */
-const foldedGuestEmail = sql`translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
+export const foldedGuestEmail = `translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
 
 export function guestEmailEquals(email: Placeholder<string>): RawBuilder<boolean> {
-  return sql<boolean>`${foldedGuestEmail} = ${email.through(foldEmail)}`
+  return sql<boolean>`${sql.raw(foldedGuestEmail)} = ${email.through(foldEmail)}`
 }

@@ -29,6 +29,7 @@ import {
   setDefaultIn,
   user,
 } from './logFixture.ts'
+import { moneySteps } from './moneySteps.ts'
 
 /** Text with special characters of COPY, arrays, JSON and encodings. */
 export const awkwardTexts = [
@@ -63,7 +64,8 @@ const amount = fc.integer({ min: 1, max: 99_999_999 })
 
 type HistoryStep = (log: LogFixture) => void
 const each = 3
-const id = (kind: number) => fc.nat(each - 1).map((one) => `00000000-0000-7000-800${kind}-00000000000${one}`)
+const idOf = (kind: number, one: number) => `00000000-0000-7000-800${kind}-00000000000${one}`
+const id = (kind: number) => fc.nat(each - 1).map((one) => idOf(kind, one))
 const exists = <State extends { status: string }>(log: LogFixture, fold: Fold<State, never>, of: string) =>
   log.stateOf(fold as Fold<State, LoggedAny>, of).status !== 'none'
 type LoggedAny = LogFixture['events'][number]
@@ -84,8 +86,17 @@ const paymentStep: fc.Arbitrary<HistoryStep> = fc
         ...texts,
         ...facts,
         payment_id,
+        // Providers name refunds and disputes alike in all payments, and ours are named after them.
+        provider_id: `provider${payment_id.at(-1)}`,
         intent: false,
       })
+  })
+
+const moneyStep: fc.Arbitrary<HistoryStep> = fc
+  .nat(each - 1)
+  .chain((number) => fc.record({ payment_id: fc.constant(idOf(1, number)), decide: moneySteps(number) }))
+  .map(({ payment_id, decide }) => (log) => {
+    if (exists(log, paymentFold, payment_id)) log.decide(payment_id, decide)
   })
 
 const methodStep: fc.Arbitrary<HistoryStep> = fc
@@ -180,7 +191,10 @@ const productStep: fc.Arbitrary<HistoryStep> = fc
 /** A log of up to this many operations on a few payments, methods, addresses, defaults and products. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
   fc
-    .array(fc.oneof(paymentStep, methodStep, addressStep, defaultStep, productStep), { minLength: 1, maxLength })
+    .array(fc.oneof(paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep), {
+      minLength: 1,
+      maxLength,
+    })
     .map((steps) => {
       const log = createLogFixture()
       for (const step of steps) step(log)

@@ -11,9 +11,9 @@ import {
   paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
-import { type PaymentState } from '@paylog/domain/payments/payment'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import type { PaymentState } from '@paylog/domain/payments/payment'
 import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'

@@ -1,0 +1,77 @@
+// The projection of refunds: one row for each, by our id.
+import { paymentEvents, type RefundReason, type RefundStatus } from '@paylog/domain/payments/events'
+import { bigint, kept, latest, nullable, type RecordOf, text, textOf, time, uuid } from '../columns.ts'
+import { defineProjection } from '../projection.ts'
+
+export const refundColumns = {
+  payment_id: uuid,
+  provider_id: text,
+  amount_cents: latest(bigint),
+  currency: text,
+  status: latest(textOf<RefundStatus>()),
+  reason: textOf<RefundReason>(),
+  note: nullable(text),
+  provider_refund_id: nullable(text),
+  failure_code: latest(nullable(text)),
+  created_at: kept(time),
+  updated_at: latest(time),
+}
+
+/** A row of the view `refunds`. */
+export type RefundRecord = RecordOf<typeof refundColumns>
+
+const { RefundRequested, ProviderCallFailed, RefundRecorded } = paymentEvents
+
+export const refunds = defineProjection({
+  name: 'refunds',
+  schemaVersion: 1,
+  streamPrefixes: ['payment-'],
+  columns: refundColumns,
+  indexes: (table) => `
+    create index if not exists ${table}_by_payment on ${table} (payment_id, created_at desc, id desc);
+    create index if not exists ${table}_by_provider_id on ${table} (provider_refund_id);
+    create index if not exists ${table}_by_creation on ${table} (created_at);`,
+  // Null for a failed call that is not a refund's.
+  idOf: ({ data }) => data.refund_id ?? undefined,
+  events: { RefundRequested, ProviderCallFailed, RefundRecorded },
+  on: {
+    // Repeated when its call did not reach the provider.
+    RefundRequested: ({ data }) => ({
+      insert: {
+        ...factsOf(data),
+        amount_cents: data.refund_cents,
+        status: 'pending',
+        provider_refund_id: null,
+        failure_code: null,
+      },
+    }),
+    ProviderCallFailed: ({ data }) => ({
+      patch: {
+        updated_at: data.occurred_at,
+        ...(data.outcome === 'rejected' && { status: 'failed', failure_code: data.failure_code }),
+      },
+    }),
+    // Also the first event of a refund that was made elsewhere, so it is a whole row.
+    RefundRecorded: ({ data }) => ({
+      insert: {
+        ...factsOf(data),
+        amount_cents: data.refund_cents ?? 0,
+        status: data.status,
+        provider_refund_id: data.provider_refund_id,
+        failure_code: data.failure_code,
+      },
+    }),
+  },
+})
+
+function factsOf(data: {
+  readonly payment_id: string
+  readonly provider_id: string
+  readonly currency: string
+  readonly reason: RefundReason
+  readonly note: string | null
+  readonly occurred_at: string
+}) {
+  const { payment_id, provider_id, currency, reason, note, occurred_at } = data
+  return { payment_id, provider_id, currency, reason, note, created_at: occurred_at, updated_at: occurred_at }
+}
