@@ -1,6 +1,6 @@
 // Cursors of lists: where the next page begins.
 import { hash } from 'node:crypto'
-import { recordedId } from '@paylog/domain/fields'
+import { Nullable, recordedId } from '@paylog/domain/fields'
 import type { PagePosition } from '@paylog/projections/queries/listPage'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
@@ -19,6 +19,9 @@ export const cursorParameter = Type.Optional(
       'Every page takes the same time, and rows that are added or removed meanwhile do not shift the others',
   }),
 )
+
+/** In the `meta` of a list. */
+export const NextCursor = Nullable(Type.String({ description: 'The cursor of the next page; null on the last page' }))
 
 /** @returns an opaque text for clients, null without a position: the page is the last */
 export function encodeCursor(list: ListIdentity, position: PagePosition | null): string | null {

@@ -10,16 +10,30 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
+import { adminPaymentRoutes } from './admin-payments/routes.ts'
+import { statisticsRoutes } from './admin-payments/statisticsRoutes.ts'
 import type { QueryConfig } from './config.ts'
+import { disputeRoutes } from './disputes/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { createReadAfter } from './readAfter.ts'
 import { checkReadSide, measureReadSide } from './readiness.ts'
+import { refundRoutes } from './refunds/routes.ts'
 import type { QueryDependencies } from './routeSchemas.ts'
 import { webhookLogRoutes } from './webhook-logs/routes.ts'
 
-const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRoutes, webhookLogRoutes]
+const resources = [
+  paymentRoutes,
+  refundRoutes,
+  adminPaymentRoutes,
+  statisticsRoutes,
+  disputeRoutes,
+  paymentMethodRoutes,
+  addressRoutes,
+  productRoutes,
+  webhookLogRoutes,
+]
 
 /**
  * The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors.

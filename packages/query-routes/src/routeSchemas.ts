@@ -95,6 +95,28 @@ export const searchParameter = (where: string) =>
     }),
   )
 
+/** Of a filter that requires, or excludes, something. */
+export const Flag = Type.Enum(['true', 'false'])
+
+/** A filter by a whole value. @param what in words */
+export const exactParameter = (what: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      // Postgres rejects NUL, and no value has control characters that a search could not have.
+      pattern: '^[^\\u0000]*$',
+      description: `Only ${what}`,
+    }),
+  )
+
+/** As `readSchema`, for a route of administrators. */
+export const administratorSchema = (...args: Parameters<typeof readSchema>) => ({
+  ...readSchema(...args),
+  description: 'For administrators.',
+  security: [{ session: [] }],
+})
+
 export const OrderDir = Type.Enum(['asc', 'desc'])
 
 /** @param meta additional fields of one list's `meta`, also in the example */

@@ -3,7 +3,7 @@ import { foldEmail } from '@paylog/domain/actor'
 import { foldCase } from '../queries/textFilters.ts'
 
 /** Between terms. No search contains it. */
-export const termSeparator = '\u001f'
+const termSeparator = '\u001f'
 
 /** Longer words are cut, because Postgres limits them to 2 KB; so are those that are searched for. */
 const maxWordLength = 64
@@ -16,7 +16,11 @@ const wordTerm = (word: string) => `.${word}`
 
 /** The words of a text: letters, marks and digits, in lower case. */
 export function wordsOf(text: string): readonly string[] {
-  const words = foldCase(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  // The final sigma is a form of the same letter.
+  const words =
+    foldCase(text)
+      .replaceAll('ς', 'σ')
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return [...new Set(words.map((word) => [...word].slice(0, maxWordLength).join('')))].slice(0, maxWords)
 }
 
@@ -32,13 +36,16 @@ export function searchTerms(payment: {
     ...(reference_code === null ? [] : [referenceTerm(reference_code)]),
     ...wordsOf(description ?? '').map(wordTerm),
   ]
-    .map((term) => term.replaceAll(termSeparator, ' '))
-    .filter((term) => term.length <= maxTermLength)
+    .map(indexed)
     .join(termSeparator)
 }
 
-/** A term of up to four bytes a letter fits into the limit of Postgres. */
-const maxTermLength = 500
+/** Up to three bytes for each UTF-16 unit fit into the limit of Postgres. */
+const maxTermLength = 600
+
+/** The term as it is stored: without separators, without what Postgres text has not, and not too long. */
+const indexed = (term: string) =>
+  term.slice(0, maxTermLength).toWellFormed().replaceAll('\0', '\ufffd').replaceAll(termSeparator, '\ufffd')
 
 /** The same as the text search's query: the whole text as e-mail or reference, or all of its words. */
 export function termsQuery(search: string): string {
@@ -47,8 +54,11 @@ export function termsQuery(search: string): string {
   return [...whole, ...(words.length > 0 ? [`(${words.join(' & ')})`] : [])].join(' | ')
 }
 
+/** The payments with this reference, and perhaps others with a long one. */
+export const referenceQuery = (reference: string) => quoted(referenceTerm(reference))
+
 /** As the text search quotes a term. */
-const quoted = (term: string) => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+const quoted = (term: string) => `'${indexed(term).replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /** The terms of a row, for its index and for queries. Both must have the same expression. */
 export const searchTermsSql = String.raw`array_to_tsvector(string_to_array(search_terms, e'\x1f'))`

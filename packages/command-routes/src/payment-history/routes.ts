@@ -4,6 +4,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Instant, recordedId } from '@paylog/domain/fields'
+import { AttentionEntry, attentionIn } from '@paylog/domain/payments/attention'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { eventsUntil, HistoryEntry, paymentHistory } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
@@ -63,6 +65,10 @@ const querystring = Type.Object({
   ),
 })
 
+const AnyPayment = Type.Interface([PaymentResource], {
+  attention: Type.Array(AttentionEntry, { description: 'What a human has to look at, the oldest first' }),
+})
+
 const paymentSchema = {
   ...common,
   operationId: 'getAnyPayment',
@@ -71,10 +77,10 @@ const paymentSchema = {
     "For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.",
   querystring,
   response: {
-    200: dataResponse(PaymentResource, {
+    200: dataResponse(AnyPayment, {
       description: 'The payment at that time; the ETag is its revision then',
       headers: etagHeader,
-      examples: [{ success: true, data: examplePayment }],
+      examples: [{ success: true, data: { ...examplePayment, attention: [] } }],
     }),
   },
 }
@@ -120,7 +126,7 @@ export const paymentHistoryRoutes =
         const { events, last, time } = await eventsOf(params.id, query.as_of)
         const data = await paymentAfter(store, events, time)
         reply.header('etag', etagOf(last.revision))
-        return { success: true as const, data }
+        return { success: true as const, data: { ...data, attention: attentionOf(events) } }
       },
     )
 
@@ -133,6 +139,13 @@ export const paymentHistoryRoutes =
       },
     )
   }
+
+function attentionOf(events: readonly PaymentEvent[]): AttentionEntry[] {
+  return events.flatMap((event) => {
+    const entry = attentionIn(event)
+    return entry === null ? [] : [{ code: entry.code, occurred_at: entry.occurred_at, message: entry.message }]
+  })
+}
 
 /** @throws DomainError `invalid_request` for a leap second, which passes the format check but does not parse */
 function timeOf(text: string | undefined): number | undefined {

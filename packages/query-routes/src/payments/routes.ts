@@ -2,9 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ownerOf } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
 import { exampleListedPayment, examplePayment } from '@paylog/domain/examples'
-import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import { getPayment, listPayments, type PaymentsQuery } from '@paylog/projections/payments/queries'
@@ -24,6 +22,7 @@ import {
   searchParameter,
   toListResponse,
 } from '../routeSchemas.ts'
+import { createdFrom, createdTo, invalidQuery, timeBound } from '../timeBounds.ts'
 
 const OrderBy = Type.Enum(['created_at', 'amount_cents', 'status', 'updated_at'])
 
@@ -31,14 +30,8 @@ const ListQuery = Type.Object({
   ...listParameters,
   status: Type.Optional(Type.With(PaymentStatus, { description: 'Only payments with this status' })),
   search: searchParameter('the id, an e-mail or the description'),
-  created_at_from: Type.Optional(
-    Type.With(Instant, {
-      description: 'Only payments created after this time, with a UTC offset (encode + as %2B)',
-    }),
-  ),
-  created_at_to: Type.Optional(
-    Type.With(Instant, { description: 'Only payments created before this time, with a UTC offset' }),
-  ),
+  created_at_from: createdFrom,
+  created_at_to: createdTo,
   orderBy: Type.Enum(OrderBy.enum, {
     default: 'created_at',
     description: 'Sort field; status sorts alphabetically',
@@ -115,30 +108,10 @@ function toPaymentsQuery(owner: string, query: Static<typeof ListQuery>): Paymen
   }
 }
 
-/** Payments have times in whole milliseconds. Rounds a bound between two of them so that the result stays correct. */
-function timeBound(
-  field: string,
-  text: string | undefined,
-  toWhole: (milliseconds: number) => number,
-): Date | undefined {
-  if (text === undefined) return undefined
-  const whole = Date.parse(text)
-  // A leap second matches the format, but Date cannot represent it.
-  if (Number.isNaN(whole)) throw invalidQuery(field, 'must be a time')
-  const beyond = /\.\d{3}(\d+)/.exec(text)?.[1] ?? '0'
-  return new Date(whole + toWhole(Number(`0.${beyond}`)))
-}
-
 /** @throws DomainError `invalid_request` */
 function includesMethod(include: string | undefined): boolean {
   if (include === undefined) return false
   if (include.split(',').some((related) => related.trim() !== 'payment_method'))
     throw invalidQuery('include', 'must be payment_method')
   return true
-}
-
-function invalidQuery(field: string, message: string): DomainError {
-  return new DomainError('invalid_request', `The query is invalid: ${field} ${message}`, {
-    fields: [{ field, message }],
-  })
 }

@@ -1,9 +1,7 @@
 // GET /admin/products and GET /admin/products/{id} (interface, section 4.7). The ETag guards changes of a product.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { ErrorCode } from '@paylog/domain/errors'
 import { exampleProduct } from '@paylog/domain/examples'
-import { Nullable } from '@paylog/domain/fields'
 import { ProductType } from '@paylog/domain/products/events'
 import { ProductResource } from '@paylog/domain/products/product'
 import {
@@ -14,20 +12,19 @@ import {
   type ProductsQuery,
 } from '@paylog/projections/products/queries'
 import { type Static, Type } from 'typebox'
-import { cursorParameter, decodeCursor, encodeCursor, type OrderedValue } from '../cursor.ts'
+import { cursorParameter, decodeCursor, encodeCursor, NextCursor, type OrderedValue } from '../cursor.ts'
 import { staleHeader } from '../readAfter.ts'
 import {
+  administratorSchema,
+  Flag,
   ItemParams,
   itemResponse,
   maxPage,
   OrderDir,
   type QueryDependencies,
-  readSchema,
   replyWithItem,
   searchParameter,
 } from '../routeSchemas.ts'
-
-const Flag = Type.Enum(['true', 'false'])
 
 const ListQuery = Type.Object({
   // No default in the schema, because only a sent page takes precedence over offset.
@@ -66,7 +63,7 @@ const ListResponse = Type.Object(
     data: Type.Array(ProductResource),
     meta: Type.Object({
       limit: Type.Integer(),
-      next_cursor: Nullable(Type.String({ description: 'The cursor of the next page; null on the last page' })),
+      next_cursor: NextCursor,
     }),
     pagination: Type.Optional(
       Type.Object(
@@ -97,11 +94,6 @@ const ListResponse = Type.Object(
 
 export function productRoutes({ db, administrator, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const common = { onRequest: administrator, preHandler: readAfter('products') }
-  const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
-    ...readSchema('products', operationId, summary, ...codes),
-    description: 'For administrators.',
-    security: [{ session: [] }],
-  })
 
   return async (http) => {
     http.get(
@@ -109,7 +101,7 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
       {
         ...common,
         schema: {
-          ...described('listProducts', 'List products'),
+          ...administratorSchema('products', 'listProducts', 'List products'),
           querystring: ListQuery,
           response: { 200: ListResponse },
         },
@@ -139,7 +131,7 @@ export function productRoutes({ db, administrator, readAfter }: QueryDependencie
       {
         ...common,
         schema: {
-          ...described('getProduct', 'Get a product', 'not_found'),
+          ...administratorSchema('products', 'getProduct', 'Get a product', 'not_found'),
           params: ItemParams,
           response: { 200: itemResponse(ProductResource, exampleProduct) },
         },

@@ -6,6 +6,9 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/payments': ['GET'],
   '/payments/intents': ['POST'],
   '/payments/{id}': ['GET'],
+  '/payments/{id}/refunds': ['GET'],
+  '/payments/{id}/refunds/{refund_id}': ['GET'],
+  '/admin/payments': ['GET'],
   '/admin/payments/{id}': ['GET'],
   '/admin/payments/{id}/history': ['GET'],
   '/payments/{id}/cancel': ['POST'],
@@ -17,6 +20,8 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/payment-methods/{id}': ['DELETE', 'GET', 'PUT'],
   '/addresses': ['GET', 'POST'],
   '/addresses/{id}': ['DELETE', 'GET', 'PUT'],
+  '/admin/stats': ['GET'],
+  '/admin/disputes': ['GET'],
   '/admin/products': ['GET', 'POST'],
   '/admin/products/{id}': ['GET', 'PUT'],
   '/admin/sync/products': ['POST'],
@@ -27,7 +32,7 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
 }
 
 const patterns = Object.entries(apiPaths).map(([path, methods]) => ({
-  pattern: new RegExp(`^${path.replace('{id}', '[^/]+')}$`),
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   methods,
 }))
 

@@ -1,0 +1,220 @@
+// The administrators' list of payments: filters, search, orders and pages.
+import { recordDispute } from '@paylog/domain/payments/disputes'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordRefund } from '@paylog/domain/payments/refunds'
+import t, { type Test } from 'tap'
+import { projections } from '../registry.ts'
+import { addPaymentTo, createLogFixture, guest, type PaymentFacts, user } from '../testing/logFixture.ts'
+import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
+import { type AnyPaymentsQuery, listAnyPayments } from './adminQueries.ts'
+
+const everything: AnyPaymentsQuery = {
+  orderBy: 'created_at',
+  orderDir: 'asc',
+  limit: 100,
+  refunded: 'any',
+  disputed: 'any',
+  attention: 'any',
+}
+const id = (letter: string) => `00000000-0000-7000-8000-0000000000${letter.charCodeAt(0).toString(16).padStart(2, '0')}`
+const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
+
+/** Payments with these facts, named a, b, c and so on. */
+async function setUp(t: Test, facts: readonly PaymentFacts[]) {
+  const { pool } = await readModelDatabase(t)
+  const log = createLogFixture()
+  facts.forEach((given, index) => {
+    addPaymentTo(log, { payment_id: id(String.fromCharCode(97 + index)), occurred_at: at(index), ...given })
+  })
+  return {
+    log,
+    pool,
+    async project() {
+      for (const projection of projections) await reapply(pool, projection, log)
+    },
+    /** The names of the payments that the query finds. */
+    async names(query: Partial<AnyPaymentsQuery>): Promise<string> {
+      const { items } = await listAnyPayments(pool, { ...everything, ...query })
+      return items.map((item) => String.fromCharCode(Number.parseInt(item.id.slice(-2), 16))).join('')
+    },
+  }
+}
+
+const report = (minute: number, provider_payment_id: string) => ({
+  occurred_at: at(minute),
+  provider_time: at(minute),
+  provider_event_id: null,
+  provider_intent_id: null,
+  provider_payment_id,
+})
+const money = (minute: number, charge: string, amount_cents: number | null = null) => ({
+  ...report(minute, charge),
+  status: 'succeeded' as const,
+  amount_cents,
+  currency: null,
+})
+
+const refund = (minute: number, charge: string) => ({
+  ...report(minute, charge),
+  refund_id: null,
+  provider_refund_id: `re_${charge}`,
+  refund_cents: 100,
+})
+
+const dispute = (minute: number, charge: string) => ({
+  ...report(minute, charge),
+  provider_dispute_id: `du_${charge}`,
+  status: 'open' as const,
+  provider_status: 'needs_response',
+  reason: null,
+  evidence_due_by: null,
+  disputed_cents: 100,
+})
+
+t.test('a search finds whole ids, e-mails and references, and words by their beginnings in any order', async (t) => {
+  const { log, project, names } = await setUp(t, [
+    { ...user('ada', 'ada@example.com'), description: 'Winter shoes, size 42', reference_code: 'R-1 x' },
+    { ...guest('Grace@Example.com'), description: "Shoe's O'Neill \\ : & | ! <-> ΣΟΦΌΣ" },
+    {
+      ...user('u3', 'u3@example.com'),
+      guest_email: 'other@example.com',
+      description: 'ada@example.com',
+      reference_code: 'Winter',
+    },
+    { reference_code: 'r-1 X', description: 'Überraschung' },
+  ])
+  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_1'), state))
+  log.decide(id('a'), (state) => recordEvidence(money(11, 'ch_other', 1000), state))
+  log.decide(id('a'), (state) => recordRefund({ ...refund(12, 'ch_1'), status: 'succeeded' }, state))
+  log.decide(id('a'), (state) => recordDispute(dispute(13, 'ch_1'), state))
+  await project()
+  const refundId = log.events.flatMap(({ type, data }) => (type === 'RefundRecorded' ? [data.refund_id] : []))[0] ?? ''
+  const expected: Readonly<Record<string, string>> = {
+    [id('a')]: 'a',
+    [id('a').toUpperCase()]: 'a',
+    [id('z')]: '',
+    [`pi_${id('b')}`]: 'b',
+    ch_1: 'a',
+    ch_other: 'a',
+    re_ch_1: 'a',
+    du_ch_1: 'a',
+    [refundId]: 'a',
+    ch_: '',
+    'ADA@example.com': 'ac',
+    'ada@example': 'c',
+    'grace@example.com': 'b',
+    'other@example.com': 'c',
+    'R-1 x': 'a',
+    'r-1 x': '',
+    winter: 'a',
+    Winter: 'ac',
+    WINT: 'a',
+    inter: '',
+    'size winter': 'a',
+    'shoe win': 'a',
+    shoe: 'ab',
+    'shoe boots': '',
+    '42': 'a',
+    'o neill': 'b',
+    "'": '',
+    '\\': '',
+    ':*': '',
+    '& | !': '',
+    σοφός: 'b',
+    über: 'd',
+    '%': '',
+  }
+  for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
+})
+
+t.test('every filter of the list finds the payments that it names, of everybody', async (t) => {
+  const { log, project, names } = await setUp(t, [
+    { ...user('ada'), total_cents: 100, provider_id: 'stripe', reference_code: 'r' },
+    { ...guest('Grace@Example.com'), total_cents: 200, currency: 'USD' },
+    { total_cents: 300, reference_code: 'R' },
+    { ...user('ada:x'), guest_email: 'grace@example.com', total_cents: 400 },
+  ])
+  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_a'), state))
+  log.decide(id('a'), (state) => recordRefund({ ...refund(11, 'ch_a'), status: 'succeeded' }, state))
+  log.decide(id('b'), (state) => recordEvidence(money(10, 'ch_b'), state))
+  log.decide(id('b'), (state) => recordRefund({ ...refund(11, 'ch_b'), status: 'pending' }, state))
+  log.decide(id('b'), (state) => recordDispute(dispute(12, 'ch_b'), state))
+  log.decide(id('c'), (state) => recordEvidence(money(10, 'ch_c', 1), state))
+  await project()
+  const expected: readonly (readonly [Partial<AnyPaymentsQuery>, string])[] = [
+    [{}, 'abcd'],
+    [{ status: 'succeeded' }, 'ab'],
+    [{ provider_id: 'stripe' }, 'a'],
+    [{ user_id: 'ada' }, 'a'],
+    [{ user_id: 'ada:x' }, 'd'],
+    [{ guest_email: 'GRACE@example.com' }, 'bd'],
+    [{ reference_code: 'r' }, 'a'],
+    [{ created_after: new Date(at(0)), created_before: new Date(at(3)) }, 'bc'],
+    [{ amount_from: 200, amount_to: 300 }, 'bc'],
+    [{ currency: 'USD' }, 'b'],
+    [{ refunded: 'true' }, 'a'],
+    [{ refunded: 'false' }, 'bcd'],
+    [{ disputed: 'true' }, 'b'],
+    [{ disputed: 'false' }, 'acd'],
+    [{ attention: 'true' }, 'c'],
+    [{ attention: 'false' }, 'abd'],
+    [{ status: 'succeeded', refunded: 'false', search: 'grace@example.com' }, 'b'],
+    [{ orderBy: 'amount_cents', orderDir: 'desc' }, 'dcba'],
+    [{ orderBy: 'updated_at', orderDir: 'desc' }, 'badc'],
+  ]
+  for (const [query, found] of expected) t.equal(await names(query), found, JSON.stringify(query))
+})
+
+t.test('a listed payment has its user, dispute and attention besides the fields of the list', async (t) => {
+  const { log, pool, project } = await setUp(t, [user('ada'), {}])
+  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_a', 7), state))
+  log.decide(id('a'), (state) => recordDispute(dispute(12, 'ch_a'), state))
+  await project()
+  const { items, total, isExact, next } = await listAnyPayments(pool, everything)
+  t.match(items, [
+    { user_id: 'ada', dispute_status: 'open', attention: true, amount_received_cents: 7, amount_refunded_cents: 0 },
+    { user_id: null, dispute_status: null, attention: false, amount_received_cents: 0 },
+  ])
+  t.notOk(items.some((item) => 'client_secret' in item || 'owner' in item || 'attention_entries' in item))
+  t.same({ total, isExact, next }, { total: 2, isExact: true, next: null })
+})
+
+t.test('pages of the list join without gaps in every order, filtered or not', async (t) => {
+  const { pool, project } = await setUp(
+    t,
+    Array.from({ length: 9 }, (_, index) => ({ total_cents: 100 + (index % 3), occurred_at: at(index % 4) })),
+  )
+  await project()
+  for (const filter of [{}, { currency: 'EUR' }])
+    for (const orderBy of ['created_at', 'updated_at', 'amount_cents'] as const)
+      for (const orderDir of ['asc', 'desc'] as const) {
+        const query = { ...everything, ...filter, orderBy, orderDir }
+        const all = (await listAnyPayments(pool, query)).items.map((item) => item.id)
+        const found: string[] = []
+        let after: AnyPaymentsQuery['after']
+        do {
+          const { items, next, total } = await listAnyPayments(pool, { ...query, limit: 2, after })
+          t.equal(total, 9)
+          found.push(...items.map((item) => item.id))
+          after = next ?? undefined
+        } while (after !== undefined)
+        t.same(found, all, `${orderBy} ${orderDir}`)
+      }
+})
+
+t.test('more payments than are counted have the limit as total, and are found in order', async (t) => {
+  const { pool, project } = await setUp(t, [{ description: 'Common words' }])
+  await project()
+  const { rows } = await pool.query<{ names: string }>(
+    `select string_agg(quote_ident(attname), ', ' order by attnum) as names from pg_attribute
+     where attrelid = 'read_models.payments_v1'::regclass and attnum > 1 and not attisdropped`,
+  )
+  await pool.query(
+    `insert into read_models.payments_v1 (id, ${rows[0]?.names})
+     select gen_random_uuid(), ${rows[0]?.names} from read_models.payments_v1, generate_series(1, 10000)`,
+  )
+  for (const query of [{}, { search: 'common' }, { currency: 'EUR' }]) {
+    const { items, total, isExact } = await listAnyPayments(pool, { ...everything, ...query, limit: 3 })
+    t.same([items.length, total, isExact], [3, 10_000, false])
+  }
+})
