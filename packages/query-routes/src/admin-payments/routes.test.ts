@@ -1,0 +1,159 @@
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { ListedPayment } from '@paylog/domain/payments/resource'
+import { addPaymentTo, guest } from '@paylog/projections/testing/logFixture'
+import t from 'tap'
+import { ada, asAda, asAdmin, asGuest, grace, queryApiHarness } from '../testing/queryApiHarness.ts'
+
+const succeeded = {
+  occurred_at: '2026-03-02T00:00:00.000Z',
+  provider_time: '2026-03-02T00:00:00.000Z',
+  status: 'succeeded' as const,
+  provider_event_id: null,
+  provider_intent_id: null,
+  provider_payment_id: 'ch_1',
+  amount_cents: 1,
+  currency: null,
+}
+
+const routes = ['/admin/payments', '/admin/stats?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z', '/admin/disputes']
+
+t.test('routes of administrators are 401 without a credential, and 403 for others, before validation', async (t) => {
+  const { get } = await queryApiHarness(t)
+  for (const route of routes) {
+    const invalid = `${route.split('?')[0]}?limit=bad&cursor=bad&from=bad`
+    for (const url of [route, invalid]) {
+      t.equal((await get(url, {})).statusCode, 401, url)
+      for (const headers of [asAda, asGuest]) t.equal((await get(url, headers)).statusCode, 403, url)
+    }
+    t.equal((await get(route, asAdmin)).statusCode, 200, route)
+    t.equal((await get(route, { ...asAdmin, 'x-read-after': 'x' })).statusCode, 400, 'an invalid position')
+  }
+})
+
+t.test('GET /admin/payments lists everybody’s payments with the fields of the list and three more', async (t) => {
+  const { log, project, get } = await queryApiHarness(t)
+  const own = addPaymentTo(log, ada)
+  const anonymous = addPaymentTo(log, { occurred_at: '2026-03-01T11:00:00.000Z' })
+  log.decide(own, (state) => recordEvidence(succeeded, state))
+  await project()
+  const { success, data, meta } = (await get('/admin/payments', asAdmin)).json()
+  t.equal(success, true)
+  t.same(meta, { limit: 20, next_cursor: null, total: 2, total_is_exact: true })
+  t.match(data, [
+    { id: anonymous, user_id: null, dispute_status: null, attention: false },
+    { id: own, user_id: ada.payer.id, attention: true, amount_received_cents: 1, amount_refunded_cents: 0 },
+  ])
+  const { payment_method: _, ...listed } = ListedPayment.properties
+  t.same(Object.keys(data[0]).toSorted(), [...Object.keys(listed), 'user_id', 'dispute_status', 'attention'].toSorted())
+})
+
+t.test('GET /admin/payments applies every parameter', async (t) => {
+  const { log, project, get } = await queryApiHarness(t)
+  const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
+  const facts = [
+    { ...ada, ...at(0), description: 'Winter shoes', total_cents: 3, reference_code: 'R 1' },
+    { ...grace, ...at(1), total_cents: 1, currency: 'USD', provider_id: 'stripe' },
+    { ...guest('Guest@example.com'), ...at(2), total_cents: 2 },
+  ]
+  const names = new Map(facts.map((given, index) => [addPaymentTo(log, given), 'abc'[index]]))
+  const [paid = ''] = names.keys()
+  log.decide(paid, (state) => recordEvidence({ ...succeeded, amount_cents: null }, state))
+  await project()
+  const expected: Readonly<Record<string, string>> = {
+    '': 'cba',
+    'orderDir=asc': 'abc',
+    'orderBy=amount_cents': 'acb',
+    'orderBy=updated_at': 'acb',
+    'status=succeeded': 'a',
+    'provider_id=stripe': 'b',
+    [`user_id=${ada.payer.id}`]: 'a',
+    'guest_email=GUEST@example.com': 'c',
+    'reference_code=R%201': 'a',
+    'search=shoe%20winter': 'a',
+    'search=%20R%201%20': 'a',
+    [`search=pi_${paid}`]: 'a',
+    'search=grace@example.com': 'b',
+    'search=': 'cba',
+    'search=nothing': '',
+    'created_at_from=2026-03-01T10:00:00Z&created_at_to=2026-03-01T12:00:00Z': 'b',
+    'amount_from=2&amount_to=2': 'c',
+    'currency=usd': 'b',
+    'refunded=true': '',
+    'refunded=false': 'cba',
+    'disputed=true': '',
+    'disputed=false': 'cba',
+    'attention=true': '',
+    'attention=false': 'cba',
+    'limit=2': 'cb',
+    'unknown=1': 'cba',
+  }
+  for (const [query, found] of Object.entries(expected)) {
+    const response = await get(`/admin/payments?${query}`, asAdmin)
+    t.equal(response.statusCode, 200, query)
+    const ids: { id: string }[] = response.json().data
+    t.equal(ids.map(({ id }) => names.get(id)).join(''), found, query)
+  }
+})
+
+type ListPage = {
+  readonly data: readonly { readonly id: string }[]
+  readonly meta: { readonly total: number; readonly next_cursor: string | null }
+}
+
+t.test('GET /admin/payments: a cursor continues the same list, and belongs to no other', async (t) => {
+  const { log, project, get } = await queryApiHarness(t)
+  for (let count = 0; count < 5; count += 1) addPaymentTo(log, ada)
+  await project()
+  for (const query of [
+    'limit=2',
+    'limit=2&orderBy=amount_cents',
+    `limit=2&user_id=${ada.payer.id}&orderBy=updated_at`,
+  ]) {
+    const seen: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const { data, meta }: ListPage = (await get(`/admin/payments?${query}${cursor && `&cursor=${cursor}`}`, asAdmin)).json()
+      seen.push(...data.map(({ id }) => id))
+      t.equal(meta.total, 5)
+      cursor = meta.next_cursor
+    }
+    t.equal(new Set(seen).size, 5, query)
+    t.equal(seen.length, 5, query)
+  }
+  const { next_cursor } = (await get('/admin/payments?limit=2', asAdmin)).json().meta
+  const others = ['orderDir=asc', 'orderBy=updated_at', 'status=pending', 'refunded=false', 'search=x', 'amount_from=1']
+  for (const other of [...others, 'created_at_from=2026-03-01T10:00:00Z', 'currency=EUR'])
+    t.equal((await get(`/admin/payments?${other}&cursor=${next_cursor}`, asAdmin)).statusCode, 400, other)
+  t.equal((await get(`/admin/payments?limit=3&cursor=${next_cursor}`, asAdmin)).statusCode, 200)
+  t.equal((await get(`/admin/disputes?cursor=${next_cursor}`, asAdmin)).statusCode, 400)
+})
+
+t.test('GET /admin/payments: every invalid parameter is 400 and named', async (t) => {
+  const { get } = await queryApiHarness(t)
+  const bad: Record<string, string[]> = {
+    limit: ['0', '101', '-1', '1.5', 'x', ''],
+    status: ['', 'Pending', 'refunded'],
+    provider_id: ['', '%00', 'x'.repeat(256)],
+    user_id: ['', '%00'],
+    guest_email: ['', '%00'],
+    reference_code: ['', '%00'],
+    search: ['%00', 'a%1fb', 'x'.repeat(256)],
+    created_at_from: ['', 'yesterday', '2026-03-01'],
+    created_at_to: ['2026-03-01T25:00:00Z', '2016-12-31T23:59:60Z'],
+    amount_from: ['', '-1', '1.5', 'x', '9007199254740992'],
+    amount_to: ['-1', '1e400'],
+    currency: ['', 'EU', 'EURO', '1'],
+    refunded: ['', '1', 'yes'],
+    disputed: ['maybe'],
+    attention: ['TRUE'],
+    orderBy: ['', 'status', 'id'],
+    orderDir: ['', 'DESC'],
+    cursor: ['', 'x', 'bnVsbA', Buffer.from('["a","b","c"]').toString('base64url'), 'x'.repeat(4097)],
+  }
+  for (const [name, values] of Object.entries(bad))
+    for (const value of values) {
+      const response = await get(`/admin/payments?${name}=${value}`, asAdmin)
+      t.equal(response.statusCode, 400, `${name}=${value}`)
+      t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
+    }
+})
