@@ -1,9 +1,10 @@
 // Generates a repeatable log like that of a busy payment service, with interleaved payments.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
+import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState } from '@paylog/domain/payments/payment'
-import { paymentFold } from '@paylog/domain/payments/fold'
+import { recordRefund } from '@paylog/domain/payments/refunds'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type Appending, notification } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
@@ -88,7 +89,16 @@ function decide(step: Step, { id, state }: Payment, occurred_at: string, random:
       return recordIntentCreated({ occurred_at, attempt: 1, provider_intent_id, client_secret }, state)
     }
     case 'refund':
-      return recordRefund({ ...reported, refund_id: `re_${random.hex(24)}`, refunded_cents: null }, state)
+      return recordRefund(
+        {
+          ...reported,
+          refund_id: null,
+          provider_refund_id: `re_${random.hex(24)}`,
+          refund_cents: 100,
+          status: 'succeeded',
+        },
+        state,
+      )
     default:
       return recordEvidence(
         { ...reported, status: step, source: 'notification', amount_cents: null, currency: null },

@@ -14,6 +14,10 @@ const intent: CreateIntent = {
   amount_cents: 2599,
   currency: 'USD',
   description: null,
+  capture_method: 'automatic',
+  return_url: null,
+  cancel_url: null,
+  statement_descriptor: null,
   provider_method_id: null,
   provider_customer_id: null,
 }
@@ -22,6 +26,7 @@ const refTo = (provider_intent_id: string): IntentRef => ({
   provider_intent_id,
   provider_payment_id: null,
   currency: 'USD',
+  capture_method: 'automatic',
   created_at: new Date(Date.now() - 1_000).toISOString(),
 })
 const missing = { provider_method_id: '100000001', provider_customer_id: '100000002' }

@@ -23,7 +23,7 @@ export type ProviderCallEnd = {
 export type ObserveProviderCall = (end: ProviderCallEnd) => void
 
 type SynchronousNames<Calls> = {
-  [Name in keyof Calls]: NonNullable<Calls[Name]> extends (...args: never[]) => infer Result
+  [Name in keyof Calls]-?: NonNullable<Calls[Name]> extends (...args: never[]) => infer Result
     ? Result extends Promise<unknown>
       ? never
       : Name

@@ -112,7 +112,9 @@ t.test('GET /admin/payments: a cursor continues the same list, and belongs to no
     const seen: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const { data, meta }: ListPage = (await get(`/admin/payments?${query}${cursor && `&cursor=${cursor}`}`, asAdmin)).json()
+      const { data, meta }: ListPage = (
+        await get(`/admin/payments?${query}${cursor && `&cursor=${cursor}`}`, asAdmin)
+      ).json()
       seen.push(...data.map(({ id }) => id))
       t.equal(meta.total, 5)
       cursor = meta.next_cursor
