@@ -3,13 +3,13 @@ import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
+import { completeNotification } from './completeNotification.ts'
 import { checkStripeAmount } from './fields.ts'
 import { cancelIntent, captureAuthorized, createIntent, findIntents, findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
 import { readNotification, readStripeSignature, verifyStripeSignature } from './notifications.ts'
 import { refundCharge } from './refunds.ts'
 import { createSetupIntent } from './setupIntents.ts'
-import { completeNotification } from './thinEvents.ts'
 
 /**
  * @param options `secretKey`: secret or restricted, live or test; `webhookSecrets`: for the notifications' signatures,
