@@ -113,6 +113,21 @@ t.test('a PayPal refund whose response is lost is made once', async (t) => {
   }
 })
 
+t.test('a refund of the whole that a dashboard refund outruns is rejected, and needs no attention', async (t) => {
+  const { id, capture } = await openPaid()
+  const fromDashboard = fake.refund(capture, '3.00')
+  fake.faults.always({ kind: 'drop', commits: false })
+  await t.rejects(refundPayment(workflow, refundOf(id)), { code: 'provider_outcome_unknown' })
+  fake.faults.always(undefined)
+  await deliver(fromDashboard)
+  await reconcile(id)
+  t.match((await stateOf(id)).refunds, [
+    { status: 'failed', failure_code: 'refund_amount_exceeded' },
+    { amount_cents: 300 },
+  ])
+  await assertAgrees(t, id)
+})
+
 t.test('a PayPal refund that fails later frees its amount', async (t) => {
   const { id } = await openPaid()
   fake.nextRefunds('pending')
