@@ -7,6 +7,7 @@ import { newFindableId } from '@paylog/providers/findableId'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { cancelPayment, capturePayment } from '@paylog/workflows/payments/intentCalls'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
+import { createRefresh } from '@paylog/workflows/payments/refreshPayment'
 import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import t from 'tap'
 import { authorizeNetHarness, type OpenedPayment } from '../testing/receiverHarness.ts'
@@ -172,4 +173,24 @@ t.test('an authorized payment is captured in part, or voided', async (t) => {
   const canceled = await cancelPayment(workflow, { payment_id: other.id, metadata, reason: null })
   t.equal(existingPayment(canceled.state).status, 'canceled')
   t.same(sameMoney(t, canceled.state, other), { received_cents: 0, refunded_cents: 0 })
+})
+
+t.test('a refresh replaces an expired token, and the payer can pay with the new one', async (t) => {
+  const payment = await open()
+  const token = async () => {
+    const { state } = await createRefresh(workflow)(payment.id, metadata)
+    return existingPayment(state).client_secret
+  }
+  t.equal(await token(), payment.secret, 'not expired')
+  fake.advance(16 * 60_000)
+  time.now = () => new Date(fake.now())
+  t.teardown(() => {
+    time.now = () => new Date()
+  })
+  const secret = await token()
+  t.not(secret, payment.secret)
+  await deliver(pay({ ...payment, secret: secret ?? '' }).event)
+  const { payment: state } = await reconcile(payment.id)
+  t.equal(state.status, 'succeeded')
+  sameMoney(t, state, payment)
 })
