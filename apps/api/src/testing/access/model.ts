@@ -38,6 +38,8 @@ export type Row = {
   readonly body?: object
   /** An empty body is an error. */
   readonly mayNotBeEmpty?: true
+  /** The rest of the path names a part that the item does not have. */
+  readonly isPartMissing?: true
   /** The status for a caller with access, for routes without items and bodies. */
   readonly status?: number
 }
@@ -75,6 +77,8 @@ export const rows: Readonly<Record<string, Row>> = {
     takesIfMatch: true,
     body: { amount_cents: 1 },
   },
+  'GET /payments/{id}/refunds': { ...ownPayment, administratorsHaveAll: true },
+  'GET /payments/{id}/refunds/{refund_id}': { ...ownPayment, administratorsHaveAll: true, isPartMissing: true },
   'POST /payments/{id}/refunds': { ...changedPayment, access: 'administrator', body: { amount_cents: 1 } },
   'GET /payment-methods': { access: 'known', list: 'method' },
   'GET /payment-methods/{id}': { access: 'known', item: 'method' },
@@ -110,6 +114,9 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'POST /admin/sync/products': { access: 'administrator', body: sync, mayNotBeEmpty: true },
+  'GET /admin/payments': { access: 'administrator', status: 200 },
+  'GET /admin/stats': { access: 'administrator', status: 400 },
+  'GET /admin/disputes': { access: 'administrator', status: 200 },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
   'POST /webhooks/test': { access: 'session', body: testBody, mayNotBeEmpty: true },
@@ -165,10 +172,17 @@ export type Resource = {
   readonly reader?: OwnerName
 }
 
+export const missingId = '018f0000-0000-7000-8000-000000000000'
+
+/** The path to a resource, and to a part that it does not have. */
+export const pathTo = (template: string, { id }: Pick<Resource, 'id'>) =>
+  template.replace('{id}', id).replace('{refund_id}', missingId)
+
 /** The status of an otherwise valid request for one resource. */
 export function expectedStatus(row: Row, caller: Caller, resource: Resource): 200 | 401 | 403 | 404 {
   const error = authErrorStatus(row, caller)
   if (error !== undefined) return error
+  if (row.isPartMissing) return 404
   if (ownsOrAdministers(row, caller, resource)) return 200
   return isReader(caller, resource) ? (row.readers ?? 404) : 404
 }
