@@ -94,7 +94,7 @@ function decide(step: Step, { id, state }: Payment, occurred_at: string, random:
           ...reported,
           refund_id: null,
           provider_refund_id: `re_${random.hex(24)}`,
-          refund_cents: 100,
+          refund_cents: 1_000,
           status: 'succeeded',
         },
         state,

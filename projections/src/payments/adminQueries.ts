@@ -66,6 +66,8 @@ export type AnyPaymentsPage = NextPage<AnyListedPayment> & { readonly total: num
 type FilterShape = Flags & {
   /** Whether the search has the format of an id. */
   readonly isId: boolean
+  /** Whether so many payments match the search that reading them is faster than their index. */
+  readonly isCommon: boolean
 }
 
 type PageShape = FilterShape & ListOrder<AnyPaymentOrder> & { readonly readsInOrder: boolean }
@@ -73,6 +75,25 @@ type PageShape = FilterShape & ListOrder<AnyPaymentOrder> & { readonly readsInOr
 const listedColumns = shownColumns(ListedPayment, paymentColumns)
 const shown = [...listedColumns, 'user_id', 'dispute_status', 'has_attention as attention'] as const
 const listedPayment = resourceOf(ListedPayment)
+
+/** The newest payments, of which `isCommonFrom` match a search for common words. */
+const probed = 200
+const isCommonFrom = 20
+
+const probedPayments = prepareQuery(({ search }: QueryParameters<{ readonly search: string }>) => {
+  if (search === undefined) throw new Error('A search is required')
+  const newest = views.selectFrom('payments').select('search_terms').orderBy('created_at', 'desc').orderBy('id', 'desc')
+  const found = matches(search.through(termsQuery), true)
+  return sql<{ readonly total: number }>`
+    select count(*) as total from (${newest.limit(sql<number>`${sql.lit(probed)}`)}) as newest where ${found}`
+})
+
+/** Reading the index of common words takes seconds for a million payments. */
+async function isCommonSearch(db: Queryable, search: string | undefined): Promise<boolean> {
+  if (search === undefined) return false
+  const [found] = await probedPayments(db, { search }, {})
+  return (found?.total ?? 0) >= isCommonFrom
+}
 
 const countedPayments = prepareQuery(
   (parameters: QueryParameters<Filters>, shape: FilterShape) => {
@@ -122,14 +143,16 @@ export async function listAnyPayments(
   { orderBy, orderDir, limit, after, refunded, disputed, attention, ...filters }: AnyPaymentsQuery,
 ): Promise<AnyPaymentsPage> {
   const isId = filters.search !== undefined && recordedId(filters.search) !== null
-  const shape: FilterShape = { refunded, disputed, attention, isId }
-  const [counted] = await countedPayments(db, filters, shape)
-  const total = counted?.total ?? 0
+  const isCommon = await isCommonSearch(db, filters.search)
+  const shape: FilterShape = { refunded, disputed, attention, isId, isCommon }
   const isAll = [refunded, disputed, attention].every((flag) => flag === 'any')
   const isFiltered = !isAll || Object.values(filters).some((value) => value !== undefined)
-  const readsInOrder = total > maxTotal || !isFiltered
   const values = { ...filters, limit: limit + 1, after_value: after?.value, after_id: after?.id }
-  const rows = await paymentsPage(db, values, { ...shape, orderBy, orderDir, readsInOrder })
+  const read = (readsInOrder: boolean) => paymentsPage(db, values, { ...shape, orderBy, orderDir, readsInOrder })
+  const unfiltered = isFiltered ? undefined : read(true)
+  const [[counted], all] = await Promise.all([countedPayments(db, filters, shape), unfiltered])
+  const total = counted?.total ?? 0
+  const rows = all ?? (await read(total > maxTotal))
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return {
@@ -148,7 +171,10 @@ export async function listAnyPayments(
 /** A parameter of type text, compared as a time. */
 const createdAt = sql<Date>`created_at`
 
-function matchingPayments(filters: QueryParameters<Filters>, { refunded, disputed, attention, isId }: FilterShape) {
+function matchingPayments(
+  filters: QueryParameters<Filters>,
+  { refunded, disputed, attention, ...searched }: FilterShape,
+) {
   const { status, provider_id, user_id, guest_email, reference_code, search, currency } = filters
   const { created_after, created_before, amount_from, amount_to } = filters
   let query = views.selectFrom('payments')
@@ -162,7 +188,7 @@ function matchingPayments(filters: QueryParameters<Filters>, { refunded, dispute
   if (amount_from !== undefined) query = query.where('amount_cents', '>=', amount_from)
   if (amount_to !== undefined) query = query.where('amount_cents', '<=', amount_to)
   if (currency !== undefined) query = query.where('currency', '=', currency)
-  if (search !== undefined) query = query.where(isFound(search, isId))
+  if (search !== undefined) query = query.where(isFound(search, searched))
   if (refunded !== 'any') query = query.where(refunded === 'true' ? isRefunded : sql<boolean>`not ${isRefunded}`)
   if (disputed !== 'any') query = query.where('dispute_statuses', disputed === 'true' ? 'is not' : 'is', null)
   if (attention !== 'any') query = query.where('attention_entries', attention === 'true' ? 'is not' : 'is', null)
@@ -172,7 +198,9 @@ function matchingPayments(filters: QueryParameters<Filters>, { refunded, dispute
 /** The first condition is that of an index. */
 const isRefunded = sql<boolean>`(refunded_cents is not null and amount_refunded_cents > 0)`
 
-const matches = (query: RawBuilder<string>) => sql<boolean>`${sql.raw(searchTermsSql)} @@ ${query}::tsquery`
+/** @param ignoresIndex whether Postgres must not use the index of the terms */
+const matches = (query: RawBuilder<string>, ignoresIndex = false) =>
+  sql<boolean>`${sql.raw(searchTermsSql)} ${ignoresIndex ? sql`|| ''` : sql``} @@ ${query}::tsquery`
 
 /** References are found by their term, which has an index. */
 function hasReference(reference: Placeholder<string>): RawBuilder<boolean> {
@@ -180,11 +208,14 @@ function hasReference(reference: Placeholder<string>): RawBuilder<boolean> {
 }
 
 /** Our ids, and a provider's ids of intents, charges, refunds and disputes; or the terms. */
-function isFound(search: Placeholder<string>, isId: boolean): RawBuilder<boolean> {
+function isFound(
+  search: Placeholder<string>,
+  { isId, isCommon }: Pick<FilterShape, 'isId' | 'isCommon'>,
+): RawBuilder<boolean> {
   const id = search.through(recordedId)
   const ours = (what: RawBuilder<unknown>) => (isId ? sql`or ${what} = ${id}` : sql``)
   return sql<boolean>`(
-    ${matches(search.through(termsQuery))}
+    ${matches(search.through(termsQuery), isCommon)}
     or provider_intent_id = ${search} or provider_payment_id = ${search} ${ours(sql`id`)}
     or id = any(array(
       select payment_id from read_models.refunds where provider_refund_id = ${search} ${ours(sql`id`)}

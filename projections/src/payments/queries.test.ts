@@ -140,7 +140,7 @@ t.test('payments: search finds parts of id, e-mail and description, and has no w
   t.equal((await numbers(pool, { search: '' })).length, 9, 'an empty search matches everything')
 })
 
-t.test('payments: each owner sees only their own', async (t) => {
+t.test('payments: owners see only their own, and guests also those that were made for them', async (t) => {
   const { pool } = await projected(t, [
     user('alice', 'alice@example.com'),
     user('bob', 'bob@example.com'),
@@ -153,7 +153,17 @@ t.test('payments: each owner sees only their own', async (t) => {
   t.same(await seenBy(alice), [0])
   t.same(await seenBy(userOwner('bob')), [4, 1])
   t.same(await seenBy(guestOwner('alice@EXAMPLE.com')), [2], 'a user with the same e-mail is a different owner')
-  t.same(await seenBy(guestOwner('carol@example.com')), [3], 'a user’s payment is not the guest’s')
+  t.same(await seenBy(guestOwner('carol@example.com')), [4, 3], 'a user’s payment for the guest is read by both')
+  const [made, read] = await Promise.all(
+    ['bob', null].map((name) =>
+      getPayment(pool, { id: id(4), owner: name === null ? guestOwner('carol@example.com') : userOwner(name) }),
+    ),
+  )
+  t.equal(made?.item.client_secret, `cs_${id(4)}`)
+  t.same(read?.item, { ...made?.item, client_secret: null }, 'only the user reads the client secret')
+  t.match(await getPayment(pool, { id: id(3), owner: guestOwner('carol@example.com') }), {
+    item: { client_secret: `cs_${id(3)}` },
+  })
   t.same(await seenBy(guestOwner('')), [])
   t.same(await seenBy(userOwner('carol@example.com')), [])
   for (const owner of [alice, guestOwner('alice@example.com'), guestOwner('')])
