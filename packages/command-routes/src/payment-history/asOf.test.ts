@@ -12,6 +12,12 @@ import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
 import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/paymentMethodFixture.ts'
 
 const { payment, history, record, store } = await paymentHistoryHarness(t)
+/** The response for a payment with these events and no saved method. */
+function anyPayment(events: readonly PaymentEvent[]) {
+  const state = existingPayment(fold(events))
+  return { ...paymentResource(state, null), attention: state.attention.map(({ subject: _, ...entry }) => entry) }
+}
+
 const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
 
 t.test('as_of at and just before every event returns the fold of the events until then [10.2-as-of]', async (t) => {
@@ -35,11 +41,7 @@ t.test('as_of at and just before every event returns the fold of the events unti
         t.equal((await history(id, undefined, asOf(time))).status, 404)
         continue
       }
-      t.same(
-        [status, headers.etag, data],
-        [200, `"${past.length - 1}"`, paymentResource(existingPayment(fold(past)), null)],
-        `${id} ${time}`,
-      )
+      t.same([status, headers.etag, data], [200, `"${past.length - 1}"`, anyPayment(past)], `${id} ${time}`)
       const entries = (await history(id, undefined, asOf(time))).data
       t.same(
         entries.map(({ data }) => data),
@@ -47,10 +49,7 @@ t.test('as_of at and just before every event returns the fold of the events unti
       )
     }
     const now = await payment(id)
-    t.same(
-      [now.headers.etag, now.data],
-      [`"${events.length - 1}"`, paymentResource(existingPayment(fold(events)), null)],
-    )
+    t.same([now.headers.etag, now.data], [`"${events.length - 1}"`, anyPayment(events)])
     t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'a future time')
     const { data } = await history(id)
     t.same(

@@ -159,3 +159,17 @@ t.test('GET /admin/payments: every invalid parameter is 400 and named', async (t
       t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
     }
 })
+
+t.test('reads of payments, refunds, disputes and statistics with a position that is not reached say so', async (t) => {
+  const { log, project, get } = await queryApiHarness(t)
+  const id = addPaymentTo(log, ada)
+  await project()
+  const reached = String(log.events.at(-1)?.position.commit)
+  await Promise.all(
+    [...routes, `/payments/${id}/refunds`].map(async (url) => {
+      t.equal((await get(url, { ...asAdmin, 'x-read-after': reached })).headers['x-read-stale'], undefined, url)
+      const stale = await get(url, { ...asAdmin, 'x-read-after': `${reached}0` })
+      t.match(stale, { statusCode: 200, headers: { 'x-read-stale': 'true' } }, url)
+    }),
+  )
+})
