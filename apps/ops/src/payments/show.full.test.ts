@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { attentionOf } from '@paylog/domain/payments/attention'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentHistory } from '@paylog/domain/payments/history'
@@ -91,7 +92,7 @@ t.test('payments show prints the history as a table and every field', async (t) 
   ])
   const fields = rest.slice(12).filter((line) => line !== '')
   t.same(fields.slice(0, 2), [`  id                       ${id}`, '  subtotal_cents           2599'])
-  t.equal(fields.length, Object.keys(PaymentResource.properties).length)
+  t.equal(fields.length, Object.keys(PaymentResource.properties).length + 1, 'every field, and attention')
   t.match(stdout, /^ {2}status {19}succeeded$/m)
   t.match(stdout, /^ {2}description {14}-$/m)
   t.match(stdout, /^ {2}completed_at {13}2026-01-01T00:00:21.000Z$/m)
@@ -113,7 +114,8 @@ t.test('payments show --at prints the state as of that time, at and just before 
         )
         continue
       }
-      const payment = paymentResource(existingPayment(fold(events.slice(0, count))), null)
+      const resource = paymentResource(existingPayment(fold(events.slice(0, count))), null)
+      const payment = { ...resource, attention: attentionOf(events.slice(0, count)) }
       const history = paymentHistory(recorded.slice(0, count))
       const whole = JSON.stringify({ payment, history, deliveries: null })
       t.same([stdout, message], [`${whole}\n`, undefined], `${id} ${time}`)

@@ -1,6 +1,7 @@
 // `payments show`: prints the state, the history and the webhooks of a payment, now or as of a time.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
+import { attentionOf } from '@paylog/domain/payments/attention'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
@@ -107,7 +108,8 @@ async function printText(
 
 /** Undefined when an unreadable event may have changed the payment. */
 async function paymentOf(store: EventStore, { events, time, unreadable }: PaymentAtTime) {
-  return unreadable === undefined ? await paymentAfter(store, events, time) : null
+  if (unreadable !== undefined) return null
+  return { ...(await paymentAfter(store, events, time)), attention: attentionOf(events) }
 }
 
 export type ReadableHistory = {

@@ -4,8 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Instant, recordedId } from '@paylog/domain/fields'
-import { AttentionEntry, attentionIn } from '@paylog/domain/payments/attention'
-import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { AttentionEntry, attentionOf } from '@paylog/domain/payments/attention'
 import { eventsUntil, HistoryEntry, paymentHistory } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
@@ -139,13 +138,6 @@ export const paymentHistoryRoutes =
       },
     )
   }
-
-function attentionOf(events: readonly PaymentEvent[]): AttentionEntry[] {
-  return events.flatMap((event) => {
-    const entry = attentionIn(event)
-    return entry === null ? [] : [{ code: entry.code, occurred_at: entry.occurred_at, message: entry.message }]
-  })
-}
 
 /** @throws DomainError `invalid_request` for a leap second, which passes the format check but does not parse */
 function timeOf(text: string | undefined): number | undefined {

@@ -53,3 +53,11 @@ function subjectOf({ type, data }: PaymentEvent): string {
       return ''
   }
 }
+
+/** What a human has to look at in a payment, the oldest first. @param events of the payment, in order */
+export function attentionOf(events: readonly PaymentEvent[]): AttentionEntry[] {
+  return events.flatMap((event) => {
+    const entry = attentionIn(event)
+    return entry === null ? [] : [{ code: entry.code, occurred_at: entry.occurred_at, message: entry.message }]
+  })
+}
