@@ -53,7 +53,7 @@ export async function findPayment(gateway: Gateway, intent: IntentRef): Promise<
     return {
       ...body,
       responded_at,
-      currency: body.attempts.length > 0 ? (currency ?? (await gateway.currency(deadline))) : null,
+      currency: body.attempts.length > 0 ? (known ? currency : await gateway.currency(deadline)) : null,
     }
   } catch (error) {
     if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
