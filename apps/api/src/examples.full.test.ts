@@ -54,16 +54,20 @@ const scenario = [
   ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
   ...['createSetupIntent', 'createPaymentMethod', 'updatePaymentMethod', 'getPaymentMethod', 'listPaymentMethods'],
   ...['createPaymentIntent', 'refreshPayment', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
-  'cancelPayment',
+  ...['listAnyPayments', 'getStatistics', 'listDisputes', 'cancelPayment'],
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
 
 /** These need a payment that was authorized, and have their own test. */
-const ofAuthorized = ['capturePayment', 'createRefund']
+const ofAuthorized = ['capturePayment', 'createRefund', 'listRefunds', 'getRefund']
 
 const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })
+
+/** The query that a route requires. */
+const requiredQuery = ({ operationId }: Route): Sent =>
+  operationId === 'getStatistics' ? { query: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z' } : {}
 
 /** The resource that the path names. */
 const resourceOf = ({ path }: Route) =>
@@ -99,7 +103,7 @@ async function play(t: Test, caller: Caller): Promise<void> {
   for (const each of scenario.map(route).filter((each) => isFor(each, caller))) {
     const id = made.get(resourceOf(each))
     for (const example of bodiesOf(each)) {
-      const request = signed(each, example)
+      const request = { ...requiredQuery(each), ...signed(each, example) }
       const sent = { ...request, headers: { ...repeatable(each), ...request.headers } }
       const response = await send(each, caller, id, sent)
       t.ok(response.status < 300, `${each.name} by ${caller.name}: ${response.status} ${shown(response.body)}`)
@@ -154,10 +158,13 @@ async function refundable(): Promise<string | undefined> {
 
 t.test('the example requests of capturing and refunding succeed with documented responses', async (t) => {
   const id = await authorizedPayment()
-  for (const each of ofAuthorized.map(route))
-    for (const body of bodiesOf(each)) {
+  let refundId = 'no-id'
+  for (const documented of ofAuthorized.map(route))
+    for (const body of bodiesOf(documented)) {
+      const each = { ...documented, path: documented.path.replace('{refund_id}', refundId) }
       const sent = { body, headers: repeatable(each) }
       const response = await send(each, admin, id, sent)
+      if (each.operationId === 'createRefund') refundId = idOf(response) ?? refundId
       t.ok(response.status < 300, `${each.name}: ${response.status} ${shown(response.body)}`)
       assertAsDocumented(t, each, response)
       if (!('idempotency-key' in sent.headers)) continue

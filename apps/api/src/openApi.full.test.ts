@@ -143,12 +143,12 @@ t.test('every write documents a body example, Idempotency-Key or If-Match, and X
   t.end()
 })
 
-t.test('query parameters are optional, and enums have a type', (t) => {
+t.test('query parameters are optional except the range of statistics, and enums have a type', (t) => {
   const parameters = routes.flatMap(({ name, parameters = [] }) => parameters.map((each) => ({ route: name, ...each })))
   const queryParameters = parameters.filter((parameter) => parameter.in === 'query')
   t.same(
     queryParameters.filter(({ required }) => required).map(({ route, name }) => `${route} ${name}`),
-    [],
+    ['GET /admin/stats from', 'GET /admin/stats to'],
   )
   const enums = queryParameters.flatMap(({ route, name, schema }) => (schema.enum ? [[route, name, schema.enum]] : []))
   t.same(enums, [
@@ -161,13 +161,25 @@ t.test('query parameters are optional, and enums have a type', (t) => {
     ['GET /payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
     ['GET /payments', 'orderBy', ['created_at', 'amount_cents', 'status', 'updated_at']],
     ['GET /payments', 'orderDir', ['asc', 'desc']],
+    ['GET /admin/payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
+    ['GET /admin/payments', 'refunded', ['true', 'false']],
+    ['GET /admin/payments', 'disputed', ['true', 'false']],
+    ['GET /admin/payments', 'attention', ['true', 'false']],
+    ['GET /admin/payments', 'orderBy', ['created_at', 'updated_at', 'amount_cents']],
+    ['GET /admin/payments', 'orderDir', ['asc', 'desc']],
+    ['GET /admin/stats', 'interval', ['hour', 'day']],
+    ['GET /admin/disputes', 'status', ['open', 'won', 'lost']],
     ['GET /webhooks/logs', 'status', ['success', 'failed']],
   ])
   const waiting = parameters.filter(({ name }) => name === 'x-read-after').map(({ route }) => route)
   const resources = ['/payments', '/payment-methods', '/addresses', '/admin/products']
+  const ofPayments = ['/payments/{id}/refunds', '/payments/{id}/refunds/{refund_id}']
+  const ofAdministrators = ['/admin/disputes', '/admin/payments', '/admin/stats']
   t.same(
     waiting.sort(),
-    resources.flatMap((path) => [`GET ${path}`, `GET ${path}/{id}`]).sort(),
+    [...resources.flatMap((path) => [path, `${path}/{id}`]), ...ofPayments, ...ofAdministrators]
+      .map((path) => `GET ${path}`)
+      .sort(),
     'reads with X-Read-After',
   )
   const schemas = text.match(/\{[^{}]*"enum":\[[^\]]*\][^{}]*\}/g) ?? []

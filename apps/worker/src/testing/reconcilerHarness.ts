@@ -83,7 +83,7 @@ export async function createReconcilerHarness(
         { what: `the planner to read ${stream}` },
       )
       const { rows } = await pool.query<Entry>(
-        'select finish_at finish, ask_at ask, watch_at watch, pauses, lease from webhooks.follow_ups where subject = $1',
+        'select finish_at finish, ask_at ask, watch_at watch, expire_at expire, pauses, lease from webhooks.follow_ups where subject = $1',
         [stream],
       )
       return rows[0]
@@ -95,6 +95,7 @@ type Entry = {
   readonly finish: Date | null
   readonly ask: Date | null
   readonly watch: Date | null
+  readonly expire: Date | null
   readonly pauses: number
   readonly lease: string | null
 }

@@ -88,6 +88,12 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
         const intent = find(id)
         return intent ? snapshot(id, intent.status) : null
       }),
+    cancelIntent: ({ provider_intent_id: id }) =>
+      call(`cancel ${id}`, () => {
+        const intent = find(id)
+        if (intent && intent.status !== 'succeeded') intent.status = 'canceled'
+        return intent ? snapshot(id, intent.status) : null
+      }),
     findPaymentId: async ({ provider_intent_id }) => find(provider_intent_id ?? '')?.payment_id ?? null,
     captureIntent: ({ provider_intent_id: id, payment_id, idempotency_key }) =>
       call(`capture ${idempotency_key}`, () => {

@@ -166,7 +166,7 @@ const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 
 const request_fingerprint = 'fingerprint'
 
 /** Fields of a payment besides its id and provider. */
-export type PaymentOptions = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
+export type PaymentOptions = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method' | 'expires_at'>>
 
 export function recordPayments(store: EventStore, now: () => Date) {
   const initiateCommand = (payment_id: string, provider_id: string, order: PaymentOptions) => ({
