@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t, { type Test } from 'tap'
+import { receiveNotification } from '../notifications.ts'
 import { createFakeProvider } from '../testing/fakeProvider.ts'
 import { crashAfter, metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
@@ -266,4 +267,21 @@ t.test('a second intent attempt is finished with its own key', async (t) => {
   const key = request.payment_id
   t.same(fake.calls.slice(0, 3), [`create ${key}`, `create ${key}-2`, `create ${key}-2`])
   t.equal(fake.of(key).length, 1)
+})
+
+t.test('a payment that has succeeded adopts the reported intent where intents cannot be searched', async (t) => {
+  const unsearchable = { ...provider, verifyNotification: async () => undefined, findIntents: null }
+  providers.set(provider.id, unsearchable)
+  const id = await paymentWithLostResponse(t, { done: true })
+  const intent = fake.onlyOf(id)
+  const source = { provider_event_id: `evt_${id}`, provider_time: new Date().toISOString() }
+  const charge = { provider_intent_id: intent.id, provider_payment_id: fake.charge(intent) }
+  const report = { about: 'status', status: 'succeeded', amount_cents: 2599, currency: 'EUR', ...source, ...charge }
+  const notification = { ...source, occurred_at: source.provider_time, referenced_payment_id: id, report }
+  const nothing = { generic_type: null, object_id: null, amount_cents: null, currency: null, status: null }
+  const body = Buffer.from(JSON.stringify({ provider_type: 'paid', ...nothing, ...notification }))
+  const reading = { ...unsearchable, readNotification: (received: Buffer) => JSON.parse(received.toString()) }
+  await receiveNotification(workflow, { provider: reading, body, headers: {}, requestId: 'request' })
+  fake.failures.set('create', [{ kind: 'unknown' }])
+  t.match(await reconcile(id), { payment: { status: 'succeeded', provider_intent_id: intent.id } })
 })

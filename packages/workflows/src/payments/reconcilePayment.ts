@@ -13,7 +13,7 @@ import {
 } from '@paylog/domain/payments/payment'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
+import { type IntentSnapshot, type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { finishOperation, isInFlight } from '../providerOperation.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext, refOf } from './applySnapshot.ts'
@@ -129,8 +129,9 @@ async function adoptFoundIntent(
   const payment = existingPayment(known.state)
   const found = (await provider.findIntents?.(payment.payment_id)) ?? []
   const [best] = found.toSorted((a, b) => intentPreference[a.status] - intentPreference[b.status])
-  if (!best) return known
-  const { provider_intent_id, client_secret } = best
+  const intent = best ?? paidIntentOf(payment)
+  if (!intent) return known
+  const { provider_intent_id, client_secret } = intent
   const { attempt } = payment
   const handled = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
@@ -152,6 +153,12 @@ async function adoptFoundIntent(
       await provider.cancelIntent({ ...ref, idempotency_key: `${provider_intent_id}-cancel` })
     }
   return handled
+}
+
+/** Where intents cannot be searched, the one of the notifications by which the payment has succeeded. */
+function paidIntentOf({ status, reported_intent_id }: Payment): ProviderIntent | undefined {
+  if (status !== 'succeeded' || reported_intent_id === null) return undefined
+  return { provider_intent_id: reported_intent_id, client_secret: null }
 }
 
 const isPayable = (status: PaymentStatus) => status === 'pending' || status === 'failed'
