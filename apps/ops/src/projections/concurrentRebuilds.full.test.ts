@@ -35,6 +35,8 @@ t.test('a second rebuild of the same projection fails, one of another projection
     ]),
     [
       ['payments', true, false, false],
+      ['refunds', true, false, false],
+      ['disputes', true, false, false],
       ['payment_methods', true, false, false],
       ['addresses', true, true, false],
       ['defaults', true, false, false],

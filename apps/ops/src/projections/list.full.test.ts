@@ -42,7 +42,7 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
     metadata: {},
   } as const
   await harness.store.client.appendToStream('address-poison', [event])
-  await waitFor(async () => !(await listed())[2].is_running, { what: 'the projection to stop' })
+  await waitFor(async () => !(await listed())[4].is_running, { what: 'the projection to stop' })
   const { stdout } = await harness.run(['list'])
   t.match(stdout, /^ {2}addresses +addresses_v1 +no +\d+ +1 event, \d+ s$/m)
   t.match(stdout, new RegExp(`\n\naddresses stopped at an event that it cannot read: event ${event.id} `))
@@ -60,6 +60,8 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
     JSON.parse(rebuilt.stdout).projections.map((each: Record<string, unknown>) => [each.projection, each.outcome]),
     [
       ['payments', 'rebuilt'],
+      ['refunds', 'rebuilt'],
+      ['disputes', 'rebuilt'],
       ['payment_methods', 'rebuilt'],
       ['addresses', 'failed'],
       ['defaults', 'rebuilt'],

@@ -6,6 +6,7 @@ const names = Object.keys(changedColumns) as ProjectionName[]
 const harness = await projectionsHarness(t)
 const projector = await harness.startProjector()
 await harness.recordAll(12)
+await harness.recordRefundsAndDisputes(12)
 await harness.caughtUp()
 
 t.test('projections verify finds no difference while everything runs', async (t) => {

@@ -213,10 +213,10 @@ t.test('projector and worker continue on the new log from their moved checkpoint
   const { code, stdout, stderr } = await copy(args)
   t.equal(code, 0, stderr)
   const { checkpoints } = JSON.parse(stdout)
-  t.match(checkpoints, [
-    { table: 'read_models.checkpoints', name: 'payments@1' },
-    { table: 'webhooks.checkpoints', name: String },
-  ])
+  // Those of other read models move while they are idle.
+  const moved = new Set(checkpoints.map(({ table, name }: Record<string, string>) => `${table} ${name}`))
+  for (const name of ['read_models.checkpoints payments@1', 'webhooks.checkpoints webhooks'])
+    t.ok(moved.has(name), name)
   const source = connected(t, { connectionString: system.eventStoreUrl })
   for (const { from, to } of checkpoints) {
     t.not(from, to)

@@ -1,6 +1,8 @@
 // Runs the projections commands on a log, read models and a real projector.
 import { randomUUID } from 'node:crypto'
 import type { Fold } from '@paylog/domain/events'
+import { recordDispute } from '@paylog/domain/payments/disputes'
+import { recordRefund } from '@paylog/domain/payments/refunds'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import {
@@ -37,9 +39,18 @@ const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (sta
 const projector = new URL('../../../projector/src/main.ts', import.meta.url)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 
+const at = '2026-03-02T10:00:00.000Z'
+const ids = { provider_event_id: null, provider_intent_id: null, provider_payment_id: null }
+const report = { occurred_at: at, provider_time: at, ...ids }
+const refund = { refund_id: null, refund_cents: 100, status: 'succeeded' } as const
+const about = { provider_status: 'needs_response', reason: null, evidence_due_by: null }
+const dispute = { status: 'open', disputed_cents: 100, ...about } as const
+
 /** The column that `tamper` changes in each projection. */
 export const changedColumns = {
   payments: 'client_secret',
+  refunds: 'currency',
+  disputes: 'provider_status',
   payment_methods: 'last_four',
   addresses: 'city',
   defaults: 'chosen_id',
@@ -82,6 +93,17 @@ export async function projectionsHarness(t: Test) {
         const product = addProductTo(log)
         const changes = { description: `number ${made}` }
         changeProductIn(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
+      }
+      await record(log.events)
+    },
+
+    /** Records `count` payments, each with a refund and a dispute. */
+    async recordRefundsAndDisputes(count: number): Promise<void> {
+      const log = createLogFixture()
+      for (let made = 0; made < count; made++) {
+        const id = addPaymentTo(log, user('u1'))
+        log.decide(id, (state) => recordRefund({ ...report, ...refund, provider_refund_id: `re_${made}` }, state))
+        log.decide(id, (state) => recordDispute({ ...report, ...dispute, provider_dispute_id: `dp_${made}` }, state))
       }
       await record(log.events)
     },
