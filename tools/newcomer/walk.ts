@@ -38,6 +38,7 @@ export const pages: readonly Page[] = [
           '"status":"succeeded"',
           'PaymentSucceeded',
           '"code":"not_found"',
+          '"amount_cents":500',
           '"address_type":"billing"',
           '"payment_method":{',
           '"deleted":true',
