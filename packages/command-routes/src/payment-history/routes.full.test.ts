@@ -19,48 +19,51 @@ const intent = {
   metadata: { order: 1 },
 }
 
-t.test('an administrator sees any payment like its owner, with what needs attention, and its history with actors [10.2-history]', async (t) => {
-  const opened = await send<{ id: string }>('POST', '/payments/intents', ada, intent)
-  const { id } = opened.data
-  const shown = await payment(id)
-  t.same(shown.data, { ...opened.data, attention: [] })
-  t.equal(shown.headers.etag, opened.headers.etag)
-  const { status, data, headers } = await history(id)
-  t.equal(status, 200)
-  t.notOk('etag' in headers)
-  const recorded = await store.readStream(paymentStream(id))
-  const request = opened.headers['x-request-id']
-  t.same(
-    data,
-    recorded.map(({ type, position, data }, revision, [initiated]) => ({
-      position: String(position.commit),
-      revision,
-      type,
-      occurred_at: data && 'occurred_at' in data && data.occurred_at,
-      actor: `session:${adaId}`,
-      correlation_id: request,
-      causation_id: revision === 0 ? request : initiated?.id,
-      status_after: 'pending',
+t.test(
+  'an administrator sees any payment like its owner, with what needs attention, and its history with actors [10.2-history]',
+  async (t) => {
+    const opened = await send<{ id: string }>('POST', '/payments/intents', ada, intent)
+    const { id } = opened.data
+    const shown = await payment(id)
+    t.same(shown.data, { ...opened.data, attention: [] })
+    t.equal(shown.headers.etag, opened.headers.etag)
+    const { status, data, headers } = await history(id)
+    t.equal(status, 200)
+    t.notOk('etag' in headers)
+    const recorded = await store.readStream(paymentStream(id))
+    const request = opened.headers['x-request-id']
+    t.same(
       data,
-    })),
-  )
-  t.same(
-    data.map(({ type }) => type),
-    ['PaymentInitiated', 'ProviderIntentCreated'],
-  )
-  t.same(Object.keys(data[0] ?? {}), [
-    'position',
-    'revision',
-    'type',
-    'occurred_at',
-    'actor',
-    'correlation_id',
-    'causation_id',
-    'status_after',
-    'data',
-  ])
-  t.equal(data.at(-1)?.position, opened.headers['x-event-position'], 'the X-Event-Position of the write')
-})
+      recorded.map(({ type, position, data }, revision, [initiated]) => ({
+        position: String(position.commit),
+        revision,
+        type,
+        occurred_at: data && 'occurred_at' in data && data.occurred_at,
+        actor: `session:${adaId}`,
+        correlation_id: request,
+        causation_id: revision === 0 ? request : initiated?.id,
+        status_after: 'pending',
+        data,
+      })),
+    )
+    t.same(
+      data.map(({ type }) => type),
+      ['PaymentInitiated', 'ProviderIntentCreated'],
+    )
+    t.same(Object.keys(data[0] ?? {}), [
+      'position',
+      'revision',
+      'type',
+      'occurred_at',
+      'actor',
+      'correlation_id',
+      'causation_id',
+      'status_after',
+      'data',
+    ])
+    t.equal(data.at(-1)?.position, opened.headers['x-event-position'], 'the X-Event-Position of the write')
+  },
+)
 
 t.test('payment history routes ignore the case of the id, and HEAD returns only headers', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))

@@ -175,7 +175,8 @@ for (const [name, createHarness] of Object.entries(harnesses))
       const paid = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
       t.equal(paid.statusCode, 201)
       t.match(paid.json().data, {
-        client_secret: /./,
+        // PayPal takes the money at once, so nothing is left for the payer to approve.
+        client_secret: name === 'paypal' ? null : /./,
         payment_method: { id: payment_method_id, last_four, alias: 'Mine' },
       })
     })
