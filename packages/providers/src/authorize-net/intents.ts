@@ -9,7 +9,7 @@ import { isTransactionId, reversalsOf, statusOf } from './statuses.ts'
 import { type Attempt, findAttempts, type InvoiceTransactions, readTransaction } from './transactions.ts'
 
 /** How long a token opens the form. */
-export const tokenLifeMs = 15 * 60 * 1000
+const tokenLifeMs = 15 * 60 * 1000
 
 /** How long a payment can be paid: a client may request new tokens for a while. */
 const payableMs = 24 * 60 * 60 * 1000
