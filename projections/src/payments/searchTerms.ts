@@ -15,7 +15,7 @@ const referenceTerm = (reference: string) => `=${reference}`
 const wordTerm = (word: string) => `.${word}`
 
 /** The words of a text: letters, marks and digits, in lower case. */
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   // The final sigma is a form of the same letter.
   const words =
     foldCase(text)
