@@ -1,4 +1,4 @@
-import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
+import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { at, event, followUpsHarness, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
@@ -39,6 +39,23 @@ t.test('take returns only due follow-ups of the given provider', async (t) => {
   t.match(taken, { subject: stream, payment_id, pauses: 1, correlation_id: 'request-1' })
   t.strictSame(taken?.times, { ...none, finish: at(30) })
   t.strictSame(more, [])
+})
+
+t.test('a follow-up that only waits for the expiry of its payment is kept, and taken then', async (t) => {
+  const list = await emptyList()
+  const expires_at = at(60).toISOString()
+  const initiated = recordedEvent('PaymentInitiated', { stream, at: at(0), data: { expires_at } })
+  await list.read(initiated)
+  await list.read(event('ProviderIntentCreated', 1))
+  const [taken] = await list.followUps.take('fake', later, 10)
+  if (!taken) throw new Error('nothing was taken')
+  t.ok(taken.times.expire)
+  await list.followUps.giveBack(taken, { times: { ...none, expire: at(60) }, pauses: 0 })
+  await list.has(t, [{ ...none, expire: 60, pauses: 0 }])
+  t.strictSame(await list.followUps.take('fake', at(59), 10), [])
+  t.match(await list.followUps.take('fake', at(60), 10), [{ subject: stream }])
+  await list.read(event('PaymentSucceeded', 70))
+  t.strictSame(await list.rows(), [])
 })
 
 t.test('take returns urgent follow-ups before watched ones, and the longest due first', async (t) => {

@@ -191,7 +191,7 @@ create table follow_ups (
   correlation_id text not null,
   -- The event that set the present times.
   event_id uuid not null,
-  check (num_nonnulls(finish_at, ask_at, watch_at) > 0)
+  check (num_nonnulls(finish_at, ask_at, watch_at, expire_at) > 0)
 );
 
 create index follow_ups_soon on follow_ups (provider_id, soon_at) where soon_at is not null;
