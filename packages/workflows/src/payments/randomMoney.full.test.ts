@@ -49,7 +49,10 @@ async function history(seed: number) {
     const verbs = ['create', 'refund', 'cancel', 'capture', 'retrieve'] as const
     if (chance(30)) {
       const kind = pick<ProviderErrorKind>(['unknown', 'unknown', 'unavailable', 'rejected'])
-      fake.failures.set(pick(verbs), [{ kind, done: kind === 'unknown' && chance(50) }])
+      const verb = pick(verbs)
+      // A provider that has created the intent does not reject a repetition with its key.
+      const isPossible = verb !== 'create' || kind !== 'rejected' || fake.of(payment_id).length === 0
+      if (isPossible) fake.failures.set(verb, [{ kind, done: kind === 'unknown' && chance(50) }])
     }
     const on = chance(15) ? crashAfter(below(3), workflow) : workflow
     await act(on).catch((error: unknown) => {
