@@ -10,6 +10,7 @@ import type { Benchmark } from './harness/benchmark.ts'
 import { type BenchmarkReport, benchTable } from './harness/benchTable.ts'
 import { idle } from './idle/idle.ts'
 import { rebuild } from './projections/rebuild.ts'
+import { adminPayments } from './queries/adminPayments.ts'
 import { queries } from './queries/queries.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
@@ -19,6 +20,7 @@ const benchmarks = new Map<string, Benchmark>([
   ['idle', idle],
   ['event-store', eventStore],
   ['queries', queries],
+  ['admin-payments', adminPayments],
   ['rebuild', rebuild],
   ['webhooks', webhooks],
 ])
