@@ -9,6 +9,7 @@ import { shownPayment } from '@paylog/workflows/payments/readPayment'
 import { createRefresh } from '@paylog/workflows/payments/refreshPayment'
 import { type CliCommand, type CommandContext, readArguments } from '../command.ts'
 import { readAmount, readNote, readPaymentId, withWorkflow } from './providerWorkflow.ts'
+import { amountText } from './resultText.ts'
 
 const json = { json: { type: 'boolean' } } as const
 const aboutJson = '  --json            one object: the payment, as in GET /admin/payments/{id}'
@@ -90,6 +91,6 @@ function paymentLine(payment: PaymentResource): string {
     ['refunded', payment.amount_refunded_cents],
     ['capturable', payment.amount_capturable_cents],
   ] as const
-  const moved = amounts.flatMap(([name, cents]) => (cents === 0 ? [] : [`, ${cents} ${name}`]))
-  return `Payment ${id} is ${status}: ${payment.amount_cents} ${currency}${moved.join('')}`
+  const moved = amounts.flatMap(([name, cents]) => (cents === 0 ? [] : [`, ${amountText(cents, currency)} ${name}`]))
+  return `Payment ${id} is ${status}: ${amountText(payment.amount_cents, currency)}${moved.join('')}`
 }

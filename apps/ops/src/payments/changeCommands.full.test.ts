@@ -23,12 +23,12 @@ async function paid(): Promise<string> {
 
 t.test('payments refresh records what the provider says, as text and as JSON', async (t) => {
   const id = await payments.open(stripe)
-  t.match(await ops('refresh', id), { code: 0, stdout: `Payment ${id} is pending: 2200 EUR\n`, stderr: '' })
+  t.match(await ops('refresh', id), { code: 0, stdout: `Payment ${id} is pending: 22.00 EUR\n`, stderr: '' })
   fakeStripe.pay(await payments.intentOf(id), 'succeeded')
   const { code, stdout } = await ops('refresh', id, '--json')
   t.equal(code, 0)
   t.match(JSON.parse(stdout), { id, status: 'succeeded', amount_received_cents: 2200 })
-  t.equal((await ops('refresh', id)).stdout, `Payment ${id} is succeeded: 2200 EUR, 2200 received\n`)
+  t.equal((await ops('refresh', id)).stdout, `Payment ${id} is succeeded: 22.00 EUR, 22.00 EUR received\n`)
 })
 
 t.test('payments cancel cancels a pending payment, and may be repeated', async (t) => {
@@ -36,14 +36,14 @@ t.test('payments cancel cancels a pending payment, and may be repeated', async (
   for (const _ of ['once', 'again'])
     t.match(await ops('cancel', id, '--reason', 'out of stock'), {
       code: 0,
-      stdout: `Payment ${id} is canceled: 2200 EUR\n`,
+      stdout: `Payment ${id} is canceled: 22.00 EUR\n`,
     })
   t.equal(await payments.statusOf(id), 'canceled')
 })
 
 t.test('payments capture captures a part of an authorized payment, once', async (t) => {
   const id = await authorized()
-  t.match(await ops('refresh', id), { stdout: `Payment ${id} is processing: 2200 EUR, 2200 capturable\n` })
+  t.match(await ops('refresh', id), { stdout: `Payment ${id} is processing: 22.00 EUR, 22.00 EUR capturable\n` })
   t.match(await ops('capture', id, '--amount-cents', '3000'), {
     code: 1,
     stdout: '',
@@ -64,7 +64,7 @@ t.test('payments refund with a key makes one refund, and refuses another amount 
   t.match(refund, { payment_id: id, amount_cents: 500, status: 'succeeded', reason: 'duplicate', note: 'twice' })
   t.same(JSON.parse((await ops(...args, '--json')).stdout), refund)
   t.match(await ops('refund', id, '--key', 'k-1'), { code: 1, stderr: /\(idempotency_key_reused\)\n$/ })
-  t.match((await ops('refund', id)).stdout, new RegExp(`^Refund \\S+ of payment ${id} is succeeded: 1700 EUR\n$`))
+  t.match((await ops('refund', id)).stdout, new RegExp(`^Refund \\S+ of payment ${id} is succeeded: 17\\.00 EUR\n$`))
   t.match(await ops('refund', id), { code: 1, stderr: /\(refund_exceeds_payment, refundable_cents 0\)\n$/ })
 })
 

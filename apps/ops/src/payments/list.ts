@@ -7,6 +7,7 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { type CliCommand, readArguments, readCount, readSince, UsageError } from '../command.ts'
 import { opsPool, type Pool } from '../database.ts'
+import { amountText } from './resultText.ts'
 import { visible } from './showText.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
@@ -113,7 +114,7 @@ function listText(payments: readonly ListedPayment[]): string {
     created_at,
     id,
     status,
-    `${amount_cents} ${currency}`,
+    amountText(amount_cents, currency),
     provider_id,
     visible(payment.guest_email ?? ''),
     visible(payment.reference_code ?? ''),

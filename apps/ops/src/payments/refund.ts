@@ -8,6 +8,7 @@ import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import { Value } from 'typebox/value'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
 import { readAmount, readNote, readPaymentId, withWorkflow } from './providerWorkflow.ts'
+import { amountText } from './resultText.ts'
 
 const reasons = RefundReason.enum.join('|')
 
@@ -62,4 +63,4 @@ function identityOf(key: string | undefined, payment_id: string, request: readon
 }
 
 const refundLine = ({ id, payment_id, amount_cents, currency, status }: RefundResource) =>
-  `Refund ${id} of payment ${payment_id} is ${status}: ${amount_cents} ${currency}`
+  `Refund ${id} of payment ${payment_id} is ${status}: ${amountText(amount_cents, currency)}`

@@ -62,7 +62,7 @@ function charges({ payment, snapshot }: Reconciliation): readonly string[] {
 }
 
 /** Minor units with the decimals of the currency. */
-function amountText(amount_cents: number, currency: string): string {
+export function amountText(amount_cents: number, currency: string): string {
   const exponent = currencyExponent(currency)
   const digits = String(amount_cents).padStart(exponent + 1, '0')
   const whole = digits.slice(0, digits.length - exponent)
