@@ -165,11 +165,13 @@ export type RefundCharge = IntentRef &
 /** What the provider says of one refund. */
 export type ReportedRefund = Reported<RecordRefund>
 
+export type FurtherCharge = { readonly provider_payment_id: string; readonly amount_cents: number | null }
+
 export type IntentSnapshot = {
   /** `provider_event_id` is null, and `provider_time` is the provider's clock when it responded. */
   readonly evidence: Evidence
   /** Successful charges besides the one in `evidence`: the payer was charged more than once. */
-  readonly further_charges: readonly string[]
+  readonly further_charges: readonly FurtherCharge[]
   /** The payer has approved, and we have to capture the money. */
   readonly awaits_capture: boolean
   /** The refunds of the payment, as far as the provider shows them with it. */

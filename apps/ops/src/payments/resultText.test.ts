@@ -66,6 +66,7 @@ function result(
   problem?: string,
 ): ReconcileResult {
   const { further_charges = [], ...reported } = there ?? {}
+  const further = further_charges.map((provider_payment_id) => ({ provider_payment_id, amount_cents: 2200 }))
   const evidence: IntentSnapshot['evidence'] = {
     status: 'succeeded',
     provider_time: '2026-11-20T12:00:00.000Z',
@@ -80,7 +81,7 @@ function result(
     finding: finding === 'stateless' ? 'same' : finding,
     status_before: 'pending',
     payment: { ...payment, ...here },
-    snapshot: there && { evidence, further_charges, awaits_capture: false },
+    snapshot: there && { evidence, further_charges: further, awaits_capture: false },
     problem,
   }
   return { payment_id, provider_id: 'stripe', finding, reconciliation, problem }

@@ -1,5 +1,6 @@
 // Prints one result of a reconciliation, as text and as JSON.
 import { currencyExponent } from '@paylog/domain/money'
+import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { ReconcileResult } from './queryProviders.ts'
 
@@ -55,11 +56,14 @@ function charges({ payment, snapshot }: Reconciliation): readonly string[] {
   if (!snapshot) return []
   const { status, provider_payment_id } = snapshot.evidence
   const first = status === 'succeeded' && provider_payment_id !== null ? [provider_payment_id] : []
-  const charged = [...first, ...snapshot.further_charges]
+  const charged = [...first, ...idsOf(snapshot)]
   const isOnRecord = charged.length === 1 && charged[0] === payment.provider_payment_id
   if (charged.length === 0 || isOnRecord) return []
   return [`charges at the provider: ${charged.join(' ')}`, `recorded: ${payment.provider_payment_id ?? 'none'}`]
 }
+
+const idsOf = ({ further_charges }: IntentSnapshot) =>
+  further_charges.map(({ provider_payment_id }) => provider_payment_id)
 
 /** Minor units with the decimals of the currency. */
 export function amountText(amount_cents: number, currency: string): string {
@@ -86,7 +90,7 @@ export function resultJson({ finding, payment_id, provider_id, reconciliation, p
           amount_cents: snapshot.evidence.amount_cents,
           currency: snapshot.evidence.currency?.toUpperCase() ?? null,
           provider_payment_id: snapshot.evidence.provider_payment_id,
-          further_charges: snapshot.further_charges,
+          further_charges: idsOf(snapshot),
         }
       : null,
     problem: problem ?? null,

@@ -94,7 +94,12 @@ export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentS
       provider_intent_id,
       ...(reversals.length > 0 && { reversals }),
     },
-    further_charges: others.filter(({ status }) => status === 'succeeded').map(({ body }) => body.transId),
+    further_charges: others
+      .filter(({ status }) => status === 'succeeded')
+      .map(({ body, status }) => ({
+        provider_payment_id: body.transId,
+        amount_cents: evidenceOf(body, status, source).amount_cents,
+      })),
     awaits_capture: false,
     ...(reported.length > 0 && { refunds: reported }),
     ...(best.status === 'failed' && isPageExpired(intent, found) && { is_page_expired: true }),

@@ -145,7 +145,7 @@ t.test('PayPal: a second capture is listed in further_charges', async (t) => {
   const second = fake.captureTwice(ref.provider_intent_id)
   t.match(await retrieve(paypal, ref), {
     evidence: { status: 'succeeded', provider_payment_id: first.evidence.provider_payment_id },
-    further_charges: [second],
+    further_charges: [{ provider_payment_id: second, amount_cents: first.evidence.amount_cents }],
   })
 })
 

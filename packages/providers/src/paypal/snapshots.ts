@@ -73,7 +73,10 @@ export function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
   const evidence: OwnEvidence = capture ? captureEvidence(capture) : unpaidEvidence(read)
   return {
     evidence: { ...evidence, provider_time, provider_event_id: null, provider_intent_id: read.id },
-    further_charges: further.map(({ id }) => id),
+    further_charges: further.map((each) => ({
+      provider_payment_id: each.id,
+      amount_cents: captureEvidence(each).amount_cents,
+    })),
     awaits_capture: read.status === 'APPROVED' && evidence.provider_payment_id === null && !evidence.capturable_cents,
     ...(refunds.length > 0 && { refunds }),
   }

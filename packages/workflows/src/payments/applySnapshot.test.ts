@@ -1,7 +1,10 @@
+import { paymentFold } from '@paylog/domain/payments/fold'
+import { receivedOf } from '@paylog/domain/payments/money'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider, type FakeIntent } from '../testing/fakeProvider.ts'
 import { metadata, workflowHarness } from '../testing/workflowHarness.ts'
+import { eventsOf } from './applySnapshot.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, fake } = createFakeProvider(t, { captures: true })
@@ -197,4 +200,19 @@ t.test('concurrent reconciliations capture a payment once', async (t) => {
   t.equal(intent.charges.length, 1)
   t.same(new Set(captures()), new Set([`capture ${intent.id}-capture-1`]))
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
+})
+
+t.test('a further charge counts with its own amount', async (t) => {
+  const { id, intent } = await approved()
+  const { snapshot, payment } = await reconcile(id)
+  if (!snapshot) throw new Error('no snapshot')
+  const further_charges = [{ provider_payment_id: 'ch_more', amount_cents: 100 }]
+  const found = { ...snapshot, further_charges }
+  const [more] = eventsOf(found, payment, new Date().toISOString())
+  t.match(more, {
+    type: 'PaymentConflictDetected',
+    data: { reported_amount_cents: 100, attention: 'unrequested_charge' },
+  })
+  const charged = more ? paymentFold.evolve(payment, more) : payment
+  t.equal(charged.status === 'none' ? 0 : receivedOf(charged), intent.amount_cents + 100)
 })

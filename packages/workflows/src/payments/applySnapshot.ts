@@ -164,11 +164,7 @@ export function eventsOf(
 ): PaymentEvent[] {
   const reports = [
     evidence,
-    ...further_charges.map((provider_payment_id) => ({
-      ...evidence,
-      status: 'succeeded' as const,
-      provider_payment_id,
-    })),
+    ...further_charges.map((charge) => ({ ...evidence, status: 'succeeded' as const, ...charge })),
   ]
   const events: PaymentEvent[] = []
   let current = state

@@ -240,7 +240,7 @@ function foundIntent({ id: provider_intent_id, status }: FakeIntent): FoundInten
 
 function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
   const { id: provider_intent_id, status, amount_cents, currency, charges, approved, capturable_cents } = intent
-  const [first, ...further_charges] = charges
+  const [first, ...further] = charges
   return {
     evidence: {
       status,
@@ -253,7 +253,7 @@ function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
       ...(capturable_cents > 0 && { capturable_cents }),
       ...(status === 'failed' ? { failure_code: 'declined', failure_message: 'Declined' } : {}),
     },
-    further_charges,
+    further_charges: further.map((provider_payment_id) => ({ provider_payment_id, amount_cents })),
     awaits_capture: captures && approved,
     refunds: intent.refunds.map((refund) => refundReport(intent, refund)),
   }
