@@ -39,8 +39,19 @@ async function reset(pool: Pool): Promise<void> {
 
 /** Removes all records and, in Postgres, all queued jobs. */
 export async function emptyTables(pool: Pool): Promise<void> {
-  await pool.query(emptySql)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await pool.query(emptySql)
+      return
+    } catch (error) {
+      // A statement of a killed process may still be ending, and locks the tables in another order.
+      const isDeadlock = error instanceof Error && 'code' in error && error.code === '40P01'
+      if (!isDeadlock || attempt === maxAttempts) throw error
+    }
+  }
 }
+
+const maxAttempts = 5
 
 // Skips empty tables: truncating all tables of BullMQ takes longer than most tests.
 const emptySql = `
